@@ -29,7 +29,8 @@ bool FillLstm(const OpOptions& options, TfLiteLSTMParams* params) {
   return true;
 }
 
-// LSTM has no defaults for missing options, unlike other operators.
+// Parses the options. Missing options are an error: LSTM has no defaults for them, unlike other
+// operators.
 bool ParseLstm(const OpOptions& options, void* params) {
   return options.present() && options.kind() == OptionsKind{1, 14} &&
          FillLstm(options, static_cast<TfLiteLSTMParams*>(params));
@@ -63,14 +64,15 @@ struct LstmData {
   int steps = 0;
   LstmSizes sizes;
   bool is_integer = false;
-  LstmLayer layer;      // float32 and hybrid
-  IntegerLstm integer;  // int8
-  BasicLstm basic;      // LSTM's other kernel
+  LstmLayer layer;      // cell of float32 and hybrid nodes
+  IntegerLstm integer;  // cell of int8 nodes
+  BasicLstm basic;      // cell of LSTM's "basic" kernel
 };
 
 constexpr uint32_t kCellTypes = kFloat32Bit | kInt8Bit;
 
-// The full kernel has 24 inputs, or 20 in models from before layer normalisation.
+// Checks the number of inputs of LSTM's full kernel: 24, or 20 in models from before layer
+// normalisation.
 TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node,
                              Sparse sparse = Sparse::kRefused) {
   DEPUTY_TRY(CheckNode(context, node, 1, 24, 1, sparse));
@@ -155,7 +157,8 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- LSTM --------------------------------------------------------------------------------------
 
-// 8-bit matrices may be sparse only if the input vectors have no zero point.
+// Checks the sparse matrices: 8-bit matrices may be sparse only if the input vectors have no zero
+// point.
 TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node, bool asymmetric) {
   constexpr int kFirstMatrix = 1, kLastMatrix = 8, kProjection = 16;
   for (int i = 0; i < node->inputs->size; ++i) {
@@ -209,8 +212,9 @@ TfLiteStatus EvalLstm(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BIDIRECTIONAL_SEQUENCE_LSTM ---------------------------------------------------------------
 
-// One cell processes the sequence forwards, another one backwards. An auxiliary input with weights
-// is read by both; without weights it replaces the input of the backward cell.
+// Data of a node with two cells, one of which processes the sequence forwards, the other backwards.
+// An auxiliary input with weights is read by both; without weights it replaces the input of the
+// backward cell.
 struct BidirectionalData {
   SequenceShape shape;
   int width = 0;  // number of values in a vector of the first output
@@ -223,7 +227,7 @@ constexpr int kAuxiliaryInput = 39;
 struct BothCells {
   LstmCell forward, backward;
   const TfLiteTensor *input, *backward_input;
-  const TfLiteTensor* auxiliary;  // null if it has no weights
+  const TfLiteTensor* auxiliary;  // null if there is no auxiliary input with weights
 };
 
 BothCells ReadBothCells(TfLiteContext* context, const TfLiteNode* node) {

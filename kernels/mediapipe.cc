@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators, in the versions of its own resolver; float32 only. Its
-// Convolution2DTransposeBias is in custom.cc. If MediaPipe would access memory outside its tensors,
-// or would leave a part of its output unwritten, these operators fail.
+// MediaPipe's custom operators, in the versions of MediaPipe's own resolver; float32 only.
+// Convolution2DTransposeBias is in custom.cc. Where MediaPipe would access memory outside its
+// tensors, or would leave a part of its output unwritten, these operators fail.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ TfLiteStatus CheckFloats(TfLiteContext* context, const TfLiteTensor* tensor, int
 
 // ---- MaxPoolingWithArgmax2D and MaxUnpooling2D ------------------------------------------------
 
-// The options are the first bytes of a TfLitePoolParams in C layout.
+// Number of bytes of the options: the first bytes of a TfLitePoolParams in C layout.
 constexpr size_t kPoolOptionsSize = offsetof(TfLitePoolParams, computed);
 
 struct PoolingData {
@@ -44,7 +44,7 @@ void* InitPooling(TfLiteContext*, const char* options, size_t length) {
   data->options_size = bytes.size();
   if (bytes.size() < kPoolOptionsSize) return data;
   std::memcpy(&data->params, bytes.data(), kPoolOptionsSize);
-  // The model's bytes may have any value, which would be undefined in an enum.
+  // Enums as ints: the model's bytes may have any value, which would be undefined in an enum.
   int padding = 0, activation = 0;
   std::memcpy(&padding, &data->params.padding, sizeof padding);
   std::memcpy(&activation, &data->params.activation, sizeof activation);
@@ -178,7 +178,7 @@ TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
     for (int iy = 0; iy < data.y.input; ++iy) {
       for (int ix = 0; ix < data.x.input; ++ix) {
         for (int64_t channel = 0; channel < channels; ++channel, ++in, ++index) {
-          // An index between -1 and 0 is truncated to 0.
+          // Accepts indices that truncate to 0 from between -1 and 0.
           if (!(*index > -1.0f && *index < static_cast<float>(taps))) {
             return TensorError(context, indices, "expected indices from 0 to %lld, found %g",
                                static_cast<long long>(taps - 1), static_cast<double>(*index));
@@ -230,7 +230,7 @@ TfLiteStatus PrepareTransformLandmarks(TfLiteContext* context, TfLiteNode* node)
   return ResizeLike(context, Output(context, node, 0), landmarks);
 }
 
-// A third coordinate is unchanged.
+// Transforms the x and y of each landmark; a third coordinate is unchanged.
 TfLiteStatus EvalTransformLandmarks(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* landmarks = Input(context, node, 0);
   const float* matrix = Data<float>(Input(context, node, 1));
@@ -247,8 +247,8 @@ TfLiteStatus EvalTransformLandmarks(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- TransformTensorBilinear ------------------------------------------------------------------
 
-// The output's extents are those in the model: MediaPipe's CPU kernel does not read the options,
-// which repeat them for its GPU kernel.
+// Checks the tensors. The output's extents are those in the model: MediaPipe's CPU kernel does not
+// read the options, which repeat them for its GPU kernel.
 TfLiteStatus PrepareTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -262,10 +262,10 @@ TfLiteStatus PrepareTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, output);
 }
 
-// Access to an image's pixels, with interpolation between them.
+// Access to the pixels of an image, with interpolation between four of them.
 class Image {
  public:
-  // Begins with the first image of the batch.
+  // The object refers to the first image of the batch until MoveToNext is called.
   explicit Image(const TfLiteTensor* tensor)
       : pixels_(Data<float>(tensor)),
         height_(Dim(tensor, 1)),
@@ -274,7 +274,7 @@ class Image {
 
   void MoveToNext() { pixels_ += int64_t{height_} * width_ * channels_; }
 
-  // Returns false for NaN.
+  // Returns true if the position lies within the image; false for NaN.
   bool Contains(float y, float x) const {
     return x >= 0.0f && x <= static_cast<float>(width_ - 1) && y >= 0.0f &&
            y <= static_cast<float>(height_ - 1);
@@ -290,7 +290,7 @@ class Image {
                               (1.0 - static_cast<double>(below)) * static_cast<double>(upper));
   }
 
-  // Returns 0 beyond the borders.
+  // Returns the value of a pixel, or 0 beyond the image's borders.
   float At(int y, int x, int channel) const {
     if (y < 0 || x < 0 || y >= height_ || x >= width_) return 0.0f;
     return pixels_[(int64_t{y} * width_ + x) * channels_ + channel];
@@ -311,8 +311,8 @@ TfLiteStatus EvalTransformTensor(TfLiteContext* context, TfLiteNode* node) {
   const float* matrix = Data<float>(Input(context, node, 1));
   TfLiteTensor* output = Output(context, node, 0);
   if (ElementCount(output) == 0) return kTfLiteOk;
-  // Coordinates refer to pixel centres: half a pixel is added before the transformation and
-  // subtracted after it.
+  // First two rows of the matrix, changed to refer to pixel centres: half a pixel is added before
+  // the transformation and subtracted after it.
   float rows[2][4];
   for (int i = 0; i < 2; ++i) {
     std::copy_n(matrix + 4 * i, 4, rows[i]);
@@ -379,7 +379,7 @@ TfLiteStatus PrepareMatrix(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckFloats(context, landmarks, 3));
   DEPUTY_TRY(CheckType(context, Output(context, node, 0), kFloat32Bit));
   DEPUTY_TRY(CheckMatrixOptions(context, data));
-  // MediaPipe reads elements in groups of three, whatever the extents.
+  // Number of landmarks. MediaPipe reads elements in groups of three, whatever the extents.
   const int64_t count = ElementCount(landmarks) / 3;
   std::vector<int32_t> used = data.subset;
   used.push_back(data.left);

@@ -76,8 +76,8 @@ int32_t SumOfSquares(const T* values, int depth, int32_t zero_point) {
   return squares;
 }
 
-// Multiplies the inverse norm by 128: in the factor for int8, in the values for uint8, which rounds
-// differently.
+// Returns the scaling of a row's values to outputs: the inverse norm times 128. The factor 128 is
+// in the multiplier for int8, in the values for uint8, which rounds differently.
 FixedScale ScaleOf(int32_t squares, int32_t zero_point, bool is_signed) {
   FixedMultiplier inverse = InverseSqrt(squares);
   if (is_signed) inverse.shift += 7;
@@ -173,19 +173,20 @@ TfLiteStatus PrepareLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// Computes x^-beta for each value, in place.
+// Function that replaces each value x by x^-beta.
 using InversePowers = void (*)(float* values, int count, float beta);
 
 void PlainInversePowers(float* values, int count, float beta) {
   for (int i = 0; i < count; ++i) values[i] = std::pow(values[i], -beta);
 }
 
-// InversePowers for a beta that can be computed with roots, in a few vector instructions.
+// Computes x^-beta for a beta that can be computed with roots, in a few vector instructions.
 template <typename Root>
 void RootInversePowers(float* values, int count, float beta) {
   bool negative = false;
   for (int i = 0; i < count; ++i) negative |= values[i] < 0.0f;
-  if (negative) return PlainInversePowers(values, count, beta);  // infinity is handled separately
+  // pow and roots differ for -infinity
+  if (negative) return PlainInversePowers(values, count, beta);
   for (int i = 0; i < count; ++i) values[i] = 1.0f / Root()(values[i]);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PAD, PADV2 and MIRROR_PAD: adds a margin of one value, or of the tensor's own elements mirrored.
+// PAD, PADV2 and MIRROR_PAD: add a margin of one value, or of the tensor's own elements mirrored.
 // PAD's value is the zero point, or 0. The margins may be known only at run time.
 #include "core/kernel_api/fusion.h"
 #include "kernels/common/copy_runs.h"
@@ -49,7 +49,7 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
     const int64_t max_margin = limit(Dim(input, axis));
     for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
       if (margin < 0 || margin > max_margin) {
-        // Upstream's text, which clients may compare.
+        // The message is upstream's, which clients may compare.
         return TensorError(context, margins, "%sexpected 0 to %lld in dimension %d, found %lld",
                            margin < 0 ? "Pad value has to be greater than equal to 0.; " : "",
                            static_cast<long long>(max_margin), axis,
@@ -68,9 +68,9 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
 constexpr uint32_t kPadTypes = kBFloat16Bit | kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 
-constexpr int kMaxPadRank = 5;  // same as upstream
+constexpr int kMaxPadRank = 5;  // limit of upstream's kernel
 
-// Margins may have any size that fits in an extent.
+// Resizes the output of PAD or PADV2, whose margins may have any size that fits in an extent.
 TfLiteStatus ResizeFilled(TfLiteContext* context, TfLiteNode* node) {
   return ResizePadded(context, node, [](int) { return int64_t{INT32_MAX}; });
 }
@@ -102,7 +102,7 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Returns the margin's value, as the bits of an element.
+// Returns the value of PAD's or PADV2's margin, as the bits of an element.
 template <bool with_value, typename T>
 T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
   if constexpr (with_value) return *Data<T>(Input(context, node, 2));
@@ -117,7 +117,7 @@ T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
 template <typename T>
 class PadWriter {
  public:
-  // `value` is an element of `value_bytes`, a multiple of sizeof(T).
+  // `value` is one element of `value_bytes` bytes, a multiple of sizeof(T).
   PadWriter(const TfLiteTensor* input, const TfLiteTensor* margins, const TfLiteTensor* output,
             const void* value, size_t value_bytes)
       : parts_(static_cast<int64_t>(value_bytes / sizeof(T))) {
@@ -130,7 +130,7 @@ class PadWriter {
     for (int axis = 0; axis < rank; ++axis) {
       const Level level = {Before(margins, axis), Dim(input, axis), Dim(output, axis),
                            in[axis] * parts_, out[axis] * parts_};
-      // Contiguous axes without margins need no loop.
+      // Axes of extent 1 without margins need no loop.
       if (level.extent_out == 1 && level.before == 0) continue;
       levels_[level_count_++] = level;
       if (level.extent_out != level.extent_in) padded_levels_ = level_count_;
@@ -151,7 +151,7 @@ class PadWriter {
   struct Level {
     int64_t before, extent_in, extent_out, step_in, step_out;
   };
-  // Number of values in 16 bytes.
+  // Number of values of type T in 16 bytes.
   static constexpr int64_t kChunk = 16 / static_cast<int64_t>(sizeof(T));
 
   void Slices(int number, int64_t first, int64_t last, const T* in, T* out) const {
@@ -174,7 +174,7 @@ class PadWriter {
     FillLong(out + to * level.step_out, (last - to) * level.step_out);
   }
 
-  // Writes `count` slices of the last level that has margins.
+  // Writes `count` slices along the last axis that has margins: margin, elements, margin.
   void Runs(const Level& level, int64_t count, const T* in, T* out) const {
     const int64_t before = level.before * level.step_out, run = level.extent_in * level.step_in;
     const int64_t after = level.extent_out * level.step_out - before - run;
@@ -189,7 +189,7 @@ class PadWriter {
     }
   }
 
-  // Like Runs, for long margins.
+  // Writes `count` slices whose margins are so long that FillLong pays off.
   [[gnu::noinline]] void LongRuns(int64_t count, int64_t before, int64_t run, int64_t after,
                                   const T* in, T* out) const {
     for (; count > 0; --count, in += run, out += after) {
@@ -200,7 +200,7 @@ class PadWriter {
     }
   }
 
-  // Long runs of zeros are worth a memset call.
+  // Fills a margin; a long run of zeros is worth a memset call.
   void FillLong(T* out, int64_t count) const {
     if (count < 16 * kChunk || !is_zero_) return Fill(out, count);
     std::memset(out, 0, static_cast<size_t>(count) * sizeof(T));
@@ -209,14 +209,15 @@ class PadWriter {
     for (; count >= kChunk; count -= kChunk, out += kChunk) std::memcpy(out, values_, 16);
     for (int64_t i = 0; i < count; ++i) out[i] = values_[i];
   }
-  int64_t parts_;  // values per element
+  int64_t parts_;  // number of values of type T per element
   bool is_zero_ = true;
   T values_[kChunk];
   Level levels_[kMaxPadRank] = {};
   int level_count_ = 0, padded_levels_ = 0;
 };
 
-// Not inlined, so that all types share the code.
+// Writes the padded tensor as values of type T. Not inlined, so that all element types of one size
+// share the code.
 template <typename T>
 [[gnu::noinline]] void WritePadded(TfLiteContext* context, const TfLiteNode* node,
                                    const void* value, size_t value_bytes) {
@@ -249,8 +250,8 @@ TfLiteStatus EvalPad(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Margins of zeros around float32 images need not be written if the consuming layer can absorb
-// them.
+// Prepares PAD and offers fusion: margins of zeros around float32 images need not be written if the
+// consuming layer can absorb them.
 TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PreparePad<false>(context, node));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -272,7 +273,7 @@ TfLiteStatus PreparePadAndOffer(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- MIRROR_PAD -------------------------------------------------------------------------------
 
-// Number of elements next to the border that are not repeated.
+// Number of elements at the border that the mirrored margin skips: 1 for REFLECT, 0 for SYMMETRIC.
 int MirrorOffset(const TfLiteNode* node) {
   return ParamsOf<TfLiteMirrorPaddingParams>(node).mode == kTfLiteMirrorPaddingReflect ? 1 : 0;
 }
@@ -299,7 +300,7 @@ TfLiteStatus PrepareMirrorPad(TfLiteContext* context, TfLiteNode* node) {
 }
 
 struct MirrorLevel {
-  int64_t extent, before, after;  // extent of the input, and the margins
+  int64_t extent, before, after;  // extent of the input's axis, and its two margins
   int64_t step_in, step_out;
 };
 

@@ -55,8 +55,7 @@ TfLiteStatus PrepareTypes(TfLiteContext* context, TfLiteNode* node, uint32_t typ
   data.x = {Dim(input, 2), params.filter_width, params.stride_width};
   DEPUTY_TRY(ComputeWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
   DEPUTY_TRY(ComputeWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
-  // If the window is wider than the input by a stride or more, upstream does not compute the height
-  // either.
+  // Upstream does not compute the height if the window is wider than the input by a stride or more.
   if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {
     data.y.output = 0;
   }
@@ -84,8 +83,9 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// A pooling consists of an initial value, a function that accumulates one input, and a function
-// that finishes a sum given the number of inputs. Sum is the accumulator of a channel.
+// Maximum of floats. Like every pooling of this file it consists of an initial value, a function
+// that accumulates one input, and a function that finishes a sum given the number of inputs. Sum is
+// the accumulator of a channel.
 struct MaxFloat {
   using Value = float;
   using Sum = float;
@@ -162,7 +162,7 @@ template <typename Pool>
   }
 }
 
-// A pooling without a vector loop.
+// A pooling without a vector loop; PoolPixel computes it in chunks of channels.
 template <typename Reference>
 struct ChunkedPool : Reference {};
 
@@ -238,11 +238,12 @@ void PoolRow(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* 
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// Computes output row `oy` of an image; `pool` is the pooling, whose type the function knows.
+// Function that computes output row `oy` of an image; `pool` points to the pooling, whose type the
+// function knows.
 using PoolRowFunction = void (*)(const PoolData& data, const void* pool, const void* image, int oy,
                                  void* out);
 
-// Computes all rows on all threads; values have `size` bytes.
+// Computes all output rows on all threads; values have `size` bytes.
 TfLiteStatus RunRows(TfLiteContext* context, TfLiteNode* node, int64_t size, const void* pool,
                      PoolRowFunction pool_row) {
   const PoolData& data = DataOf<PoolData>(node);
@@ -275,7 +276,7 @@ TfLiteStatus Run(TfLiteContext* context, TfLiteNode* node, const Pool& pool) {
                  });
 }
 
-// The CPU table's loops for one kind of pooling.
+// Vector loops of the CPU table for one kind of pooling, by element type.
 struct PoolLoops {
   void (*f32)(const PoolWindow<float>&, const FloatBounds&);
   void (*s8)(const PoolWindow<int8_t>&, const StepBounds&);
@@ -289,7 +290,7 @@ PoolLoops AverageLoops(const VectorKernels& vector) {
   return {vector.average_pool_f32, vector.average_pool_s8, vector.average_pool_u8};
 }
 
-// Uses the table's loop or, if it has none, the reference.
+// Computes the node with the CPU table's loop or, if it is null, with `reference`.
 template <typename T, typename BoundsT, typename Pool>
 TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node,
                      void (*loop)(const PoolWindow<T>&, const BoundsT&), const Pool& reference) {
@@ -317,7 +318,7 @@ TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Average rescaled to the output's scale.
+// Average of quantised values, rescaled to the output's scale.
 template <typename T>
 struct RescaledAverage {
   using Value = T;

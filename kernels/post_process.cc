@@ -26,7 +26,7 @@ struct PostProcessData {
   bool has_options = false, regular = false;
   int detections = 0, classes_per_detection = 0, detections_per_class = 0, classes = 0;
   float min_score = 0, overlap = 0;
-  double scale[4] = {};  // for y, x, height and width
+  double scale[4] = {};  // divisors of the encoded y, x, height and width
 };
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ struct Detection {
   float score;
 };
 
-// Scores without those of the background, which are first.
+// Access to the scores of the classes, without those of the background, which are first.
 class ClassScores {
  public:
   ClassScores(const TfLiteTensor* scores, int classes)
@@ -163,7 +163,8 @@ class ClassScores {
   int width_, first_;
 };
 
-// Returns the best classes of each box.
+// Returns the detections of the fast variant: boxes are suppressed by their best class, and each
+// remaining box gives its best classes.
 std::vector<Detection> DetectFast(const PostProcessData& data, const std::vector<Corners>& boxes,
                                   const ClassScores& scores) {
   std::vector<float> best(boxes.size());
@@ -195,7 +196,8 @@ std::vector<Detection> DetectFast(const PostProcessData& data, const std::vector
   return found;
 }
 
-// Returns the best detections of all classes.
+// Returns the detections of the regular variant: the best of all classes, suppressed class by
+// class.
 std::vector<Detection> DetectRegular(const PostProcessData& data, const std::vector<Corners>& boxes,
                                      const ClassScores& scores) {
   const int max_boxes = std::min(data.detections_per_class, data.detections);
@@ -267,7 +269,7 @@ TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);
   std::vector<Detection> found;
-  // Without boxes the number of classes is arbitrary.
+  // If there are no boxes, the scores may have any number of classes, even none.
   if (!boxes.empty()) {
     found = data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
   }

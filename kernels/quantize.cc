@@ -45,11 +45,12 @@ constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 
 // ---- Scales -----------------------------------------------------------------------------------
 
-// Scales of a tensor as `outer` times `slices` times `inner` elements; each slice has its own scale
-// and zero point.
+// Division of a tensor into `outer` times `slices` times `inner` elements; each slice has its own
+// scale and zero point.
 struct Slices {
   int64_t outer = 1, slices = 1, inner = 1;
-  const TfLiteAffineQuantization* affine = nullptr;  // null: one scale, in `params`
+  // null if there is one scale, which is in `params`
+  const TfLiteAffineQuantization* affine = nullptr;
   TfLiteQuantizationParams params;
 
   float Scale(int64_t slice) const {
@@ -134,10 +135,10 @@ TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, con
 
 struct QuantizeData {
   Slices slices;      // scales of the quantised tensor
-  bool done = false;  // the constant result is available
+  bool done = false;  // true if the result of a constant input is available
 };
 
-// Types to which each type can be quantised.
+// Returns a mask of the types to which QUANTIZE can convert `type`.
 uint32_t TargetsOf(TfLiteType type) {
   switch (type) {
     case kTfLiteInt16:
@@ -177,8 +178,8 @@ TfLiteStatus PrepareQuantize(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Gives the output of a constant node the input's shape. A result that is already computed is kept
-// if it fits, because resizing such a tensor allocates new memory. In client memory the node is
-// computed every time, since the client may have changed it.
+// if it fits, because resizing such a tensor allocates new memory. An output in client memory is
+// computed in every inference, since the client may have changed it.
 TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, size_t element_bytes,
                             TfLiteTensor* output, bool* done) {
   const bool fits = output->allocation_type == kTfLitePersistentRo &&
@@ -191,14 +192,15 @@ TfLiteStatus ResizeConstant(TfLiteContext* context, const TfLiteTensor* input, s
   return ResizeLike(context, output, input);
 }
 
-// Returns true if a constant node has nothing to compute.
+// Returns true if a constant node has nothing to compute: its result is available, or no CPU node
+// reads it.
 bool IsIdle(TfLiteContext* context, const TfLiteNode* node, bool done) {
   if (Output(context, node, 0)->allocation_type != kTfLitePersistentRo) return false;
   const Runtime* runtime = RuntimeOf(context);
   return done || (runtime != nullptr && !runtime->TensorIsRead(node->outputs->data[0]));
 }
 
-// Computes the operator's output from its input.
+// Function that computes the output of DEQUANTIZE or DENSIFY from the input.
 using ComputeFunction = TfLiteStatus(TfLiteContext*, const QuantizeData&, const TfLiteTensor* input,
                                      TfLiteTensor* output);
 ComputeFunction Dequantize, Densify;
@@ -220,7 +222,7 @@ std::string ParametersOf(const TfLiteTensor* input, const Slices& slices) {
   return bytes;
 }
 
-// Points the output at contents shared by the model's interpreters. Returns false if none are
+// Sets the output's data to a result that the model's interpreters share. Returns false if none is
 // shared or if out of memory.
 bool ShareConstant(TfLiteContext* context, const QuantizeData& data, const TfLiteTensor* input,
                    TfLiteTensor* output, ComputeFunction* compute) {
@@ -242,8 +244,8 @@ bool ShareConstant(TfLiteContext* context, const QuantizeData& data, const TfLit
   return true;
 }
 
-// `pack` function for constants: results of other nodes' `pack` are available before the first
-// invoke.
+// Computes the result of a constant input; a `pack` function, so that the `pack` functions of other
+// nodes can read the result before the first invoke.
 template <ComputeFunction* compute>
 TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* const output = Output(context, node, 0);
@@ -260,7 +262,7 @@ TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// `invoke` function: computes the result unless it is available.
+// Computes the result unless it is available; an `invoke` function.
 template <ComputeFunction* compute>
 TfLiteStatus EvalUnlessDone(TfLiteContext* context, TfLiteNode* node) {
   QuantizeData& data = DataOf<QuantizeData>(node);
@@ -305,8 +307,8 @@ TfLiteStatus PrepareDensify(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- QUANTIZE ---------------------------------------------------------------------------------
 
-// Quantises a real number and clamps it to [low, high]. The exact mode rounds ties away from zero,
-// the default to even.
+// Quantises a real number and clamps it to [low, high]. Reference arithmetic rounds ties away from
+// zero, default arithmetic to even.
 template <typename T>
 T ToStep(float value, float scale, int32_t zero_point, T low, T high, Arithmetic arithmetic) {
   const float steps = value / scale;
@@ -338,7 +340,8 @@ void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* v
   });
 }
 
-// Rounds ties away from zero in both modes, as both of TensorFlow Lite's kernels do.
+// Quantises to 4-bit integers. Rounds ties away from zero in both modes, as both of TensorFlow
+// Lite's kernels do.
 TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, const float* values,
                               TfLiteTensor* output) {
   const PackedRange range = RangeOf(output->type);
@@ -391,7 +394,7 @@ template <typename Out, typename Requantizer>
 void RequantizeWide(const int32_t* values, int64_t count, int32_t zero_in,
                     const Requantizer& requantize, Out* out) {
   for (int64_t i = 0; i < count; ++i) {
-    // Differences may wrap.
+    // The difference is computed in unsigned arithmetic, because it may wrap.
     const uint32_t difference = static_cast<uint32_t>(values[i]) - static_cast<uint32_t>(zero_in);
     out[i] = static_cast<Out>(requantize(static_cast<int32_t>(difference)));
   }
@@ -416,7 +419,8 @@ TfLiteStatus RequantizeExactly(TfLiteContext* context, const TfLiteTensor* input
                          });
 }
 
-// Uses the loop for the two types, otherwise the one for int32.
+// Requantises with the vector loop for the pair of types or, if there is none, with the loop for
+// int32 inputs.
 template <typename Out>
 TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output) {
   const FloatRequantizer requantize(FactorOf(input, output), output->params.zero_point,
@@ -458,7 +462,7 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
   }
   return DispatchType<kStepTypes | kInt32Bit>(context, output, [&](auto tag) {
     using Out = typename decltype(tag)::type;
-    // Float cannot represent the values of a 32-bit output exactly.
+    // 32-bit outputs use the exact algorithm, because float cannot represent their values exactly.
     if constexpr (sizeof(Out) < 4) {
       if (ArithmeticOf(context) != Arithmetic::kReference) {
         return Requantize<Out>(context, input, output);
@@ -472,7 +476,8 @@ TfLiteStatus EvalQuantize(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T>
 void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* values, float* out) {
-  // The loops subtract in 32 bits, and these zero points are not checked.
+  // Maximum magnitude of zero points for the vector loops, which subtract in 32 bits. Zero points
+  // have not been checked before.
   constexpr int32_t kMaxZeroPoint = 1 << 16;
   const DequantizeLoop<T> loop = Cpu().vector.dequantize.of<T>();
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
@@ -546,8 +551,8 @@ constexpr uint32_t kBitcastTypes =
 // Bytes per element of a type that BITCAST supports; 0 for other types.
 int BitcastBytes(TfLiteType type) { return type == kTfLiteComplex128 ? 16 : ElementBytes(type); }
 
-// Elements converted to several smaller ones get an additional dimension; smaller elements combined
-// to one lose their last dimension.
+// Resizes the output of BITCAST. Elements converted to several smaller elements give an additional
+// dimension; smaller elements combined to one element remove the last dimension.
 TfLiteStatus PrepareBitcast(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);

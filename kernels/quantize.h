@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CAST and FAKE_QUANT, listed in kernels/quantize.cc.
+// Functions of the operators CAST and FAKE_QUANT, listed in kernels/quantize.cc.
 #ifndef DEPUTY_KERNELS_QUANTIZE_H_
 #define DEPUTY_KERNELS_QUANTIZE_H_
 
@@ -10,7 +10,7 @@
 
 namespace deputy {
 
-// Real types; CAST also supports complex types.
+// Types of real numbers; CAST also supports complex types.
 inline constexpr uint32_t kRealTypes =
     kNumberBits | kBFloat16Bit | TypeBit(kTfLiteUInt16) | TypeBit(kTfLiteFloat64);
 inline constexpr uint32_t kWholeCastTypes = kRealTypes | TypeBit(kTfLiteComplex64);

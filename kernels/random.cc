@@ -35,8 +35,8 @@ bool FillRandom(const OpOptions& options, TfLiteRandomParams* params) {
 
 // ---- Generators -------------------------------------------------------------------------------
 
-// J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011: both map a counter
-// to random bits under a key.
+// The generators Philox and Threefry (J. K. Salmon and others, "Parallel random numbers: as easy as
+// 1, 2, 3", 2011) map a counter to random bits under a key.
 using Key = std::array<uint32_t, 2>;
 
 uint32_t Low(uint64_t value) { return static_cast<uint32_t>(value); }
@@ -93,7 +93,7 @@ class Philox {
   uint64_t count_ = 0, high_count_ = 0;
 };
 
-// Uniform numbers in [0, 1) from 23 or 52 random bits.
+// Converts 23 (float) or 52 (double) random bits to a uniform number in [0, 1).
 float UniformFloat(uint32_t bits) {
   return std::bit_cast<float>(0x3f800000u | (bits & 0x7fffffu)) - 1.0f;
 }
@@ -106,7 +106,7 @@ struct RandomData {
   Philox generator;
 };
 
-// Bits from the clock and an address, mixed as in splitmix64.
+// Returns unpredictable bits: from the clock and an address, mixed as in splitmix64.
 uint64_t UnpredictableBits(uint64_t from) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   uint64_t z = from + static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15u;
@@ -163,7 +163,7 @@ struct Uniform {
   }
 };
 
-// Computes pairs by the Box-Muller method.
+// Fills a block with normally distributed numbers, in pairs by the Box-Muller method.
 struct StandardNormal {
   static void Fill(const Philox::Block& block, float* out) {
     for (size_t i = 0; i < block.size(); i += 2) {
@@ -176,7 +176,7 @@ struct StandardNormal {
   }
 };
 
-// Unused numbers of the last block are dropped.
+// Fills the output with numbers of a distribution; unused numbers of the last block are dropped.
 template <typename Distribution>
 TfLiteStatus EvalRandom(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = Output(context, node, 0);
@@ -224,7 +224,7 @@ TfLiteStatus PrepareMultinomial(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Cumulative sums of the classes' odds. Logits that are not finite are ignored.
+// Appends the cumulative sums of the classes' odds. Logits that are not finite are ignored.
 void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
   float max_logit = std::numeric_limits<float>::lowest();
   for (const float logit : logits) {
@@ -240,7 +240,7 @@ void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
   }
 }
 
-// Returns two numbers per block.
+// Source of uniform doubles, two per block of the generator.
 class DoubleSource {
  public:
   explicit DoubleSource(const Philox& generator) : generator_(generator) {}
@@ -273,7 +273,7 @@ void DrawSamples(const TfLiteTensor* logits, DoubleSource* source, TfLiteTensor*
   }
 }
 
-// The generator skips far more numbers than are drawn, as TensorFlow's does.
+// Computes MULTINOMIAL. The generator skips far more numbers than are drawn, as TensorFlow's does.
 TfLiteStatus EvalMultinomial(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* logits = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
@@ -297,7 +297,7 @@ TfLiteStatus EvalMultinomial(TfLiteContext* context, TfLiteNode* node) {
 constexpr OptionsKind kBitsOptions = {2, 19};
 constexpr uint32_t kBitsTypes = kInt32Bit | kUInt32Bit | kInt64Bit | TypeBit(kTfLiteUInt64);
 
-// The default, also of a model without options, is Philox.
+// Parses the algorithm; Philox is the default, also for a model without options.
 bool ParseBits(const OpOptions& options, void* out) {
   if (!options.As(kBitsOptions).present()) return true;
   TfLiteRngAlgorithm& algorithm =
@@ -318,8 +318,8 @@ bool ParseBits(const OpOptions& options, void* out) {
   return true;
 }
 
-// Checks the state: a key and a counter, for Philox optionally followed by the upper half of the
-// counter.
+// Checks the state tensor. It has a key and a counter; for Philox the upper half of the counter may
+// follow.
 TfLiteStatus CheckState(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor* state) {
   const TfLiteRngAlgorithm algorithm =
       ParamsOf<TfLiteStablehloRngBitGeneratorParams>(node).algorithm;
@@ -334,7 +334,7 @@ TfLiteStatus CheckState(TfLiteContext* context, const TfLiteNode* node, const Tf
   return kTfLiteOk;
 }
 
-// The shape of the bits is the one in the model.
+// Prepares STABLEHLO_RNG_BIT_GENERATOR. The bits have the shape that the model declares.
 TfLiteStatus PrepareBits(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 2));
   const TfLiteTensor* state = Input(context, node, 0);
@@ -377,7 +377,7 @@ TfLiteStatus EvalBits(TfLiteContext* context, TfLiteNode* node) {
       kTfLiteRngAlgorithmThreefry) {
     out[1] = FillBits(key, {Low(in[1]), High(in[1])}, &ThreefryBits, count, words);
   } else {
-    // Without an upper half of the counter, the key is used in its place.
+    // If the state has no upper half of the counter, Philox uses the key in its place.
     const uint64_t upper = Dim(state, 0) == 3 ? in[2] : in[0];
     out[1] = FillBits(key, {Low(in[1]), High(in[1]), Low(upper), High(upper)}, &PhiloxBits, count,
                       words);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operators that reorder or repeat the elements of one tensor: TRANSPOSE, TILE, BROADCAST_TO,
-// DEPTH_TO_SPACE, SPACE_TO_DEPTH, REVERSE_V2 and REVERSE_SEQUENCE. All but the last are one strided
-// copy each. Operators between space and batch, which also drop or add elements, are in
+// DEPTH_TO_SPACE, SPACE_TO_DEPTH, REVERSE_V2 and REVERSE_SEQUENCE. Each is one strided copy, except
+// REVERSE_SEQUENCE. Operators between space and batch, which also drop or add elements, are in
 // kernels/space_batch.cc.
 #include <algorithm>
 
@@ -37,7 +37,7 @@ TfLiteStatus RunCopy(TfLiteContext* context, TfLiteNode* node, StridedCopy* copy
                       [context, copy](const auto* in, auto* out) { copy->Run(context, in, out); });
 }
 
-// Prepare of an operator whose second input determines the output's shape.
+// Prepare function of an operator whose second input determines the output's shape.
 template <TfLiteStatus (*resize)(TfLiteContext*, TfLiteNode*)>
 TfLiteStatus PrepareShaped(TfLiteContext* context, TfLiteNode* node, uint32_t types,
                            uint32_t shape_types) {
@@ -110,7 +110,7 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* output = Output(context, node, 0);
   int order[kMaxRank] = {};
   DEPUTY_TRY(ReadPermutation(context, node, order));
-  // The output is a view of the input.
+  // The output needs no copy if it is a view of the input.
   if (MovesNothing(input, order) && input->data.data == output->data.data) return kTfLiteOk;
   const auto in = DenseSteps(Dims(input));
   const auto out = DenseSteps(Dims(output));
@@ -119,14 +119,14 @@ TfLiteStatus EvalTranspose(TfLiteContext* context, TfLiteNode* node) {
   return RunCopy(context, node, &copy);
 }
 
-// Row function of a row-wise fusion group: gathers rows from a strided view.
+// Row function of TRANSPOSE in a row-wise fusion group: gathers rows from a strided view.
 void GatherRows(TfLiteContext* context, TfLiteNode*, const GroupRows& rows) {
   const StridedShape& view = rows.op->strided[0].shape;
   const float* const in = Data<float>(&context->tensors[rows.op->strided[0].tensor]);
   const int outer = view.AxesBeforeRows(rows.columns);
   const DenseSteps within({view.dims + outer, static_cast<size_t>(view.rank - outer)});
-  // Rows that are equidistant: those along the last outer axis and along the axes before it that
-  // continue with the same stride.
+  // `extent` is the number of equidistant rows: those along the last outer axis, and along the axes
+  // before it that continue with the same stride.
   const StridedShape firsts = view.FirstAxes(outer);
   const int64_t row_step = outer == 0 ? 0 : view.strides[outer - 1];
   int64_t extent = 1;
@@ -220,7 +220,7 @@ TfLiteStatus EvalTile(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BROADCAST_TO -----------------------------------------------------------------------------
 
-// Upstream's text, which clients may compare.
+// The message is upstream's, which clients may compare.
 constexpr char kNotBroadcastable[] = "Output shape must be broadcastable from input shape.; ";
 
 TfLiteStatus ResizeBroadcast(TfLiteContext* context, TfLiteNode* node) {
@@ -267,8 +267,8 @@ TfLiteStatus EvalBroadcastTo(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- DEPTH_TO_SPACE and SPACE_TO_DEPTH --------------------------------------------------------
 
-// Returns the tensor with the larger depth and the one with the larger width; the operator
-// determines which of them is the input.
+// Sets `deep` to the tensor with the larger depth and `wide` to the one with the larger width; the
+// operator determines which of them is the input.
 template <bool to_space>
 void DeepAndWide(TfLiteContext* context, const TfLiteNode* node, const TfLiteTensor** deep,
                  const TfLiteTensor** wide) {
@@ -361,7 +361,7 @@ TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus ReversedAxes(TfLiteContext* context, const TfLiteNode* node, int* out_first) {
   const TfLiteTensor* axes = Input(context, node, 1);
   const int rank = Rank(Input(context, node, 0));
-  const int count = std::min(Dim(axes, 0), kMaxRank);  // Prepare allows at most `rank` axes.
+  const int count = std::min(Dim(axes, 0), kMaxRank);  // prepare allows at most `rank` axes
   int sorted[kMaxRank];
   for (int i = 0; i < count; ++i) {
     DEPUTY_TRY(ResolveAxis(context, axes, IntegerAt(axes, i), rank, &sorted[i]));
@@ -426,7 +426,8 @@ TfLiteStatus PrepareReverseSequence(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// A tensor as five axes; the second and the fourth are the sequence and the batch.
+// Extents of a tensor whose axes are merged to five; the second and the fourth are the sequence and
+// the batch, in either order.
 struct SequenceAxes {
   bool sequence_first;
   int64_t outer, first, middle, second, inner;
@@ -443,7 +444,8 @@ SequenceAxes SplitSequence(const TfLiteReverseSequenceParams& params, std::span<
           ElementCount(dims.subspan(high + 1))};
 }
 
-// Elements after a sequence's length stay in place; if the length is negative, all elements do.
+// Computes REVERSE_SEQUENCE. Elements after a sequence's length stay in place; if the length is
+// negative, all elements do.
 template <typename T>
 void ReverseSequences(const SequenceAxes& axes, const TfLiteTensor* lengths, const T* in, T* out) {
   for (int64_t i = 0; i < axes.outer * axes.first; ++i) {
@@ -482,7 +484,7 @@ constexpr uint32_t kBlockTypes = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt32Bit 
 
 using Kernel = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
 
-// An operator without options.
+// Row of an operator without options.
 constexpr OpDef Plain(const char* name, TfLiteBuiltinOperator code, int min_version,
                       int max_version, uint32_t types, Kernel prepare, Kernel invoke) {
   OpDef op = KernelRow<void>(name, code, max_version, types, prepare, invoke);

@@ -45,7 +45,7 @@ struct ReducePlan {
   struct Axis {
     int64_t extent = 1;
     int64_t step_in = 1;
-    int64_t step_out = 0;  // 0: reduced
+    int64_t step_out = 0;  // 0 if the axis is reduced
   };
   Axis axes[kMaxRank];
   int rank = 0;            // at least 1 in a valid plan
@@ -53,7 +53,7 @@ struct ReducePlan {
   int64_t per_output = 1;  // number of input elements folded into each output
 };
 
-// `reduced` has bit i set if axis i is reduced.
+// Plans the reduction of the axes in `reduced`, which has bit i set for axis i.
 ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
   ReducePlan plan;
   bool last_reduced = false;
@@ -80,9 +80,9 @@ ReducePlan PlanFor(std::span<const int> dims, uint32_t reduced) {
   return plan;
 }
 
-// Folds a run of elements into one accumulator, through several lanes if the order does not matter:
-// a chain of float additions is bound by latency. For integers the compiler may choose the order
-// anyway. They must not use the lanes: in this form g++ 12.2 at -O3 miscompiles sums of 8-bit
+// Folds a run of elements into one accumulator. Floats use several lanes if the order does not
+// matter, because latency dominates a chain of additions. For integers the compiler may choose the
+// order anyway. They must not use the lanes: in this form g++ 12.2 at -O3 miscompiles sums of 8-bit
 // integers. It is a compiler bug: address and undefined-behaviour sanitizers find nothing; the sums
 // are correct at -O2, with the sanitizers also at -O3, and without either loop vectorisation or
 // interprocedural constant propagation.
@@ -104,7 +104,7 @@ Acc FoldRun(const T* in, int64_t count, Acc start, const Fold& fold) {
   return start;
 }
 
-// Folds rows elementwise into accumulators.
+// Folds rows, `stride` elements apart, elementwise into `count` accumulators.
 template <typename T, typename Acc, typename Fold>
 void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out,
               const Fold& fold) {
@@ -113,8 +113,8 @@ void FoldRows(const T* in, int64_t rows, int64_t stride, int64_t count, Acc* out
   }
 }
 
-// The loops of one reduction, for one element type and one accumulator type. The partitioning code
-// uses only this interface, and so is compiled once for all types.
+// Interface to the loops of one reduction, for one element type and one accumulator type. The
+// partitioning code uses only this interface, so it is compiled once for all types.
 class FoldingLoops {
  public:
   FoldingLoops(size_t element_bytes, size_t accumulator_bytes, bool any_order)
@@ -124,12 +124,12 @@ class FoldingLoops {
 
   // Initialises `count` accumulators.
   virtual void Start(int64_t count, char* out) const = 0;
-  // Folds contiguous runs of elements into one accumulator each.
+  // Folds `runs` contiguous runs of `count` elements into one accumulator each.
   virtual void Runs(const char* in, int64_t runs, int64_t count, char* out) const = 0;
-  // Folds rows elementwise into accumulators; the stride counts elements.
+  // Folds rows, `stride` elements apart, elementwise into `count` accumulators.
   virtual void Rows(const char* in, int64_t rows, int64_t stride, int64_t count,
                     char* out) const = 0;
-  // Folds accumulators into others; only if the order does not matter.
+  // Folds partial accumulators into others; called only if the order does not matter.
   virtual void Merge(const char* in, int64_t count, char* out) const = 0;
 
   int64_t element_bytes() const { return element_bytes_; }
@@ -155,7 +155,8 @@ class TypedFolding final : public FoldingLoops {
   }
 
   void Start(int64_t count, char* out) const override { std::fill_n(Sums(out), count, start_); }
-  // A call of a vector loop costs more than a few elements.
+  // Folds runs. The vector loop is called only for 16 or more elements, because its call costs more
+  // than a few elements.
   void Runs(const char* in, int64_t runs, int64_t count, char* out) const override {
     const T* from = Elements(in);
     Acc* sum = Sums(out);
@@ -188,7 +189,8 @@ class Folding {
  public:
   Folding(const ReducePlan& plan, const FoldingLoops& loops) : plan_(plan), loops_(loops) {}
 
-  // Reduces everything, on all threads. Returns false if out of memory for partial accumulators.
+  // Reduces the whole tensor, on all threads. Returns false if out of memory for partial
+  // accumulators.
   bool All(TfLiteContext* context, const char* in, char* out) const {
     loops_.Start(plan_.outputs, out);
     if (plan_.outputs == 0 || plan_.per_output == 0) return true;
@@ -197,16 +199,18 @@ class Folding {
 
  private:
   using Axis = ReducePlan::Axis;
-  // A fold costs less than the work per element that kElementsPerTask assumes.
+  // Number of folds per task; a fold costs less than the work per element that kElementsPerTask
+  // assumes.
   static constexpr int64_t kFoldsPerTask = 2 * kElementsPerTask;
   // Maximum number of partial accumulators of one output.
   static constexpr int64_t kMaxPieces = 16;
-  // Minimum width, in elements, of a row that is split by columns; others are reduced in pieces.
+  // Minimum number of elements of a row that is split by columns; shorter rows are reduced in
+  // pieces.
   static constexpr int64_t kWideRow = 1024;
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
 
-  // Address of element `index` along an axis, and of its accumulator.
+  // ElementAt returns the address of element `index` along an axis, SumAt that of its accumulator.
   const char* ElementAt(const char* in, const Axis& axis, int64_t index) const {
     return in + index * axis.step_in * loops_.element_bytes();
   }
@@ -214,7 +218,7 @@ class Folding {
     return out + index * axis.step_out * loops_.accumulator_bytes();
   }
 
-  // Reduces everything below `level`, partitioned along the axis with the most parallelism.
+  // Reduces the axes from `level` on, partitioned along the axis with the most parallelism.
   bool Share(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     const bool is_last = level + 1 == plan_.rank;
@@ -235,7 +239,8 @@ class Folding {
     return true;
   }
 
-  // Partitions the axis below the reduced axis of `level`.
+  // Reduces the axes from `level` on, partitioned along the axis inside the reduced axis of
+  // `level`.
   void ShareColumns(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis &axis = plan_.axes[level], &columns = plan_.axes[level + 1];
     const int64_t grain = Grain(axis.extent * columns.step_in) + 64 / columns.step_in;
@@ -245,8 +250,8 @@ class Folding {
     });
   }
 
-  // Partitions the reduced axis of `level`: each piece has its own accumulators, which are merged
-  // in order.
+  // Reduces the axes from `level` on, partitioned along the reduced axis of `level`: each piece has
+  // its own accumulators, which are merged in order.
   bool SharePieces(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (loops_.any_order()) {
@@ -275,7 +280,7 @@ class Folding {
     return true;
   }
 
-  // Reduces everything below `level`, for `extent` elements of its axis.
+  // Reduces the axes from `level` on, for the first `extent` elements of axis `level`.
   void Level(int level, int64_t extent, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (level + 1 == plan_.rank) {
@@ -320,7 +325,7 @@ TfLiteStatus FoldAll(TfLiteContext* context, TfLiteNode* node, const ReducePlan&
 
 // ---- Folds ------------------------------------------------------------------------------------
 
-// Integers wrap in two's complement.
+// Type in which T is added and multiplied: unsigned for integers, which wrap in two's complement.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>,
                                     std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>, T>;
@@ -351,7 +356,7 @@ struct FoldProduct {
   }
 };
 
-// The maximum of no elements is the lowest finite number, as in upstream.
+// Maximum. That of no elements is the lowest finite number, as in upstream.
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
   static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.max; }
@@ -380,7 +385,7 @@ struct FoldMin {
   }
 };
 
-// bool: every nonzero byte is true, because clients may write any value.
+// Logical "or" of bools: every nonzero byte is true, because clients may write any value.
 struct FoldAny {
   static constexpr bool kAnyOrder = true;
   static const LogicalFolds& vector_loops(const VectorKernels& vector) { return vector.any; }
@@ -392,7 +397,8 @@ struct FoldEvery {
   uint8_t operator()(uint8_t all, uint8_t x) const { return all & (x != 0 ? 1 : 0); }
 };
 
-// A quantised product. The first factor is used as it is; the others are multiplied and rescaled.
+// Product of quantised values. The first factor is used as it is; later factors are multiplied and
+// the product is rescaled after each.
 struct FoldScaledProduct {
   static constexpr bool kAnyOrder = false;
   struct Value {
@@ -411,7 +417,7 @@ struct FoldScaledProduct {
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// Reads the axes to reduce as bits; a scalar has none whatever the tensor contains.
+// Reads the axes to reduce as a mask; a scalar has none whatever the tensor contains.
 TfLiteStatus ReadAxes(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* axes,
                       uint32_t* out_reduced) {
   *out_reduced = 0;
@@ -461,8 +467,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return ResizeOutput(context, node, reduced);
 }
 
-// MAX, MIN and integer PROD copy quantised values, so that input and output must have the same
-// quantisation or be rescaled. Tensors without quantisation are accepted.
+// Checks that input and output have the same quantisation, or scales that allow rescaling: MAX, MIN
+// and integer PROD copy quantised values. Tensors without quantisation are accepted.
 TfLiteStatus CheckSameSteps(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* output) {
   if (!IsQuantizable(input->type) || (input->params.scale == output->params.scale &&
@@ -538,7 +544,8 @@ TfLiteStatus FoldTyped(TfLiteContext* context, TfLiteNode* node, const ReducePla
   });
 }
 
-// SUM, PROD, MAX and MIN without rescaling. For bools, SUM and MAX are "any", the others "all".
+// Computes SUM, PROD, MAX or MIN without rescaling. For bools, SUM and MAX are "any", PROD and MIN
+// "all".
 template <typename Fold>
 TfLiteStatus FoldElements(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -582,8 +589,8 @@ bool HasZeroPointOf(const TfLiteTensor* tensor) {
          tensor->params.zero_point <= std::numeric_limits<T>::max();
 }
 
-// Rescales wrapping sums less `zero_in` to quantised 8-bit outputs, with the requantisation kernels
-// of matrix products.
+// Rescales sums, which may have wrapped, less `zero_in` to quantised 8-bit outputs, with the
+// requantisation kernels of matrix products.
 void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier by,
                  const TfLiteTensor* output, void* out) {
   constexpr int kChunk = 64;
@@ -610,7 +617,8 @@ void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier 
   }
 }
 
-// Sums of quantised values, or their means, rescaled with one rounding.
+// Computes sums of quantised values, or their means if `divisor` is above 1, rescaled with one
+// rounding.
 template <typename T, typename Acc>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
@@ -632,7 +640,8 @@ TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePl
   return kTfLiteOk;
 }
 
-// Uses 32-bit sums, which are vectorised, if they cannot overflow.
+// Computes sums of quantised values in 32 bits, which are vectorised, if they cannot overflow,
+// otherwise in 64 bits.
 template <typename T>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
@@ -647,7 +656,8 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   T* out = Data<T>(output);
-  if (plan.per_output == 0) {  // upstream writes quantised value 0, not the zero point
+  // the result of no elements: upstream writes quantised value 0, not the zero point
+  if (plan.per_output == 0) {
     std::fill_n(out, plan.outputs, T{0});
     return kTfLiteOk;
   }
@@ -688,7 +698,8 @@ TfLiteStatus EvalSum(TfLiteContext* context, TfLiteNode* node) {
   return FoldElements<FoldSum>(context, node, plan);
 }
 
-// Integers are truncated towards zero. The mean of no elements is NaN, or 0 for types without NaN.
+// Computes MEAN of types without scales. Integers are truncated towards zero. The mean of no
+// elements is NaN, or 0 for types without NaN.
 TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {
@@ -721,7 +732,7 @@ TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
   if (input->type != kTfLiteFloat32) return MeanInteger(context, node, plan);
   DEPUTY_TRY(FoldElements<FoldSum>(context, node, plan));
   DivideAll(Data<float>(Output(context, node, 0)), plan.outputs,
-            static_cast<float>(plan.per_output));  // 0 / 0 is NaN
+            static_cast<float>(plan.per_output));  // the mean of no elements is 0 / 0, NaN
   return kTfLiteOk;
 }
 
@@ -737,7 +748,8 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows
       rows.computed[0] != nullptr ? rows.computed[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
   const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
-  // The output does not alias the input: HasWholeRows excludes rows of one element.
+  // The output can be cleared first, because it does not alias the input: HasWholeRows excludes
+  // rows of one element.
   std::fill_n(rows.out, rows.count, 0.0f);
   loops.Runs(reinterpret_cast<const char*>(in), rows.count, columns,
              reinterpret_cast<char*>(rows.out));
@@ -840,16 +852,16 @@ template <>
 constexpr Bounds<float> kUnbounded<float> = {-std::numeric_limits<float>::infinity(),
                                              std::numeric_limits<float>::infinity()};
 
-// Each output slice across the axis is the previous one plus the input's slice or, if exclusive,
-// plus the input's previous slice.
+// Computes CUMSUM. Each output slice across the axis is the previous output slice plus the input's
+// slice or, if exclusive, plus the input's previous slice.
 template <typename T>
 void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams& params, T* out) {
   const int64_t inner = split.inner;
   const int64_t block = split.extent * inner;
   const int64_t direction = params.reverse ? -inner : inner;
   const FoldSum add;
-  // Along the innermost axis each sum depends on the previous one, so it cannot be vectorised like
-  // adjacent sums.
+  // Sums along the innermost axis depend on each other, so they cannot be vectorised like adjacent
+  // sums.
   if (inner == 1) {
     for (int64_t o = 0; o < split.outer; ++o) {
       const int64_t first = o * block + (params.reverse ? block - 1 : 0);

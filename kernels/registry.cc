@@ -11,7 +11,8 @@
 namespace deputy {
 
 std::span<const std::span<const OpDef>> AllFamilies() {
-  // Inside the function, because tables of other files may not be initialised before a global.
+  // The list is local to the function, because tables of other files may be initialised later than
+  // a global.
   static const std::span<const OpDef> families[] = {
       kActivationOps, kArithmeticOps, kAudioOps,    kBinaryOps,        kCompareOps,   kConcatOps,
       kControlOps,    kConv3dOps,     kConvOps,     kConvTransposeOps, kCustomOps,    kDetectionOps,

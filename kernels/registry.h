@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builtin operators linked into this library, found by code or name. Any thread may read.
+// Builtin operators linked into this library, found by code or name. All functions may be called
+// from any thread.
 #ifndef DEPUTY_KERNELS_REGISTRY_H_
 #define DEPUTY_KERNELS_REGISTRY_H_
 
@@ -10,10 +11,10 @@
 
 namespace deputy {
 
-// All families in the order of registry.cc.
+// Returns the tables of all families in the order of registry.cc.
 std::span<const std::span<const OpDef>> AllFamilies();
 
-// Returns the builtin operator, or null if there is none or it does not support the version.
+// Returns the builtin operator; null if there is none or if it does not support the version.
 const OpDef* FindBuiltin(TfLiteBuiltinOperator code, int version);
 
 // Returns the builtin operator for any version, for its option parser; null if there is none.

@@ -80,8 +80,8 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   const auto& params = ParamsOf<TfLiteResizeBilinearParams>(node);
-  // Upstream's kernel rejects both options together; XNNPACK, which most of its clients use, aligns
-  // the corners.
+  // Both options together are an error only in the reference arithmetic, as in upstream's kernel;
+  // XNNPACK, which most of TensorFlow Lite's clients use, aligns the corners.
   if (params.align_corners && params.half_pixel_centers &&
       ArithmeticOf(context) == Arithmetic::kReference) {
     return KernelError(context, "expected align_corners or half_pixel_centers, found both");
@@ -89,7 +89,8 @@ TfLiteStatus PrepareBilinear(TfLiteContext* context, TfLiteNode* node) {
   return Prepare<kBilinearTypes, 1>(context, node);
 }
 
-// Common beginning of invoke. Fails if the output has elements but the input has none.
+// Makes the first checks of invoke and resizes a dynamic output. Fails if the output has elements
+// but the input has none.
 template <int min_extent>
 TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   if (!IsKnown(Input(context, node, 1))) DEPUTY_TRY(ResizeImage<min_extent>(context, node));
@@ -100,7 +101,7 @@ TfLiteStatus Begin(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Checks the memory for one Place per row and column.
+// Checks the memory for one Position per row and column of the output against the limits.
 template <typename Position>
 TfLiteStatus CheckPositions(TfLiteContext* context, const TfLiteTensor* output) {
   DEPUTY_TRY(CheckContainerSize(context, output, Dim(output, 1), sizeof(Position), "rows"));
@@ -135,7 +136,8 @@ Positions<float> FloatPositions(const BilinearParams& params, int from, int to, 
   for (int i = 0; i < to; ++i) {
     const float at =
         centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
-    // In 64 bits, because for the largest images rounding gives positions beyond 32 bits.
+    // Positions have 64 bits, because for the largest images rounding gives positions beyond 32
+    // bits.
     const int64_t last = from - 1;
     const int64_t low = std::max<int64_t>(static_cast<int64_t>(std::floor(at)), 0);
     const int64_t high = std::min(static_cast<int64_t>(std::ceil(at)), last);
@@ -146,7 +148,7 @@ Positions<float> FloatPositions(const BilinearParams& params, int from, int to, 
   return positions;
 }
 
-// Positions are integer fractions, so that weights are correctly rounded floats.
+// Computes positions as integer fractions, so that weights are correctly rounded floats.
 Positions<float> ExactPositions(const BilinearParams& params, int from, int to, int64_t step) {
   const bool aligned = params.align_corners && to > 1;
   const bool centers = params.half_pixel_centers && !params.align_corners;
@@ -176,7 +178,7 @@ Positions<int32_t> FixedPositions(const BilinearParams& params, int from, int to
     const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
     const int64_t low = std::max<int64_t>(at / kOne, 0);
     const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
-    const auto weight = static_cast<int32_t>(at - low * kOne);  // -512 to 1023
+    const auto weight = static_cast<int32_t>(at - low * kOne);  // from -512 to 1023
     positions[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
                                          static_cast<int32_t>(kOne) - weight, weight};
   }
@@ -219,7 +221,7 @@ void BlendPlainly(const BlendedRow<T, Weight>& row, const Rescaler* rescaler) {
   }
 }
 
-// Computes output rows on all threads. Rescales if `rescaler` is not null.
+// Interpolates all output rows, on all threads. Rescales if `rescaler` is not null.
 template <typename T, typename Weight>
 void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteTensor* input,
                  const Rescaler* rescaler, TfLiteTensor* output) {
@@ -237,7 +239,7 @@ void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteT
   });
 }
 
-// Reference arithmetic of signed integers.
+// Interpolates signed integers in the reference arithmetic.
 void InterpolateFixed(TfLiteContext* context, const BilinearParams& params,
                       const TfLiteTensor* input, TfLiteTensor* output) {
   const Grid<int32_t> grid = GridOf(&FixedPositions, params, input, output);

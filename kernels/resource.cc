@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Variables, which the interpreter stores under the names given by VAR_HANDLE, and hash tables,
-// which it stores by number. Names of variables point into the model. Tables are filled once:
-// importing into a full one has no effect, and of equal keys the first one is used, as in
+// which it stores by number. Names of variables point into the model. A table is filled once:
+// importing into a full table has no effect, and of equal keys the first one is used, as in
 // TensorFlow Lite.
 #include <cstring>
 #include <string>
@@ -40,7 +40,7 @@ constexpr uint32_t kValueTypes = kMovedNumberBits | kPackedBits | TypeBit(kTfLit
 
 constexpr uint32_t kEntryTypes = kInt64Bit | kStringBit;
 
-// Returns null after reporting an error.
+// Returns the interpreter's resources, or null after reporting an error.
 Resources* FindResources(TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   if (runtime != nullptr) return &runtime->resources();
@@ -64,8 +64,8 @@ TfLiteStatus ReadHandle(TfLiteContext* context, const TfLiteTensor* handle, int*
   return kTfLiteOk;
 }
 
-// A handle has persistent memory, as in TensorFlow Lite. Its size is set here, because a resource's
-// type does not determine it.
+// Prepares an operator that returns a handle. Its output has persistent memory, as in TensorFlow
+// Lite. Its size is set here, because a resource's type does not determine it.
 TfLiteStatus PrepareHandle(TfLiteContext* context, TfLiteNode* node, int rank) {
   DEPUTY_TRY(CheckNode(context, node, 0, 0, 1));
   if (FindResources(context) == nullptr) return kTfLiteError;
@@ -96,7 +96,8 @@ TfLiteStatus EvalVarHandle(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// If the model declares no shape or a scalar, values of any shape may be read.
+// Prepares READ_VARIABLE. If the model declares no shape or a scalar, values of any shape may be
+// read.
 TfLiteStatus PrepareReadVariable(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   DEPUTY_TRY(CheckHandle(context, Input(context, node, 0)));

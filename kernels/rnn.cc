@@ -52,7 +52,8 @@ struct RnnData {
   RnnLayer layer;
 };
 
-// Reads input weights, recurrent weights, bias and state, from input `first` on.
+// Returns the cell whose tensors (input weights, recurrent weights, bias and state) are the inputs
+// from `first` on, and whose auxiliary weights are input `auxiliary`.
 RnnCell ReadCell(TfLiteContext* context, const TfLiteNode* node, int first, int auxiliary) {
   RnnCell cell;
   cell.input = Input(context, node, first);
@@ -112,9 +113,9 @@ TfLiteStatus EvalCell(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- BIDIRECTIONAL_SEQUENCE_RNN ----------------------------------------------------------------
 
-// One cell processes the sequence forwards, another one backwards. An auxiliary input with weights
-// is read by both; without weights it replaces the input of the backward cell if the sequence is
-// time-major (otherwise TensorFlow Lite ignores it).
+// Data of a node with two cells, one of which processes the sequence forwards, the other backwards.
+// An auxiliary input with weights is read by both; without weights it replaces the input of the
+// backward cell if the sequence is time-major (otherwise TensorFlow Lite ignores it).
 struct BidirectionalData {
   SequenceShape shape;
   int auxiliary_inputs = 0;
@@ -127,7 +128,7 @@ constexpr int kAuxiliaryInput = 9;
 struct BothCells {
   RnnCell forward, backward;
   const TfLiteTensor *input, *backward_input;
-  const TfLiteTensor* auxiliary;  // null if it has no weights
+  const TfLiteTensor* auxiliary;  // null if there is no auxiliary input with weights
 };
 
 BothCells ReadBothCells(TfLiteContext* context, const TfLiteNode* node) {

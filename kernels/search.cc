@@ -42,7 +42,7 @@ TfLiteStatus ArgAxis(TfLiteContext* context, TfLiteNode* node, int* out_axis) {
   return ResolveAxis(context, axis, IntegerAt(axis, 0), Rank(Input(context, node, 0)), out_axis);
 }
 
-// The output has the input's shape without the axis.
+// Resizes the output to the input's shape without the axis.
 TfLiteStatus ResizeArg(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   int axis = 0;
@@ -74,7 +74,8 @@ TfLiteStatus PrepareArg(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Order of a search, and its loops over elements. NaN neither beats another value nor is beaten.
+// Order of a search for the maximum, and its vector loops. NaN neither beats another value nor is
+// beaten.
 struct Greater {
   static constexpr auto kIndexLoop = &VectorKernels::index_of_max;
   static constexpr auto kKeep = &VectorKernels::keep_max;
@@ -92,10 +93,10 @@ struct Less {
   }
 };
 
-// Output of indices, which are computed as int32.
+// Output of indices, which are computed as int32 and stored as int32 or int64.
 struct IndicesOut {
   void* data;
-  bool wide;  // int64
+  bool wide;  // the output is int64
 
   void Put(int64_t first, const int32_t* best_indices, int64_t count) const {
     if (wide) {
@@ -106,7 +107,7 @@ struct IndicesOut {
   }
 };
 
-// Returns the index of the best value of each row.
+// Computes the index of the best value of each row.
 template <typename Better, typename T>
 void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* best_indices) {
   if (const auto find = (Cpu().vector.*Better::kIndexLoop).template of<T>()) {
@@ -119,7 +120,8 @@ void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* best_indices)
   }
 }
 
-// Sets best[c] = row[c] and places[c] = index if row[c] is better.
+// Compares a row with the best values of each column so far: sets best[c] = row[c] and
+// best_indices[c] = index if row[c] is better.
 template <typename Better, typename T>
 void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* best_indices) {
   if (const auto keep = (Cpu().vector.*Better::kKeep).template of<T>()) {
@@ -194,7 +196,8 @@ TfLiteStatus EvalArg(TfLiteContext* context, TfLiteNode* node) {
 constexpr uint32_t kTopBits =
     kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit | kInt32Bit | kInt64Bit;
 
-// Both outputs have the input's shape with k as the last dimension; a negative k is treated as 0.
+// Resizes both outputs of TOPK_V2 to the input's shape with k as the last dimension; a negative k
+// is treated as 0.
 TfLiteStatus ResizeTop(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* count = Input(context, node, 1);
@@ -252,7 +255,7 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices
   int32_t* end = indices + k;
   for (int64_t i = 0; i < k; ++i) indices[i] = static_cast<int32_t>(i);
   std::make_heap(indices, end, before);
-  // A later value replaces the worst only if it is larger.
+  // A later value replaces the worst of the best values only if it is larger.
   for (int64_t i = k;; ++i) {
     i += FindAbove(row + i, size - i, row[*indices]);
     if (i >= size) break;
@@ -271,7 +274,7 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   if (IsDynamic(values)) DEPUTY_TRY(ResizeTop(context, node));
   const int64_t size = LastDim(input), k = LastDim(values), count = ElementCount(values);
   if (k == 0) return kTfLiteOk;
-  // int16 indices are converted, because they are rare.
+  // int16 indices are rare, so they are computed as int32 and converted.
   const bool is_short = indices->type == kTfLiteInt16;
   std::vector<int32_t> wide;
   if (is_short) {
@@ -332,7 +335,7 @@ TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
 // depends on the values.
 template <typename T>
 void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, int64_t* out) {
-  constexpr size_t kFew = 4;  // coordinates written at once while there is space
+  constexpr size_t kFew = 4;  // number of coordinates written at once while there is space
   const size_t rank = dims.size();
   const int64_t enough = rank <= kFew ? kFew : std::numeric_limits<int64_t>::max();
   const int row = dims[rank - 1];

@@ -2,7 +2,8 @@
 //
 // SEGMENT_SUM and the UNSORTED_SEGMENT operators: combine slices of a tensor by segment, given by
 // an index for each slice. Integers wrap. Segments of SEGMENT_SUM begin at 0 and increase by at
-// most 1; those of the others are in any order, and slices with a negative index are ignored.
+// most 1. The UNSORTED_SEGMENT operators accept segments in any order and ignore slices with a
+// negative index.
 #include <algorithm>
 #include <limits>
 
@@ -64,7 +65,7 @@ TfLiteStatus SegmentError(TfLiteContext* context, const TfLiteTensor* ids, int64
       static_cast<long long>(IntegerAt(ids, position)), static_cast<long long>(position));
 }
 
-// The output's shape is `segments`, followed by the dimensions of the data after those of the ids.
+// Resizes the output to `segments`, followed by the dimensions of the data after those of the ids.
 TfLiteStatus ResizeSegments(TfLiteContext* context, TfLiteNode* node, int segments) {
   const TfLiteTensor* data = Input(context, node, 0);
   int dims[kMaxRank + 1] = {segments};
@@ -87,7 +88,7 @@ TfLiteStatus ResizeSorted(TfLiteContext* context, TfLiteNode* node) {
     if (id < low || id > high) return SegmentError(context, ids, low, high, i);
     last = static_cast<int32_t>(id);
   }
-  // Each id adds at most 1, and there are fewer than 2^31 of them.
+  // The sum cannot overflow: each id adds at most 1, and there are fewer than 2^31 ids.
   return ResizeSegments(context, node, last + 1);
 }
 

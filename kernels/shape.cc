@@ -44,12 +44,12 @@ bool FillShape(const OpOptions& options, TfLiteShapeParams* params) {
   return true;
 }
 
-// Types that are copied as bytes, or not accessed at all.
+// Types that RESHAPE and the other operators of this file copy as bytes, or do not access at all.
 constexpr uint32_t kCopiedTypes = kMovedBits | kPackedBits | TypeBit(kTfLiteComplex128);
 
 // ---- RESHAPE ----------------------------------------------------------------------------------
 
-// Returns the second input if it determines the shape.
+// Returns the second input of RESHAPE if it determines the shape, otherwise null.
 const TfLiteTensor* ShapeTensor(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* shape = Input(context, node, 1);
   return shape != nullptr && shape->type == kTfLiteInt32 && Rank(shape) == 1 ? shape : nullptr;
@@ -127,7 +127,8 @@ TfLiteStatus EvalReshape(TfLiteContext* context, TfLiteNode* node) {
   return CopyTensor(context, Input(context, node, 0), output);
 }
 
-// If rows are unchanged, a row-wise fusion group has nothing to compute.
+// Row function table of RESHAPE, without functions: if rows are unchanged, a row-wise fusion group
+// has nothing to compute.
 constexpr RowKernel kRowsStay = {};
 
 TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
@@ -142,7 +143,8 @@ TfLiteStatus PrepareAndOfferReshape(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SQUEEZE ----------------------------------------------------------------------------------
 
-// Returns the axes to remove: those listed, or all with extent 1.
+// Sets squeezed[axis] for the axes that SQUEEZE removes: those listed in the options or, if none
+// are listed, all with extent 1.
 TfLiteStatus SqueezedAxes(TfLiteContext* context, const TfLiteNode* node, bool* squeezed) {
   const TfLiteTensor* input = Input(context, node, 0);
   const auto& params = ParamsOf<TfLiteSqueezeParams>(node);
@@ -222,7 +224,7 @@ TfLiteStatus EvalExpandDims(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SHAPE and RANK ---------------------------------------------------------------------------
 
-// Sets the output's type, shape and contents until the next prepare.
+// Sets the output's type, shape and contents, which stay constant until the next prepare.
 TfLiteStatus SetConstantOutput(TfLiteContext* context, TfLiteTensor* output, TfLiteType type,
                                std::span<const int> dims, std::span<const int> values) {
   DEPUTY_TRY(MakePersistent(context, output));
@@ -261,7 +263,7 @@ TfLiteStatus EvalNothing(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
 
 // ---- BROADCAST_ARGS ---------------------------------------------------------------------------
 
-// Extents are counted from the end; missing ones are 1.
+// Returns the extent of an axis counted from the end; missing axes have extent 1.
 int64_t ExtentFromBack(const TfLiteTensor* shape, int back) {
   return back < Dim(shape, 0) ? IntegerAt(shape, Dim(shape, 0) - 1 - back) : 1;
 }

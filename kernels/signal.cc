@@ -102,7 +102,7 @@ TfLiteStatus PrepareRfft(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Transforms slices one after the other, with shared working memory.
+// Transforms slices one after the other, with working memory shared by all slices.
 class RealTransform {
  public:
   RealTransform(int64_t height, int64_t width)

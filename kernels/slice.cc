@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a tensor: SLICE, STRIDED_SLICE, and DYNAMIC_UPDATE_SLICE, which writes one. Positions
-// are tensors and may be known only at run time.
+// Parts of a tensor: SLICE and STRIDED_SLICE, which read one, and DYNAMIC_UPDATE_SLICE, which
+// writes one. Positions are tensors and may be known only at run time.
 #include <algorithm>
 #include <functional>
 
@@ -65,7 +65,8 @@ TfLiteStatus SliceDims(TfLiteContext* context, const TfLiteNode* node, int* dims
   return kTfLiteOk;
 }
 
-// If invoke finds another shape than the model declares, the output becomes dynamic.
+// Resizes the output of SLICE. If invoke finds another shape than the model declares, the output
+// becomes dynamic.
 TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
   int dims[kMaxRank];
   DEPUTY_TRY(SliceDims(context, node, dims));
@@ -76,14 +77,14 @@ TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, wanted);
 }
 
-// Offers to make a slice that is one run of the input a view of it.
+// Offers a view if the slice is one contiguous run of the input.
 void OfferAsView(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
   if (!HasBytes(input) || ElementCount(output) == 0) return;
   const auto steps = DenseSteps(Dims(input));
   int64_t offset = 0;
-  bool is_whole = true;  // after this axis
+  bool is_whole = true;  // the slice covers all axes inside this one completely
   for (int axis = Rank(input) - 1; axis >= 0; --axis) {
     if (!is_whole && Dim(output, axis) != 1) return;
     is_whole = is_whole && Dim(output, axis) == Dim(input, axis);
@@ -109,12 +110,12 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
     copy.Add(Dim(output, axis), in[axis], out[axis]);
   }
   return MoveElements(context, input, output, [&](const auto* from, auto* to) {
-    // Otherwise the output is a view of the input.
+    // If the output is a view of the input, there is nothing to copy.
     if (from + offset != to) copy.Run(context, from + offset, to);
   });
 }
 
-// Row function of a row-wise fusion group: copies the same columns of each row.
+// Row function of SLICE in a row-wise fusion group: copies the same columns of each row.
 void PartsOfRows(TfLiteContext*, TfLiteNode*, const GroupRows& rows) {
   CopyRuns(rows.count, rows.columns,
            reinterpret_cast<const uint32_t*>(rows.computed[0] + rows.op->part_begin),
@@ -123,7 +124,7 @@ void PartsOfRows(TfLiteContext*, TfLiteNode*, const GroupRows& rows) {
 
 constexpr RowKernel kRowParts = {.rows = &PartsOfRows};
 
-// Offers a slice along one axis, whose elements may be rows of a row-wise fusion group.
+// Offers row-wise fusion of a slice along one axis, whose elements may be rows of a fusion group.
 void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);
@@ -145,8 +146,8 @@ void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
                    .part_begin = static_cast<int>(IntegerAt(Input(context, node, 1), part_axis))}});
 }
 
-// A model may declare the shape of a slice whose position is known only in invoke; upstream trusts
-// it.
+// Returns true if the model declares the shape of a slice whose position is known only in invoke;
+// upstream trusts that shape.
 bool HasDeclaredSlice(TfLiteContext* context, const TfLiteNode* node) {
   const Runtime* runtime = RuntimeOf(context);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -189,14 +190,15 @@ struct AxisRange {
   int64_t begin = 0, stride = 1, count = 1;
 };
 
-// The slice in terms of the input's axes, and the output's shape.
+// A strided slice in terms of the input's axes, and the output's shape.
 struct StridedPlan {
   AxisRange ranges[kMaxRank];
   int dims[kMaxRank];
   int rank = 0;
 };
 
-// Reads entry `i` of the three vectors under their masks, for an axis of `extent` elements.
+// Reads entry `i` of the vectors begin, end and strides, as the masks require, for an axis of
+// `extent` elements.
 TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, int64_t extent,
                        bool shrink, AxisRange* range) {
   const auto& params = ParamsOf<TfLiteStridedSliceParams>(node);
@@ -209,7 +211,7 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const bool begin_masked = (params.begin_mask >> i & 1) != 0;
   const int64_t begin = begin_masked ? (stride > 0 ? low : high) : clamped(raw_begin);
   if (shrink) {
-    // Indices before the first element are treated as the first one, as in upstream.
+    // An index before the first element is treated as the first one, as in upstream.
     if (extent == 0 || (!begin_masked && raw_begin >= extent)) {
       return TensorError(context, Input(context, node, 1),
                          "expected an index below %lld, found "
@@ -226,8 +228,8 @@ TfLiteStatus ReadRange(TfLiteContext* context, const TfLiteNode* node, int i, in
   const int64_t length = stride > 0 ? end - begin : begin - end;
   const int64_t step = std::abs(stride);
   const int64_t count = length <= 0 ? 0 : CeilDiv(length, step);
-  // With at most one element the stride is irrelevant, and one larger than the axis could overflow
-  // when it is multiplied.
+  // A range of at most one element gets stride 1: its stride is irrelevant, and a stride larger
+  // than the axis could overflow when it is multiplied.
   *range = {begin, count > 1 ? stride : 1, count};
   return kTfLiteOk;
 }
@@ -237,7 +239,7 @@ TfLiteStatus PlanStrides(TfLiteContext* context, const TfLiteNode* node, Strided
   const TfLiteTensor* input = Input(context, node, 0);
   const int entries = Dim(Input(context, node, 1), 0);
   int axis = 0;
-  bool ellipsis = false;  // set after an ellipsis: a second one is an ordinary entry
+  bool ellipsis = false;  // set after the first ellipsis; a second one is an ordinary entry
   const auto keep = [&] {
     plan->ranges[axis] = {0, 1, Dim(input, axis)};
     plan->dims[plan->rank++] = Dim(input, axis++);
@@ -245,7 +247,7 @@ TfLiteStatus PlanStrides(TfLiteContext* context, const TfLiteNode* node, Strided
   for (int i = 0; i < entries; ++i) {
     if (!ellipsis && (params.ellipsis_mask >> i & 1) != 0) {
       ellipsis = true;
-      // All axes that are not covered by the other entries.
+      // An ellipsis keeps all axes that are not covered by later entries.
       int later = 0;
       for (int j = i + 1; j < entries; ++j) later += (params.new_axis_mask >> j & 1) == 0 ? 1 : 0;
       while (axis < Rank(input) - later) keep();

@@ -29,7 +29,7 @@ bool FillSoftmax(const OpOptions& options, TfLiteSoftmaxParams* params) {
   return true;
 }
 
-// The sum of a row's exponentials is in Q12.
+// Number of integer bits of the sum of a row's exponentials, which is in Q12.
 constexpr int kSumIntegerBits = 12;
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -44,14 +44,15 @@ struct ShortTables {
 };
 
 struct SoftmaxData {
-  // For 8-bit types, indexed by the difference i: exp(-scale * beta * i) in Q0, the same in Q12,
-  // and its exponent in Q5. Entries from `differences` on are zero.
+  // Tables for 8-bit types, indexed by the difference i to the row's maximum: exp(-scale * beta *
+  // i) in Q0, the same value in Q12, and its exponent in Q5. Entries from `differences` on are
+  // zero.
   int32_t exponentials[256];
   int32_t terms[256];
   int32_t exponents[256];
   int differences = 0;
-  FixedMultiplier to_difference;  // maps an exponent to i, for LOG_SOFTMAX
-  // For int16.
+  FixedMultiplier to_difference;  // maps an exponent to its index i, for LOG_SOFTMAX
+  // Scale of differences, and tables, for int16.
   FixedMultiplier to_exponent;
   std::unique_ptr<ShortTables> shorts;
 };
@@ -60,7 +61,8 @@ bool IsByte(const TfLiteTensor* tensor) {
   return tensor->type == kTfLiteInt8 || tensor->type == kTfLiteUInt8;
 }
 
-// The algorithm's exponent has 5 integer bits; exponentials below e^-31 are zero.
+// Fills the tables of an 8-bit node. Exponents have 5 integer bits; exponentials below e^-31 are
+// zero.
 TfLiteStatus Tabulate(TfLiteContext* context, const TfLiteTensor* input, float beta,
                       SoftmaxData* data) {
   constexpr int kIntegerBits = 5;
@@ -119,7 +121,7 @@ TfLiteStatus PrepareShorts(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// 8-bit inputs may have an int16 output.
+// Prepares SOFTMAX; an 8-bit input may have an int16 output.
 TfLiteStatus PrepareSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -189,8 +191,8 @@ void FloatLogSoftmaxRow(const float* values, int depth, float* out) {
   for (int c = 0; c < depth; ++c) out[c] = values[c] - largest - log_sum;
 }
 
-// Each exponential is rounded to half precision before the division, because upstream stores it in
-// the output.
+// Computes a float16 row. Each exponential is rounded to half precision before the division,
+// because upstream stores it in the output.
 void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
   float largest = -65504.0f;
   for (int c = 0; c < depth; ++c) largest = std::max(largest, HalfToFloat(values[c]));
@@ -234,13 +236,14 @@ template <typename T, typename Out>
 void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
   const int largest = LargestStep(values, depth);
-  // The sum of 2^13 equal values is 2^32, which wraps to 0: it is replaced by the largest sum.
+  // A sum of 0 is the sum of 2^13 equal values, 2^32, which has wrapped; it is replaced by the
+  // largest sum.
   const int32_t exact_sum = SumOfExponentials(values, depth, largest, data);
   const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
-  // 31 fraction bits are reduced to those of the output. For very long and flat rows all bits are
-  // shifted out (where upstream's debug checks abort).
+  // The shift reduces 31 fraction bits to those of the output. For very long and flat rows all bits
+  // are shifted out (where upstream's debug checks abort).
   const int shift = excess_bits + 31 - 8 * static_cast<int>(sizeof(Out));
   if constexpr (std::is_same_v<T, Out>) {
     const auto loop = LookUps<T>().scale;
@@ -279,10 +282,11 @@ void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
 template <typename T>
 void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) {
   constexpr int kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
-  constexpr int kSurplusBits = 31 - 5 - 4;  // the output is in Q4
+  constexpr int kSurplusBits = 31 - 5 - 4;  // 31 bits less 5 integer bits and the 4 of the output
   const int largest = LargestStep(values, depth);
   const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(values, depth, largest, data));
-  // Larger differences would leave the range of Q5 after the logarithm is subtracted.
+  // Lower bound on differences: beyond it they leave the range of Q5 after the logarithm is
+  // subtracted.
   const int32_t lowest =
       Multiply(log_sum + std::numeric_limits<int32_t>::min(), data.to_difference);
   const int limit = static_cast<int>(std::min<int64_t>(data.differences, -int64_t{lowest}));
@@ -302,7 +306,7 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
   }
 }
 
-// Computes exponentials by table; returns their sum, in Q15.
+// Computes a row's exponentials by table and returns their sum, in Q15.
 int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
   const int largest = LargestStep(values, depth);
   if (const auto loop = Cpu().vector.exponentials_s16) {
@@ -318,7 +322,7 @@ int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, 
   return sum;
 }
 
-// Computes 1 / sum by table, from the sum's leading 16 bits.
+// Computes an int16 row. The reciprocal of the sum is looked up by the sum's leading 16 bits.
 void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
   const int64_t wide_sum = Exponentials(values, depth, data, out);
   const auto sum =
@@ -355,7 +359,8 @@ TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLit
   return kTfLiteOk;
 }
 
-// Computes the rows for types T and Out; `extra` is beta or the tables.
+// Computes all rows for types T and Out; `extra` is beta or the tables, which the row function
+// needs.
 template <typename T, typename Out, typename Extra>
 TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Extra& extra) {
@@ -364,7 +369,7 @@ TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLi
   });
 }
 
-// Returns the table's loop for float32, which requires non-positive exponents.
+// Returns the CPU table's loop for float32, which requires a non-negative beta; otherwise null.
 auto LoopFor(float beta) { return beta >= 0.0f ? Cpu().vector.softmax : nullptr; }
 
 TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
@@ -401,7 +406,7 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Row function for float32, if the table has a loop for it.
+// Row function for row-wise fusion in float32; requires a loop in the CPU table.
 void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
   const auto softmax = Cpu().vector.softmax;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;

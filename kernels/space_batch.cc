@@ -17,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// A tensor [batch, y, x, depth]; x is 1 if the model's tensor has three dimensions.
+// Extents of a tensor [batch, y, x, depth]; x is 1 if the model's tensor has three dimensions.
 struct Extents {
   int64_t batch, y, x, depth;
 };
@@ -120,12 +120,12 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// A row of the batch form. Columns from `first` to `last` have a position in the spatial form, the
-// others do not.
+// A row of the batch form. Columns from `first` to `last` have a position in the spatial form, all
+// other columns have none.
 struct ColumnRow {
   int64_t batch;  // offset of the row in the batch form
   int64_t first, last;
-  // offset of the first column in the spatial form, and the stride between columns
+  // Offset of column `first` in the spatial form, and the stride between columns.
   int64_t space, step;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, listed in kernels/rearrange.cc.
+// Functions of the operators SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, listed in
+// kernels/rearrange.cc.
 #ifndef DEPUTY_KERNELS_SPACE_BATCH_H_
 #define DEPUTY_KERNELS_SPACE_BATCH_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StableHLO operators that TensorFlow Lite computes, except those of other families: control.cc has
-// those that call subgraphs, window.cc STABLEHLO_REDUCE_WINDOW, random.cc
+// StableHLO operators that TensorFlow Lite computes, except those in other files: control.cc has
+// the operators that call subgraphs, window.cc STABLEHLO_REDUCE_WINDOW, random.cc
 // STABLEHLO_RNG_BIT_GENERATOR. Operators that TensorFlow Lite does not compute are listed here,
 // too, for a client's kernel or a delegate. Lists longer than the struct's arrays are rejected, and
 // so are operators without options that upstream requires.
@@ -35,7 +35,8 @@ bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size]) {
   return CopyList<int64_t>(options.Longs(field), array);
 }
 
-// Also returns the number of elements.
+// Copies a list of longs into an array and sets `out_count` to its length; returns false if it is
+// too long.
 template <size_t size>
 bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int* out_count) {
   *out_count = static_cast<int>(options.Longs(field).size());
@@ -44,7 +45,8 @@ bool CopyLongs(const OpOptions& options, int field, int64_t (&array)[size], int*
 
 // ---- Parameters -------------------------------------------------------------------------------
 
-// OpDef::parse for options of the second union. `needed`: missing options are an error.
+// OpDef::parse of operators whose options are in the second union. If `needed`, missing options are
+// an error.
 template <uint8_t member, typename Params, bool (*fill)(const OpOptions&, Params*), bool needed>
 bool Parse(const OpOptions& options, void* params) {
   if (!options.As({2, member}).present()) return !needed;
@@ -85,7 +87,7 @@ bool FillPad(const OpOptions& options, TfLiteStablehloPadParams* params) {
 // separate operators.
 enum class Combination { kSum, kProduct, kMaximum, kMinimum, kReplacement };
 
-// Integers wrap; if values are unordered, the first is kept.
+// Combines two elements. Integers wrap; the maximum and minimum of unordered values are the first.
 template <Combination combination, typename T>
 T Combine(T a, T b) {
   if constexpr (combination == Combination::kReplacement) {
@@ -102,7 +104,8 @@ T Combine(T a, T b) {
   }
 }
 
-// For bools, sum and maximum are "or", the others "and". Clients may write any byte.
+// Combines two bools: sum and maximum are "or", product and minimum "and". Clients may write any
+// byte.
 template <Combination combination>
 uint8_t CombineBools(uint8_t a, uint8_t b) {
   return Combine<combination, bool>(a != 0, b != 0) ? 1 : 0;
@@ -113,7 +116,7 @@ constexpr bool IgnoresSign(Combination combination) {
   return combination != Combination::kMaximum && combination != Combination::kMinimum;
 }
 
-// The type whose loop serves elements of type T: unsigned integers if the sign does not matter.
+// Type whose loop is used for elements of type T: unsigned integers if the sign does not matter.
 template <bool ignores_sign, typename T, bool = std::is_integral_v<T>>
 struct LoopType {
   using type = T;
@@ -185,7 +188,8 @@ TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
                                    [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
 }
 
-// Shifts by at least the number of bits give 0, as StableHLO requires; undefined in upstream.
+// Computes STABLEHLO_SHIFT_LEFT. Shifts by at least the number of bits give 0, as StableHLO
+// requires; they are undefined in upstream.
 TfLiteStatus EvalShiftLeft(TfLiteContext* context, TfLiteNode* node) {
   return MapPairs<kShiftTypes, false>(context, node, [](auto value, auto bits) {
     using T = decltype(value);
@@ -212,7 +216,7 @@ TfLiteStatus PlanPad(TfLiteContext* context, TfLiteNode* node, PaddedAxis (&axes
   return kTfLiteOk;
 }
 
-// If any extent would be negative or 0, all are 0, as in TensorFlow Lite.
+// Prepares STABLEHLO_PAD. If any extent would be negative or 0, all are 0, as in TensorFlow Lite.
 TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 2, 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
@@ -271,11 +275,11 @@ bool Has(uint32_t set, int axis) { return (set >> axis & 1) != 0; }
 // Mapping of a tensor of windows: each of its axes is an axis of a window or of the indices. Axes
 // of the operand in `fixed` do not belong to windows.
 struct Windows {
-  int operand_axis[kMaxRank];    // operand axis of each window axis, by the tensor's axis; else -1
-  int64_t index_step[kMaxRank];  // stride in the indices of each index axis; else 0
-  int index_size = 0;            // components per index
+  int operand_axis[kMaxRank];    // operand axis of each axis that belongs to windows; else -1
+  int64_t index_step[kMaxRank];  // stride in the indices of each axis that belongs to them; else 0
+  int index_size = 0;            // number of components of an index
   int64_t component_step = 0;
-  std::span<const int64_t> component_axis;  // axes of the operand
+  std::span<const int64_t> component_axis;  // operand axis of each component of an index
 };
 
 // Computes the strides of the tensor of indices, one axis of which has the components of an index.
@@ -297,8 +301,8 @@ TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, in
   return kTfLiteOk;
 }
 
-// Maps the axes of a tensor of windows: those in `window_axes` are the operand's axes that are not
-// in `fixed`, in order; all others are those of the indices without the components.
+// Maps the axes of a tensor of windows. Those in `window_axes` are the operand's axes that are not
+// in `fixed`, in order; all other axes are those of the indices without the axis of components.
 TfLiteStatus PlanAxes(TfLiteContext* context, int rank, uint32_t window_axes, int operand_rank,
                       uint32_t fixed, const TfLiteTensor* indices, int vector_axis,
                       Windows* windows) {
@@ -334,7 +338,8 @@ void ReadIndex(const TfLiteTensor* indices, const Windows& windows, int64_t at,
   }
 }
 
-// Advances to the next position in row-major order; returns false after the last.
+// Advances `position` to the next position in row-major order; returns false after the last
+// position.
 bool Advance(std::span<const int> dims, int64_t (&position)[kMaxRank]) {
   for (size_t axis = dims.size(); axis-- > 0;) {
     if (++position[axis] < dims[axis]) return true;
@@ -367,7 +372,7 @@ TfLiteStatus PlanGather(TfLiteContext* context, TfLiteNode* node, Windows* windo
   const TfLiteTensor* indices = Input(context, node, 1);
   const TfLiteTensor* output = Output(context, node, 0);
   const int rank = Rank(output);
-  // CheckNode checks only inputs.
+  // The rank of outputs is checked here, because CheckNode checks only inputs.
   if (rank > kMaxRank) {
     return TensorError(context, output, "expected at most %d dimensions, found %d", kMaxRank, rank);
   }
@@ -415,7 +420,8 @@ TfLiteStatus PrepareGather(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, {dims, static_cast<size_t>(Rank(output))});
 }
 
-// A slice that extends beyond the operand is moved inside, as StableHLO defines.
+// Returns the offset of a slice. One that extends beyond the operand is moved inside, as StableHLO
+// defines.
 int64_t SliceStart(const TfLiteTensor* operand, const int64_t* sizes,
                    const int64_t (&start)[kMaxRank]) {
   const DenseSteps steps(Dims(operand));
@@ -563,7 +569,7 @@ class ScatterTargets {
     }
     return to;
   }
-  // Returns false after the last update.
+  // Moves to the next update; returns false after the last one.
   [[gnu::noinline]] bool Next() { return Advance(Dims(updates_), position_); }
 
  private:
@@ -626,7 +632,8 @@ TfLiteStatus EvalScatter(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-// A row with a kernel; `member` is the union member of its options.
+// Adds options to the row of an operator with a kernel; `member` is the union member of its
+// options.
 template <uint8_t member, bool needed, typename Params, bool (*fill)(const OpOptions&, Params*)>
 constexpr OpDef With(OpDef row) {
   row.options = {2, member};

@@ -36,7 +36,8 @@ TfLiteStatus PrepareSkipGram(TfLiteContext* context, TfLiteNode* node) {
 
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// A single space begins a word if it is first, or after another space, as in upstream.
+// Returns the words of a text. A single space begins a word if it is first, or after another space,
+// as in upstream.
 std::vector<std::string_view> SplitWords(std::string_view text) {
   std::vector<std::string_view> words;
   size_t first = 0;
@@ -57,11 +58,11 @@ class SkipGrams {
             size_t max_bytes)
       : params_(params), words_(std::move(words)), max_bytes_(max_bytes) {}
 
-  // Returns false if they would exceed the memory limits.
+  // Writes all n-grams to `out`; returns false if they would exceed the memory limits.
   bool Collect(std::vector<std::string>* out) {
     const auto count = static_cast<int64_t>(words_.size());
     if (params_.ngram_size < 1 || count < params_.ngram_size) return true;
-    bool is_new = true;  // nothing follows the last word yet
+    bool is_new = true;  // no longer n-gram with the last chosen words has been tried
     for (chosen_ = {0}; !chosen_.empty();) {
       if (is_new && Extend(count)) continue;
       if (!Emit(out)) return false;
@@ -76,13 +77,12 @@ class SkipGrams {
  private:
   bool CanFollow(int64_t word, int64_t count) const {
     if (word >= count) return false;
-    // Without this check there may be 2^count partial n-grams that too few words remain to
-    // complete.
+    // Skips n-grams that too few words remain to complete; there may be 2^count of them.
     const int64_t max_length = static_cast<int64_t>(chosen_.size()) + count - word;
     if (max_length < params_.ngram_size && !params_.include_all_ngrams) return false;
     return chosen_.empty() || word - chosen_.back() - 1 <= params_.max_skip_size;
   }
-  // Appends the nearest word that may follow.
+  // Appends the nearest word that may follow the chosen ones; returns false if there is none.
   bool Extend(int64_t count) {
     if (static_cast<int64_t>(chosen_.size()) >= params_.ngram_size) return false;
     const int64_t next = chosen_.back() + 1;
@@ -180,7 +180,7 @@ TfLiteStatus PrepareProjection(TfLiteContext* context, TfLiteNode* node) {
 int SideOf(const TfLiteTensor* input, const TfLiteTensor* weight, float seed,
            std::vector<uint8_t>* key) {
   const size_t item_bytes = input->bytes / static_cast<size_t>(Dim(input, 0));
-  // Items without bytes are all equal: without weights one of them is enough.
+  // Items without bytes are all equal; if there are no weights, one of them is enough.
   const int items = item_bytes == 0 && weight == nullptr ? 1 : Dim(input, 0);
   double score = 0.0;
   key->resize(sizeof seed + item_bytes);
@@ -213,7 +213,8 @@ TfLiteStatus EvalProjection(TfLiteContext* context, TfLiteNode* node) {
       if (dense) *out++ = side;
       signature = signature << 1 | static_cast<uint32_t>(side);
     }
-    // Offsets make the numbers of different hashes distinct, as long as they fit.
+    // Each hash has its own base, so that the numbers of different hashes are distinct as long as
+    // they fit.
     const uint64_t base = static_cast<uint64_t>(i) << bits;
     if (!dense) *out++ = static_cast<int32_t>(signature + static_cast<uint32_t>(base));
   }
@@ -250,7 +251,7 @@ TfLiteStatus PrepareTableLookup(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Returns the row of a key by binary search, which requires sorted keys; -1 if there is none. Of
-// equal keys, the first one found.
+// several equal keys it returns the first one found.
 int64_t FindKey(std::span<const int32_t> keys, int32_t key) {
   size_t first = 0, last = keys.size();
   while (first < last) {

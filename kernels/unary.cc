@@ -25,8 +25,8 @@ namespace deputy {
 namespace {
 
 struct UnaryData {
-  ByteTable bytes;                            // int8
-  std::unique_ptr<ShortTable<float>> shorts;  // int16, if the algorithm is a table
+  ByteTable bytes;                            // table for int8
+  std::unique_ptr<ShortTable<float>> shorts;  // table for int16, if the algorithm is a table
 };
 
 // ---- Prepare ----------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, output, input);
 }
 
-// Operators whose output takes the input's type whatever the model declares.
+// Prepares an operator whose output takes the input's type whatever the model declares.
 template <uint32_t types>
 TfLiteStatus PrepareAnyOutput(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(CheckNode(context, node, 1, 1, 1));
@@ -76,7 +76,8 @@ TfLiteStatus FillTables(TfLiteContext* context, TfLiteNode* node, const Function
   return kTfLiteOk;
 }
 
-// Runs an algorithm that is a table: always for int8, for int16 if prepare has made a table.
+// Computes a node with the tables that prepare has made: always for int8, for int16 if the
+// algorithm is a table.
 TfLiteStatus RunTables(TfLiteContext* context, TfLiteNode* node) {
   const UnaryData& data = DataOf<UnaryData>(node);
   const TfLiteTensor* input = Input(context, node, 0);
@@ -95,7 +96,7 @@ float Ceil(float x) { return std::ceil(x); }
 float Sin(float x) { return std::sin(x); }
 float Cos(float x) { return std::cos(x); }
 
-// Returns the CPU table's loop for one of these functions; null if there is none.
+// Returns the CPU table's loop for a function of this file; null if there is none.
 constexpr MapF32 VectorKernels::*LoopOf(float (*function)(float)) {
   if (function == &Square) return &VectorKernels::square;
   if (function == &RoundHalfToEven) return &VectorKernels::round;
@@ -120,7 +121,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Computes output[i] = reference(input[i]), with the loop if there is one.
+// Computes output[i] = reference(input[i]), with `loop` unless it is null.
 template <typename T, typename Function>
 TfLiteStatus MapLoops(TfLiteContext* context, TfLiteNode* node, MapLoop<T> loop,
                       const Function& reference) {
@@ -179,7 +180,7 @@ TfLiteStatus PrepareAbs(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// The minimum integer is unchanged, as in two's complement.
+// Negates x; the minimum integer is unchanged, as in two's complement.
 template <typename T>
 T Negative(T x) {
   if constexpr (std::is_integral_v<T>) {
@@ -212,8 +213,9 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Upstream's kernel negates quantised values, which is correct only for zero points of 0, equal
-// scales and all values but the minimum. In the default arithmetic real numbers are negated.
+// Returns true if NEG negates real numbers, which is the default arithmetic. Upstream's kernel
+// negates quantised values, which is correct only for zero points of 0, equal scales and all values
+// but the minimum.
 bool NegatesReals(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
   return (input->type == kTfLiteInt8 || input->type == kTfLiteInt16) &&
          input->type == output->type && input->params.scale > 0.0f && output->params.scale > 0.0f &&
@@ -256,7 +258,7 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
 
 constexpr uint32_t kSignBits = kFloat32Bit | kInt32Bit | TypeBit(kTfLiteFloat64);
 
-// NaN stays NaN.
+// Returns -1, 0 or 1; NaN stays NaN.
 template <typename T>
 T Sign(T value) {
   if (value > 0) return T{1};
@@ -289,7 +291,7 @@ TfLiteStatus EvalExp(TfLiteContext* context, TfLiteNode* node) {
                     0.0f, [](float x) { return FastExp(x); });
 }
 
-// Values without a logarithm become the minimum quantised value.
+// Prepares LOG. Values without a logarithm become the minimum quantised value.
 TfLiteStatus PrepareLog(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(Prepare<kTabulatedBits>(context, node));
   const TfLiteTensor* output = Output(context, node, 0);
@@ -310,7 +312,8 @@ TfLiteStatus EvalLog(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- SQRT and RSQRT ---------------------------------------------------------------------------
 
-// Square roots of negative quantised values are an error at run time.
+// Fails if a quantised value represents a negative number, whose square root is an error at run
+// time.
 template <typename T>
 TfLiteStatus CheckNotNegative(TfLiteContext* context, const TfLiteTensor* input) {
   const T* values = Data<T>(input);
@@ -376,7 +379,7 @@ TfLiteStatus EvalSqrt(TfLiteContext* context, TfLiteNode* node) {
                               [&](int16_t x) { return static_cast<int16_t>(sqrt(x)); });
 }
 
-// int8 by fixed-point iteration; the root has 20 additional bits until it is rescaled.
+// RSQRT of int8 by fixed-point iteration; the root has 20 additional bits until it is rescaled.
 class QuantizedRsqrt {
  public:
   QuantizedRsqrt(const TfLiteTensor* input, const TfLiteTensor* output)

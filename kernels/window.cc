@@ -30,7 +30,8 @@ constexpr uint32_t kReduceTypes = kFloat32Bit | TypeBit(kTfLiteFloat64) | kInt8B
                                   kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 constexpr int kMaxWindowRank = 6;
 
-// Rejects window functions that the schema does not define, as upstream does.
+// Parses REDUCE_WINDOW's options. Window functions that the schema does not define are rejected, as
+// upstream does.
 bool ParseReduceWindow(const OpOptions& options, void* out) {
   if (!options.As(kReduceWindow).present()) return true;
   const int32_t function = options.Int(0);
@@ -42,13 +43,13 @@ bool ParseReduceWindow(const OpOptions& options, void* out) {
   return true;
 }
 
-// The window along one axis.
+// Extent, stride and dilation of the window along one axis.
 struct WindowExtent {
   int64_t extent, stride, dilation;
 };
 using Window = std::array<WindowExtent, kMaxWindowRank>;
 
-// Reads the window from the third to fifth inputs.
+// Reads the window from the inputs 2 to 4: extents, strides and dilations.
 Window WindowOfInputs(TfLiteContext* context, const TfLiteNode* node) {
   Window window = {};
   for (int axis = 0; axis < Rank(Input(context, node, 0)); ++axis) {
@@ -122,7 +123,7 @@ void AddOffsets(std::span<const int64_t> extents, std::span<const int64_t> steps
   }
 }
 
-// Offsets of the windows in the input, and offsets of the elements in a window.
+// Offsets of the windows in the input, and offsets of the elements in a window, in elements.
 struct WindowOffsets {
   std::vector<int64_t> windows, elements;
 };
@@ -158,7 +159,7 @@ void Reduce(const WindowOffsets& offsets, const T* in, T first, const Function& 
   }
 }
 
-// Integer sums and products wrap.
+// Combines two elements with `function` in a type in which integers wrap.
 template <typename T, typename Function>
 T Wrap(T a, T b, const Function& function) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -233,7 +234,7 @@ bool ParseStablehloReduceWindow(const OpOptions& options, void* out) {
          CopyLongs(options, 4, 2 * rank, 0, params->padding);
 }
 
-// Determines the function from the body's only operator.
+// Determines the reduction function from the body's only operator.
 TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWindowFunction* out) {
   Runtime* const runtime = RuntimeOf(context);
   const CallableSubgraph* body = runtime == nullptr ? nullptr : runtime->FindSubgraph(subgraph);
@@ -264,12 +265,12 @@ TfLiteStatus FindFunction(TfLiteContext* context, int subgraph, TfLiteReduceWind
                      subgraph, found);
 }
 
-// The input with its margins and gaps, and its window.
+// Shape of the input with margins and gaps, and the window that moves over it.
 struct PaddedInput {
   PaddedAxis axes[kMaxWindowRank];
   int extents[kMaxWindowRank] = {};
   int rank = 0;
-  bool is_plain = true;  // the input has no margins and gaps
+  bool is_plain = true;  // the input has neither margins nor gaps
   Window window = {};
 
   std::span<const int> dims() const { return {extents, static_cast<size_t>(rank)}; }
@@ -357,7 +358,8 @@ TfLiteStatus EvalStablehloReduceWindow(TfLiteContext* context, TfLiteNode* node)
     std::vector<T> elements;
     if (!padded.is_plain) {
       elements.assign(static_cast<size_t>(count), first);
-      // The copy is instantiated only for unsigned types, because it only moves values.
+      // Moved is an unsigned type, because the copy only moves values and so is instantiated less
+      // often.
       using Moved = UnsignedOf<T>;
       PaddedCopy(Dims(input), padded.dims(), padded.axes)
           .Run(reinterpret_cast<const Moved*>(in), reinterpret_cast<Moved*>(elements.data()));

@@ -211,7 +211,7 @@ void ForEachOutputRun(TfLiteContext* context, const ConvShape& shape, int64_t to
               [&](int task, int worker) { function(cut.Begin(task), cut.End(task), worker); });
 }
 
-// Calls function(row, worker) for each output row.
+// Calls function(row, worker) for each output row of all batches, on all threads.
 template <typename Function>
 void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Function& function) {
   ForEachOutputRun(context, shape, 1, [&](int64_t first, int64_t last, int worker) {

@@ -35,8 +35,8 @@ TfLiteStatus BlockScales::Prepare(TfLiteContext* context, const TfLiteTensor* we
 
 float BlockScales::Product(int unit, const int8_t* weights, const int8_t* input,
                            int32_t zero_point) const {
-  // As in TensorFlow Lite, the zero point times the sum of the weights is subtracted once at the
-  // end.
+  // The zero point times the sum of the weights is subtracted once at the end, as in TensorFlow
+  // Lite.
   float sum = 0.0f, weight_sum = 0.0f;
   const uint16_t* scales = scales_ + int64_t{unit} * blocks_;
   for (int block = 0; block < blocks_; ++block) {

@@ -55,7 +55,7 @@ class ChannelScaling {
                        const TfLiteTensor* weights, int channel_axis, const TfLiteTensor* output,
                        TfLiteFusedActivation activation, ExactRounding exact_rounding);
 
-  // Requantises the sum of one channel.
+  // Requantises the 32-bit sum of one channel.
   int32_t Requantize(Arithmetic arithmetic, int32_t sum, int channel) const;
 
   // Requantises the sum of one channel for int16 inputs, rounding once. The reference arithmetic
@@ -63,7 +63,7 @@ class ChannelScaling {
   // and a 15-bit multiplier, whose result may differ by one.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
-  // Requantisation of tiles of int8 or uint8 outputs, the latter as int8 less 128. TileFunctionOf
+  // Requantises a tile of int8 outputs, or of uint8 outputs as int8 less 128. TileFunctionOf
   // returns the function, Tile its argument for channels from `first` on; the caller sets size,
   // sums and output.
   using TileFunction = void (*)(const RequantizeTile& tile);
@@ -71,7 +71,7 @@ class ChannelScaling {
   RequantizeTile Tile(int first) const;
 
   int32_t input_zero_point() const { return input_zero_point_; }
-  // 128 if the output is uint8, else 0.
+  // Returns 128 if the output is uint8, otherwise 0.
   int32_t output_offset() const { return output_offset_; }
   bool per_channel() const { return per_channel_; }
 
@@ -80,7 +80,7 @@ class ChannelScaling {
   int32_t* mantissas() const { return reinterpret_cast<int32_t*>(factors() + channels_); }
   int32_t* shifts() const { return mantissas() + channels_; }
 
-  Block block_;  // factors, mantissas, shifts
+  Block block_;  // factors, mantissas and shifts, one of each per channel
   int channels_ = 0;
   bool per_channel_ = false;
   ExactRounding exact_rounding_ = ExactRounding::kTwice;

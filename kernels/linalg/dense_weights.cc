@@ -33,7 +33,7 @@ TfLiteStatus DenseWeights::Ensure(TfLiteContext* context, const TfLiteTensor* we
   const int64_t count = ElementCount(weights);
   PackedKey shared_key = {weights->data.data, &kForm, {weights->type, count}};
   std::copy(Dims(weights).begin(), Dims(weights).end(), shared_key.layout.begin() + 2);
-  // Two tensors may have the same values with different sparsity.
+  // The sparsity is part of the key: two tensors may have the same values with different sparsity.
   PackedKey key = shared_key;
   if (weights->sparsity != nullptr) key.constant = weights->sparsity;
   const auto parameters = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights in the form that kernels read: dense and unpacked, with int8 for 4-bit and 2-bit weights.
-// Other weights are converted, constants once.
+// Weights in any other form are converted, constants only once.
 #ifndef DEPUTY_KERNELS_LINALG_DENSE_WEIGHTS_H_
 #define DEPUTY_KERNELS_LINALG_DENSE_WEIGHTS_H_
 
@@ -21,20 +21,20 @@ class DenseWeights {
     return weights->sparsity != nullptr || PackedBits(weights->type) != 0;
   }
 
-  // For prepare, after it has checked the type.
+  // Discards the converted weights; called by prepare, after it has checked the type.
   void Invalidate() { values_.Invalidate(); }
 
   // Converts the weights if necessary. A constant is converted once.
   TfLiteStatus Ensure(TfLiteContext* context, const TfLiteTensor* weights);
 
-  // Returns the weights that kernels read: the argument, or a tensor like it with the data that
-  // Ensure has converted.
+  // Returns the weights that kernels read: the argument itself, or a tensor with the same
+  // properties and the data that Ensure has converted.
   const TfLiteTensor* Of(const TfLiteTensor* weights) {
     if (!IsNeededFor(weights)) return weights;
     dense_ = *weights;
     if (PackedBits(weights->type) != 0) dense_.type = kTfLiteInt8;
     dense_.sparsity = nullptr;
-    dense_.data.data = const_cast<char*>(values_.data());  // tensors have no const data
+    dense_.data.data = const_cast<char*>(values_.data());  // TfLiteTensor's data is not const
     return &dense_;
   }
 

@@ -13,14 +13,14 @@
 
 namespace deputy {
 
-// Sums in ascending order.
+// Returns the dot product of floats, summed in ascending order.
 inline float Dot(const float* a, const float* b, int64_t count, float, float) {
   float sum = 0.0f;
   for (int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
 
-// int8 and uint8: sum of (a - a_zero) * (b - b_zero), wrapping in 32 bits.
+// Returns the sum of (a - a_zero) * (b - b_zero) of int8 or uint8 values, wrapping in 32 bits.
 template <typename T>
 int32_t Dot(const T* a, const T* b, int64_t count, int32_t a_zero, int32_t b_zero) {
   constexpr int kLanes = 16;
@@ -37,10 +37,10 @@ int32_t Dot(const T* a, const T* b, int64_t count, int32_t a_zero, int32_t b_zer
   return static_cast<int32_t>(sum);
 }
 
-// Sums int16 times (int8 less `b_zero`) in 64 bits. Zero points of int16 are always 0.
+// Returns the 64-bit sum of int16 times (int8 less `b_zero`). Zero points of int16 are always 0.
 inline int64_t Dot(const int16_t* a, const int8_t* b, int64_t count, int32_t, int32_t b_zero) {
   constexpr int kLanes = 16;
-  // A product is below 2^23, so a block's sum fits in a 32-bit lane.
+  // Number of products per block. A product is below 2^23, so a block's sum fits in a 32-bit lane.
   constexpr int64_t kBlock = kLanes * 256;
   int64_t sum = 0;
   for (int64_t first = 0; first < count; first += kBlock) {
@@ -56,7 +56,7 @@ inline int64_t Dot(const int16_t* a, const int8_t* b, int64_t count, int32_t, in
   return sum;
 }
 
-// Sums int16 times int16 in 64 bits.
+// Returns the 64-bit sum of int16 times int16.
 inline int64_t Dot(const int16_t* a, const int16_t* b, int64_t count, int32_t, int32_t) {
   int64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += int32_t{a[i]} * int32_t{b[i]};

@@ -17,10 +17,10 @@ struct DotBlockInt16 {
   const int16_t* rows;  // `count` contiguous rows of `depth` values
   int count;
   const int16_t* matrix;
-  bool columnwise;  // columns of the matrix are contiguous; otherwise its rows are
+  bool columnwise;  // true if columns of the matrix are contiguous, false if its rows are
   int columns, depth;
 
-  // Calls finish(sum, row, column) for all sums. Requires a table with these functions.
+  // Calls finish(sum, row, column) for all sums. Requires a CPU table with dots_s16.
   template <typename Finish>
   void ForEachSum(const CpuKernels& cpu, const Finish& finish) const {
     constexpr int kColumns = 16;

@@ -32,7 +32,7 @@ void PackPanel(const Weight& weight, const WeightsLayout& layout, int first, int
   }
 }
 
-// Four 32-bit words.
+// Vector of four 32-bit words.
 using WordVector = uint32_t __attribute__((vector_size(16)));
 
 // Transposes the square of 4 x 4 words at `from` to `to` and XORs each word with `flip`.
@@ -67,7 +67,7 @@ template <int kRun>
 void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
   constexpr int kBlock = 256;
-  // Size of the squares that are transposed if a run is one word.
+  // Side of the squares that are transposed, in words; a run of kRun values is one word.
   constexpr int kSquare = 4, kSquareDepth = kSquare * kRun;
   const int part_depth = layout.depth / layout.parts;
   const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
@@ -129,7 +129,7 @@ void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int
   const int count = std::min(panel_columns, layout.columns - first);
   const float* from = weights + first;
   if (count % kVector == 0 && panel_columns % kVector == 0) {
-    // Rows are short: a memcpy call for each would take longer than the copy.
+    // The loop copies vectors, because rows are short: a memcpy call for each would take longer.
     for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
       for (int c = 0; c < panel_columns; c += kVector) {
         FloatVector values = {};
@@ -159,7 +159,7 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
     for (int c = 0; c < columns; ++c) {
       const float* const from = weights + (first + int64_t{c}) * layout.column_stride;
       float* const to = out + c;
-      // A square is processed with the first of its columns.
+      // A square of kVector columns is transposed when its first column is reached.
       if (c < whole && c % kVector == 0) {
         const float* const next =
             c + 2 * kVector <= columns ? from + kVector * layout.column_stride : from;
@@ -202,11 +202,11 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
 // Reads weights whose columns are contiguous and in order, a few panels at a time.
 class PanelReader {
  public:
-  // A null `context` means that the weights are read in place.
+  // If `context` is null, the weights are read in place.
   PanelReader(const TfLiteContext* context, const void* weights, size_t value_bytes,
               const WeightsLayout& layout, int panel_columns) {
-    // Minimum read size that is worth a system call; maximum size per worker, limited by the
-    // second-level cache; and for all workers together.
+    // Limits in bytes: minimum size of a read that is worth a system call; maximum per worker, set
+    // by the second-level cache; maximum for all workers together.
     constexpr int64_t kAtOnce = 64 << 10, kMaxOfWorker = 1 << 20, kMaxOfAll = 8 << 20;
     if (context == nullptr || layout.depth_stride != 1 || layout.column_stride != layout.depth ||
         layout.run_columns != 0) {
@@ -221,7 +221,7 @@ class PanelReader {
   }
 
   int64_t panels_at_once() const { return panels_at_once_; }
-  // Returns that number of columns.
+  // Returns `columns` columns of weights from `from` on, in place or in the worker's buffer.
   const void* Read(const void* from, int columns, int worker) const {
     if (!reader_) return from;
     return reader_->Read(from, static_cast<size_t>(columns) * column_bytes_, worker);
@@ -233,7 +233,7 @@ class PanelReader {
   size_t column_bytes_ = 0;
 };
 
-// Sums a row's inputs, each less the zero point.
+// Returns the sum of a row's inputs, each less the zero point.
 template <typename T>
 uint32_t SumLess(const uint8_t* row, const GemmSums& job) {
   const T* const values = reinterpret_cast<const T*>(row);
@@ -325,7 +325,7 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
     for (int64_t i = begin, count; i < end; i += count) {
       const int64_t group = i / panels, panel = i % panels;
       count = std::min({end - i, panels - panel, reader.panels_at_once()});
-      // The layout of the columns of these panels.
+      // `part` is the layout of the columns of `count` panels from `panel` on.
       const auto first = static_cast<int>(panel) * panel_columns;
       WeightsLayout part = layout;
       part.columns = std::min(static_cast<int>(count) * panel_columns, layout.columns - first);
@@ -344,7 +344,8 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       }
     }
   };
-  // values; a smaller task costs more in dispatch than parallelism saves
+  // Minimum number of values per task; a smaller task costs more in dispatch than parallelism
+  // saves.
   constexpr int64_t kGrain = 8 << 10;
   ParallelRanges(context, layout.groups * panels, kGrain / std::max<int64_t>(panel_stride_, 1) + 1,
                  fill);
@@ -410,7 +411,7 @@ GemmPlan GemmPlan::Of(int64_t rows, int columns, int panel_columns, const EvenCu
 }
 
 GemmPlan::Cut GemmPlan::TaskCut(int task) const {
-  // Fast path for small products, in which the divisions would be noticeable.
+  // The fast path for a single task avoids divisions, which would be noticeable in small products.
   if (tasks == 1) return {0, rows, 0, columns};
   const int row_task = task / column_tasks, column_task = task % column_tasks;
   const auto column = [&](int number) {
@@ -429,7 +430,8 @@ namespace {
 class BlockRows {
  public:
   BlockRows(int columns, int tile_rows, size_t row_bytes) : tile_rows_(tile_rows) {
-    // Long output rows that share cache lines should stay in the cache from panel to panel, too.
+    // Output rows that are long and share cache lines should stay in the cache from panel to panel,
+    // too.
     const bool shares = columns > 128 && columns % 16 != 0;
     const size_t out_bytes = shares ? static_cast<size_t>(columns) * sizeof(float) : 0;
     bytes_ = std::max<size_t>(row_bytes + out_bytes, 1);
@@ -447,7 +449,8 @@ class BlockRows {
   size_t bytes_;
 };
 
-// Smaller tasks cost more in dispatch than parallelism saves.
+// Minimum number of operations per task; smaller tasks cost more in dispatch than parallelism
+// saves.
 constexpr double kMinTaskOperations = 100e3;
 
 // Number of units of `operations` operations in the smallest useful task.
@@ -455,10 +458,10 @@ int64_t UnitsPerTask(double operations) {
   return static_cast<int64_t>(kMinTaskOperations / std::max(operations, 1.0)) + 1;
 }
 
-// Task numbers are ints, and more tasks have no benefit.
+// Maximum number of tasks by rows: task numbers are ints, and more tasks have no benefit.
 constexpr int64_t kMaxRowTasks = 1 << 20;
 
-// Cuts all rows into blocks of one size: a small last one would read all weights for few rows.
+// Cuts all rows into blocks of one size: a small last block would read all weights for few rows.
 EvenCut CutRows(const GemmCut& cut) {
   return {cut.rows, cut.tile_rows, 1, std::min(CeilDiv(cut.rows, cut.block_rows), kMaxRowTasks)};
 }
@@ -481,7 +484,7 @@ EvenCut ShareRows(const GemmCut& cut, int64_t threads) {
 
 GemmPlan CutForThreads(const GemmCut& cut, int threads) {
   const int64_t panels = CeilDiv(cut.columns, cut.panel_columns);
-  // A few rows take as long as a whole tile.
+  // Number of operations. Fewer rows than a tile has take as long as a whole tile.
   const double operations = static_cast<double>(cut.columns) * std::max(cut.depth, 1) *
                             static_cast<double>(std::max<int64_t>(cut.rows, cut.tile_rows));
   const auto useful = static_cast<int64_t>(std::min(operations / kMinTaskOperations, 1e6));
@@ -493,7 +496,8 @@ GemmPlan CutForThreads(const GemmCut& cut, int threads) {
   const int64_t row_tasks = rows.parts();
   EvenCut columns(panels, 1, 1, 1);
   if (row_tasks == 1 && sharing > 1) {
-    // Too few rows (one image, a fully connected layer): the columns are divided instead.
+    // If there are too few rows (one image, a fully connected layer), the columns are divided
+    // instead.
     columns = EvenCut::Halving(
         panels, 1, sharing,
         UnitsPerTask(operations / static_cast<double>(cut.columns) * cut.panel_columns));

@@ -29,10 +29,11 @@ struct WeightsLayout {
   int groups = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, column_stride = 0, depth_stride = 0;
   int parts = 1;
-  // For PackInto: the axes of groups that are not equidistant; null: groups are group_stride apart.
+  // Axes of groups that are not equidistant, for PackInto; if null, groups are group_stride apart.
   const StridedShape* group_axes = nullptr;
-  // 0: columns are column_stride apart. Otherwise runs of that number of columns are, and runs are
-  // run_stride apart; `first_column` is the index of the first column.
+  // If run_columns is 0, columns are column_stride apart. Otherwise that is their distance within
+  // runs of run_columns columns, and runs are run_stride apart; `first_column` is the index of the
+  // first column.
   int run_columns = 0, first_column = 0;
   int64_t run_stride = 0;
 
@@ -45,7 +46,7 @@ struct WeightsLayout {
     return group_axes == nullptr ? group * group_stride : group_axes->OffsetOf(group);
   }
 
-  // Layout of models: [groups][columns][depth].
+  // Returns the layout of weights in models: [groups][columns][depth].
   static WeightsLayout Rows(int groups, int columns, int depth) {
     return {groups, columns, depth, int64_t{columns} * depth, depth, 1};
   }
@@ -76,33 +77,33 @@ class PackedWeights {
   // Packs weights that are not constant into scratch memory; they are valid while `scratch` lives.
   bool PackInto(const TfLiteContext* context, const CpuKernels& cpu, const T* weights,
                 const WeightsLayout& layout, Scratch* scratch);
-  // Bytes of the packed form; 0 on overflow.
+  // Returns the bytes of the packed form; 0 on overflow.
   static size_t Bytes(const CpuKernels& cpu, const WeightsLayout& layout) {
     PackedWeights measured;
     size_t bytes = 0;
     return measured.Measure(cpu, layout, &bytes) ? bytes : 0;
   }
-  // For prepare: forces the next Pack to pack again.
+  // Forces the next Pack to pack again; called in prepare.
   void Invalidate() { constant_.Invalidate(); }
 
   const T* Panel(int group, int panel) const {
     return reinterpret_cast<const T*>(constant_.data()) + group * group_stride_ +
            panel * panel_stride_;
   }
-  // Sum over depth of the weights of one column; int8 only.
+  // Returns the sum over depth of the weights of one column; for int8 only.
   int32_t ColumnSum(int group, int column) const {
     return reinterpret_cast<const int32_t*>(constant_.data() +
                                             sums_offset_)[group * padded_columns_ + column];
   }
-  // Number of columns of a group, padded to whole panels.
+  // Returns the number of columns of a group, padded to whole panels.
   int padded_columns() const { return padded_columns_; }
-  // Distance between panels, in values.
+  // Returns the distance between panels, in values.
   size_t panel_stride() const { return static_cast<size_t>(panel_stride_); }
-  // Depth padded as in a panel.
+  // Returns the depth, padded as in a panel.
   int padded_depth() const { return padded_depth_; }
 
  private:
-  // Computes the sizes below and the total bytes; returns false on overflow.
+  // Computes the members that describe sizes, and the total bytes; returns false on overflow.
   bool Measure(const CpuKernels& cpu, const WeightsLayout& layout, size_t* out_bytes);
   // Packs all panels on the context's threads.
   void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
@@ -113,8 +114,9 @@ class PackedWeights {
 
   PackedConstant constant_;
   int padded_columns_ = 0, padded_depth_ = 0;
-  int64_t group_stride_ = 0, panel_stride_ = 0;  // in values
-  size_t sums_offset_ = 0;                       // int8: offset of the column sums
+  // distances between groups and between panels, in values
+  int64_t group_stride_ = 0, panel_stride_ = 0;
+  size_t sums_offset_ = 0;  // offset of the column sums in the packed data, in bytes; int8 only
 };
 
 extern template class PackedWeights<float>;
@@ -122,12 +124,13 @@ extern template class PackedWeights<int8_t>;
 
 // ---- Partition --------------------------------------------------------------------------------
 
-// Partition of a product of `rows` x `columns` into tasks: blocks of rows, and of whole panels.
+// Partition of a product of `rows` x `columns` into tasks: blocks of rows, and blocks of whole
+// panels.
 struct GemmPlan {
   int64_t rows = 0;
   int columns = 0, panel_columns = 1;
   EvenCut row_cut, panel_cut;
-  int column_tasks = 0;  // per block of rows
+  int column_tasks = 0;  // number of tasks per block of rows
   int tasks = 0;
 
   struct Cut {
@@ -135,16 +138,16 @@ struct GemmPlan {
     int first_column, last_column;
   };
   Cut TaskCut(int task) const;
-  // Maximum number of rows of a task.
+  // Returns the maximum number of rows of a task.
   int64_t block_rows() const { return row_cut.MaxPart(); }
 
   static GemmPlan Of(int64_t rows, int columns, int panel_columns, const EvenCut& row_cut,
                      const EvenCut& panel_cut);
 };
 
-// A product to be partitioned. `block_rows` is the maximum number of rows of a task, a multiple of
-// `tile_rows`. If weights are large, each thread reads only its part of them, otherwise all of
-// them.
+// Description of a product to be partitioned. `block_rows` is the maximum number of rows of a task,
+// a multiple of `tile_rows`. If `weights_are_large`, each thread reads only its part of the
+// weights, otherwise all of them.
 struct GemmCut {
   int64_t rows;
   int columns, depth;
@@ -154,13 +157,15 @@ struct GemmCut {
 };
 GemmPlan CutForThreads(const GemmCut& cut, int threads);
 
-// `tile_*` are the kernel's sizes, `row_bytes` is the size of an input row.
+// Partitions a float product. `tile_rows` and `tile_columns` are the kernel's sizes, `row_bytes` is
+// the size of an input row.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads);
 
 // ---- One task ---------------------------------------------------------------------------------
 
-// Returns the epilogue of every row_step-th row from `row` on, and of columns from `column` on.
+// Returns the part of an epilogue for every row_step-th row from `row` on and columns from `column`
+// on.
 inline std::optional<EpilogueF32> PartOf(const EpilogueF32* whole, int64_t row, int column,
                                          int row_step = 1) {
   if (whole == nullptr) return std::nullopt;
@@ -196,18 +201,20 @@ struct GemmF32 {
   float low, high;
   float* out;  // first column of the group in row 0
   size_t out_stride;
-  const EpilogueF32* epilogue = nullptr;  // for the first column of the group; null: none
+  // epilogue from the group's first column on; null if there is none
+  const EpilogueF32* epilogue = nullptr;
 };
 
 // Returns true if a task should prefetch the next panel while it multiplies one. Weights that fit
-// in the second-level cache are there after the first rows.
+// in the second-level cache remain there after the first rows, so they need no prefetch.
 inline bool ShouldPrefetch(const GemmF32& job, const GemmPlan::Cut& cut) {
   const int64_t values = int64_t{job.depth} * (cut.last_column - cut.first_column);
   return cut.last_row - cut.first_row > job.cpu->gemm_f32.rows &&
          values > (cut.first_row == 0 ? 32 : 128) * 1024;
 }
 
-// Computes a task. get_rows(first, count) returns a RowBlock<float> and is called once.
+// Computes a task of a float product. get_rows(first, count) returns a RowBlock<float> and is
+// called once.
 template <typename GetRows>
 void RunGemmF32(const GemmF32& job, const GemmPlan::Cut& cut, GetRows&& get_rows) {
   const int panel_columns = job.cpu->gemm_f32.columns;
@@ -248,18 +255,18 @@ struct GemmSums {
   const CpuKernels* cpu;
   const PackedWeights<int8_t>* weights;
   int group, depth;
-  const int32_t* bias;  // the group's bias, padded
-  // Zero points of every input (in its LhsEncoding) and every weight. The input's is included in
-  // the bias.
+  const int32_t* bias;  // bias of the group, padded to whole panels
+  // Zero point of every input (in its LhsEncoding), whose contribution the bias includes, and zero
+  // point of every weight.
   int32_t input_zero_point, weights_zero_point;
 };
 
-// Subtracts weights_zero_point times (input - its zero point) from the sums of a tile.
+// Subtracts weights_zero_point times (input - input_zero_point) from the sums of a tile.
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
 
-// Computes a task. get_rows(first, count) returns bytes: rows in the kernel's LhsEncoding, each
-// padded to the weights' padded_depth(). Calls finish(first_row, rows, first_column, columns, sums,
-// stride) for tiles of sums, sums[r * stride + c].
+// Computes a task of an int8 product. get_rows(first, count) returns bytes: rows in the kernel's
+// LhsEncoding, each padded to the weights' padded_depth(). Calls finish(first_row, rows,
+// first_column, columns, sums, stride) for tiles of sums, sums[r * stride + c].
 template <typename GetRows, typename Finish>
 void RunGemmSums(const GemmSums& job, const GemmPlan& plan, int task, GetRows&& get_rows,
                  Finish&& finish) {

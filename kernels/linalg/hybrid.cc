@@ -39,22 +39,24 @@ RowQuantization Asymmetric(float min, float max) {
   result.scale = static_cast<float>(scale);
   result.inverse_scale = 1.0f / result.scale;
   result.low = -128;
-  // Written so that NaN, which results from infinite inputs, becomes a valid zero point.
+  // The comparison is false for NaN, which results from infinite inputs and thus becomes a valid
+  // zero point.
   result.zero_point =
       zero_point > -128.0 ? static_cast<int32_t>(std::round(std::min(zero_point, 127.0))) : -128;
   return result;
 }
 
-// Bounds beyond the range of int8 in both directions; NaN becomes the lower bound.
+// Limits a value to bounds beyond the range of int8 in both directions; NaN becomes the lower
+// bound.
 inline float Bounded(float steps) { return std::min(std::max(-1000.0f, steps), 1000.0f); }
 
 inline int8_t Shifted(int32_t steps, const RowQuantization& row) {
   return static_cast<int8_t>(std::min(std::max(steps + row.zero_point, row.low), 127));
 }
 
-// Rounds to nearest with ties away from zero, and only then adds the zero point. TensorFlow Lite
-// rounds groups of 8 values by adding 0.5 and truncating, which rounds the float just below 0.5 up
-// to one; the remaining values are rounded exactly.
+// Quantises a row: rounds to nearest with ties away from zero, and only then adds the zero point.
+// TensorFlow Lite rounds groups of 8 values by adding 0.5 and truncating, which rounds the float
+// just below 0.5 up to one; the remaining values are rounded exactly.
 void QuantizeRow(const float* values, int64_t count, const RowQuantization& row, int8_t* out) {
   constexpr int kGroup = 8;
   int64_t i = 0;

@@ -11,14 +11,14 @@
 
 namespace deputy {
 
-// For one invoke: the memory is scratch.
+// Quantised rows of one invoke; their memory is scratch.
 class HybridRows {
  public:
-  // Bytes of scratch memory that Quantize uses.
+  // Returns the bytes of scratch memory that Quantize uses.
   static size_t ScratchBytes(int64_t rows, int64_t row_values);
 
-  // Quantises rows x row_values floats; called once. `what` is the tensor named in an error
-  // message.
+  // Quantises rows x row_values floats; called once per object. `what` is the tensor named in an
+  // error message.
   TfLiteStatus Quantize(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                         int64_t rows, int64_t row_values, bool asymmetric);
 

@@ -35,13 +35,14 @@ void Int8Product::FoldBias(int32_t* out) const {
   const int padded = weights->padded_columns();
   for (int group = 0; group < groups; ++group, out += padded) {
     for (int c = 0; c < columns; ++c) {
-      // The sum of (a - z) * w is the sum of a * w less z times the sum of w. Wraps like the sums.
+      // The sum of (a - z) * w is the sum of a * w less z times the sum of w. The bias wraps, like
+      // the sums.
       const uint32_t own =
           bias == nullptr ? 0 : static_cast<uint32_t>(bias[int64_t{group} * columns + c]);
       out[c] =
           static_cast<int32_t>(own - zero * static_cast<uint32_t>(weights->ColumnSum(group, c)));
     }
-    // Padding is multiplied too, although its results are not stored.
+    // Sets padding to 0: it is multiplied too, although its results are not stored.
     std::fill(out + columns, out + padded, 0);
   }
 }

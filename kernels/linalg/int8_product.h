@@ -14,14 +14,14 @@ namespace deputy {
 struct Int8Product {
   const CpuKernels* cpu = nullptr;
   const PackedWeights<int8_t>* weights = nullptr;
-  int64_t rows = 0;  // per job
+  int64_t rows = 0;  // number of rows per job
   int groups = 1, columns = 0, depth = 0;
-  int32_t input_zero_point = 0;    // as int8
-  int32_t weights_zero_point = 0;  // as int8
-  const int32_t* bias = nullptr;   // [groups][columns]; may be null
+  int32_t input_zero_point = 0;    // zero point of the inputs as int8
+  int32_t weights_zero_point = 0;  // zero point of the weights as int8
+  const int32_t* bias = nullptr;   // [groups][columns]; null if there is none
 
-  // Bytes of scratch memory of a run on that number of threads. Depends only on the sizes and
-  // `cpu`.
+  // Returns the bytes of scratch memory of a run on `threads` threads. The result depends only on
+  // the sizes and `cpu`.
   size_t ScratchBytes(int threads) const;
 
   // Each job multiplies `rows` rows by one group of the weights:
@@ -35,12 +35,13 @@ struct Int8Product {
                    const Finish& finish) const;
 
  private:
-  // Layout of the scratch memory: the bias of all groups, then a block of rows for each worker.
+  // Layout of the scratch memory, in bytes: the bias of all groups, then a block of rows for each
+  // worker.
   struct Layout {
     size_t row_bytes = 0, bias_bytes = 0, block_bytes = 0;
     GemmPlan plan;
   };
-  // Returns false if a size overflows.
+  // Computes the layout; returns false if a size overflows.
   bool LayOut(int threads, Layout* out, size_t* out_bytes) const;
   // Writes the bias of every group, padded, including the contribution of the inputs' zero point.
   void FoldBias(int32_t* out) const;

@@ -58,7 +58,8 @@ bool FillBatchMatMul(const OpOptions& options, TfLiteBatchMatMulParams* params) 
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// Input [rows][depth], weights [columns][depth], bias [columns] or null, output [rows][columns].
+// Tensors of a layer: input [rows][depth], weights [columns][depth], bias [columns] or null, output
+// [rows][columns].
 struct LayerTensors {
   const TfLiteTensor* input;
   const TfLiteTensor* weights;
@@ -78,15 +79,15 @@ struct FullyConnectedData {
   int32_t weights_zero_point = 0;
   FloatRange float_range;
   ChannelScaling scaling;
-  bool wide_sums = false;        // int16
-  WeightScales weight_scales;    // hybrid
-  bool asymmetric_rows = false;  // hybrid
-  bool in_blocks = false;        // hybrid: block_scales instead of weight_scales
+  bool wide_sums = false;        // sums have 64 bits (int16 only)
+  WeightScales weight_scales;    // scales of int8 weights of a hybrid layer
+  bool asymmetric_rows = false;  // a hybrid layer quantises its input with zero points
+  bool in_blocks = false;        // a hybrid layer uses block_scales instead of weight_scales
   BlockScales block_scales;
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
-  bool allows_bf16 = false;  // float32: bfloat16 is allowed
+  bool allows_bf16 = false;  // a float32 layer may use bfloat16
   Bf16Layer bf16;
   std::optional<LayerInGroup> in_group;
   Choice<FullyConnectedData, LayerTensors> choice;
@@ -138,8 +139,8 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, const TfLiteTensor* input, boo
   return ResizeTo(context, output, {dims, static_cast<size_t>(rank)});
 }
 
-// Counts the input's rows of `depth` values. With depth 0 the leading dimensions determine the
-// number of rows.
+// Computes the number of the input's rows of `depth` values. With depth 0 the leading dimensions
+// determine it.
 TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, MatrixShape* shape) {
   const int64_t values = ElementCount(input);
   const bool cut_well = shape->depth > 0 ? values % shape->depth == 0
@@ -156,7 +157,8 @@ TfLiteStatus CountRows(TfLiteContext* context, const TfLiteTensor* input, Matrix
   return kTfLiteOk;
 }
 
-// Only weights may be sparse: constants, of the types that TensorFlow Lite supports.
+// Checks that only weights are sparse, and that sparse weights are constants of a type for which
+// TensorFlow Lite supports sparsity.
 TfLiteStatus CheckSparsity(TfLiteContext* context, const LayerTensors& tensors) {
   for (const TfLiteTensor* dense : {tensors.input, tensors.bias}) {
     if (dense != nullptr && dense->sparsity != nullptr) {
@@ -181,7 +183,7 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* bias = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckSparsity(context, {input, weights, bias, output}));
-  // The only combination with different types: uint8 input and int16 output.
+  // uint8 input with int16 output is the only supported combination of different types.
   const bool widens = input->type == kTfLiteUInt8 && output->type == kTfLiteInt16;
   DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, kPackedWeightBits,
                              &data.form));
@@ -214,14 +216,15 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Hybrid: quantises the input with a scale and a zero point for each row.
+// Quantises the input of a hybrid layer with a scale and a zero point for each row.
 TfLiteStatus QuantizeInput(TfLiteContext* context, const FullyConnectedData& data,
                            const LayerTensors& tensors, HybridRows* out) {
   return out->Quantize(context, tensors.input, Data<float>(tensors.input), data.shape.rows,
                        data.shape.depth, data.asymmetric_rows);
 }
 
-// Applies activations that are not clamps; only hybrid layers have them.
+// Applies an activation that is not a clamp, such as TANH; only hybrid layers have such
+// activations.
 void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
   if (activation <= kTfLiteActRelu6) return;
   float* values = Data<float>(output);
@@ -233,8 +236,8 @@ void ApplyActivation(TfLiteFusedActivation activation, TfLiteTensor* output) {
   }
 }
 
-// Calls finish(sum over d of (input[r][d] - zero of r) * (weights[c][d] - weights_zero), r, c) on
-// the interpreter's threads. `zeros` are `zero_stride` apart.
+// Calls finish(sum over d of (input[r][d] - zero of r) * (weights[c][d] - weights_zero), r, c) for
+// all rows r and columns c, on the interpreter's threads. `zeros` are `zero_stride` apart.
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* input,
                   const Zero* zeros, int zero_stride, const Weight* weights, Zero weights_zero,
@@ -254,7 +257,7 @@ void PlainProduct(TfLiteContext* context, const MatrixShape& shape, const In* in
   });
 }
 
-// Computes int8 and uint8 layers, uint8 also with int16 output.
+// Computes int8 layers, and uint8 layers with uint8 or int16 output, with plain loops.
 template <typename T, typename Out>
 void PlainQuantized(TfLiteContext* context, const FullyConnectedData& data,
                     const LayerTensors& tensors) {
@@ -312,7 +315,8 @@ TfLiteStatus PlainHybrid(TfLiteContext* context, const FullyConnectedData& data,
   return kTfLiteOk;
 }
 
-// Like TensorFlow Lite's kernel, it ignores the fused activation.
+// Computes a layer with blockwise scales. Like TensorFlow Lite's kernel, it ignores the fused
+// activation.
 TfLiteStatus PlainBlocks(TfLiteContext* context, const FullyConnectedData& data,
                          const LayerTensors& tensors) {
   const MatrixShape& shape = data.shape;
@@ -610,7 +614,7 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node) {
     return data.choice.Run(context, &data, TensorsOf(context, node));
   }
   if (data.shape.depth == 0 && output->bytes > 0) {
-    // Zeros, not the bias, also for int8: upstream's result for an input without elements.
+    // For an input without elements upstream's result is 0, not the bias, also for int8.
     std::memset(output->data.raw, 0, output->bytes);
   }
   return kTfLiteOk;

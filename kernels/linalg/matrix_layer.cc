@@ -60,7 +60,8 @@ struct FloatLayout {
   GemmPlan plan;
   size_t row_values = 0, bias_bytes = 0, block_bytes = 0, total_bytes = 0;
 
-  // `filled`: rows are copied into a buffer. Returns false if a size overflows.
+  // Computes the layout; returns false if a size overflows. If `filled`, rows are copied into a
+  // buffer.
   bool Make(const CpuKernels& cpu, const MatrixShape& shape, bool filled, int threads) {
     const GemmF32Kernels& kernels = cpu.gemm_f32;
     row_values = static_cast<size_t>(std::max(shape.depth, 1));
@@ -117,7 +118,7 @@ TfLiteStatus MatrixLayer::RunFewColumns(TfLiteContext* context, const CpuKernels
     const GemmPlan::Cut cut = layout.plan.TaskCut(task);
     float* filled = reinterpret_cast<float*>(scratch.data() + layout.bias_bytes +
                                              static_cast<size_t>(worker) * layout.block_bytes);
-    // Rows that are filled are processed one by one.
+    // Rows that a `fill` function writes are processed one by one.
     const int64_t step = rows.fill == nullptr ? cut.last_row - cut.first_row : 1;
     for (int64_t row = cut.first_row; row < cut.last_row; row += step) {
       for (int group = 0; group < shape.groups; ++group) {

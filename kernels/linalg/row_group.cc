@@ -11,12 +11,13 @@
 namespace deputy {
 namespace {
 
-// Share of the second-level cache for a block of rows (the remainder is for weights and other
-// inputs), and of the first-level cache for the nodes between two products.
+// Cache sizes in bytes: share of the second-level cache for a block of rows (the remainder is for
+// weights and other inputs), and share of the first-level cache for the nodes between two products.
 constexpr int64_t kBlockBytes = 128 * 1024, kPartBytes = 12 * 1024;
 constexpr int64_t kMaxBlockRows = 192;
 
-// RAII guard: calls the `begin` functions of the group's nodes, and their `end` functions.
+// RAII guard: calls the `begin` functions of the group's nodes, and at the end of the scope their
+// `end` functions.
 class RowKernelScope {
  public:
   RowKernelScope(TfLiteContext* context, Runtime* runtime, const RowProgram& program)
@@ -63,7 +64,7 @@ struct BlockPlan {
     const int64_t parts = std::max(CeilDiv(unit_rows, fitting), CeilDiv(wanted, units));
     block_rows = RoundUp(CeilDiv(unit_rows, parts), cut.tile_rows);
     unit_blocks = CeilDiv(unit_rows, block_rows);
-    // Task numbers are ints.
+    // The number of tasks is limited, because task numbers are ints.
     tasks = static_cast<int>(std::min<int64_t>(blocks(), 1 << 20));
   }
 
@@ -76,7 +77,8 @@ struct BlockPlan {
   }
 };
 
-// Computes all nodes for one block of rows, with intermediate values in a worker's memory.
+// Computes all nodes of a group for one block of rows, with intermediate values in a worker's
+// memory.
 class BlockRun {
  public:
   BlockRun(TfLiteContext* context, Runtime* runtime, const RowRun& group, int64_t block_rows,
@@ -130,7 +132,7 @@ class BlockRun {
                        int64_t{count} * op.out_columns, ops.data(), length, out);
   }
 
-  // Returns the address of row `row` of the value in that slot.
+  // Returns the address of row `row` of the value in slot `slot`.
   float* At(int slot, int columns, int64_t row) const {
     float* values = memory_;
     for (int before = 0; before < slot; ++before) {
@@ -207,7 +209,7 @@ void RowProduct::Multiply(int group, const float* rows, int count, float* out,
 
 bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,
                    int depth) {
-  // Same limit as in PlanGemm.
+  // Number of weights above which PlanGemm treats them as large.
   constexpr double kLargeWeights = 128 * 1024;
   return rows >= int64_t{2} * cpu.gemm_f32.rows * ThreadCount(context) && columns > 0 &&
          depth > 0 && static_cast<double>(depth) * columns <= kLargeWeights;

@@ -28,17 +28,17 @@ struct RowProduct {
   const float* bias = nullptr;  // padded to whole panels
   FloatRange range;
 
-  // The product of all rows: out[rows][columns] of the weights' group.
+  // Returns the product of all rows: out[rows][columns] of the weights' group.
   GemmF32 Job(int group, float* out) const {
     return {
         cpu, weights, group, depth, bias, range.low, range.high, out, static_cast<size_t>(columns)};
   }
-  // Multiplies `count` rows; output rows are `out_step` elements apart.
+  // Multiplies `count` rows by the weights of `group`; output rows are `out_step` elements apart.
   void Multiply(int group, const float* rows, int count, float* out, int64_t out_step) const;
 };
 
 // Returns true if a float product may be part of a row-wise fusion group: it has enough rows for
-// all threads, and its weights stay in the second-level cache.
+// all threads, and its weights stay in the second-level cache during the group.
 bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,
                    int depth);
 

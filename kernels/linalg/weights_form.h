@@ -10,24 +10,24 @@
 namespace deputy {
 
 enum class WeightsForm {
-  kFloat,   // all float32
-  kInt8,    // all int8, bias int32
-  kUInt8,   // all uint8, bias int32
-  kInt16,   // int16 with int8 weights, bias int32 (32-bit sums) or int64 (64-bit sums)
-  kHybrid,  // float32 with int8 weights, bias float32
+  kFloat,   // input, weights, bias and output are float32
+  kInt8,    // int8, with an int32 bias
+  kUInt8,   // uint8, with an int32 bias
+  kInt16,   // int16 with int8 weights; bias is int32 (32-bit sums) or int64 (64-bit sums)
+  kHybrid,  // float32 with int8 weights and a float32 bias
 };
-// Operators that accept 4-bit or 2-bit weights convert them to int8
-// (kernels/linalg/dense_weights.h).
 
-// Input types of these forms.
+// Types of the inputs of all forms of weights. Operators that accept 4-bit or 2-bit weights convert
+// them to int8 (kernels/linalg/dense_weights.h).
 inline constexpr uint32_t kWeightsFormInputs = kFloat32Bit | kInt8Bit | kUInt8Bit | kInt16Bit;
 
 inline bool IsQuantizedForm(WeightsForm form) {
   return form != WeightsForm::kFloat && form != WeightsForm::kHybrid;
 }
 
-// Determines the form; fails for other types and for a different output type. `packed`: types of
-// weights that the operator accepts in place of int8.
+// Determines the form of weights from the tensors' types. Fails for any other combination and if
+// the output's type is not the input's. `packed` are the types of weights that the operator accepts
+// in place of int8.
 inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* input,
                                     const TfLiteTensor* weights, const TfLiteTensor* output,
                                     uint32_t packed, WeightsForm* out_form) {
@@ -50,8 +50,8 @@ inline TfLiteStatus FindWeightsForm(TfLiteContext* context, const TfLiteTensor* 
   }
 }
 
-// Checks an optional bias (may be null). `declared` is the operator's quantized_bias_type, float32
-// if not set; it applies to int16 only.
+// Checks a bias, which may be null. `declared` is the operator's quantized_bias_type, float32 if
+// not set; it applies to int16 only.
 inline TfLiteStatus CheckBias(TfLiteContext* context, WeightsForm form, const TfLiteTensor* bias,
                               TfLiteType declared, int channels) {
   const bool is_declared = form == WeightsForm::kInt16 && declared != kTfLiteFloat32;
@@ -66,7 +66,7 @@ inline TfLiteStatus CheckBias(TfLiteContext* context, WeightsForm form, const Tf
   return CheckElementCount(context, bias, channels);
 }
 
-// int16 only: returns true if sums have 64 bits.
+// Returns true if the sums of an int16 operator have 64 bits.
 inline bool HasWideSums(const TfLiteTensor* bias, TfLiteType declared) {
   return bias == nullptr ? declared != kTfLiteInt32 : bias->type == kTfLiteInt64;
 }

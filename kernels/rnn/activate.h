@@ -10,11 +10,11 @@
 
 namespace deputy {
 
-// Computes out[i] = activation(values[i]); the two may be the same memory. Without an activation
-// nothing is written, as in TensorFlow Lite: callers make a copy if they need one.
+// Computes out[i] = activation(values[i]); `values` and `out` may be the same memory. Without an
+// activation nothing is written, as in TensorFlow Lite: callers make a copy if they need one.
 void Activate(TfLiteFusedActivation activation, const float* values, int64_t count, float* out);
 
-// Accepts no activation, a RELU, TANH, SIGN_BIT and SIGMOID.
+// Checks the activation: none, a RELU, TANH, SIGN_BIT and SIGMOID are supported.
 TfLiteStatus CheckRecurrentActivation(TfLiteContext* context, TfLiteFusedActivation activation);
 
 }  // namespace deputy

@@ -12,16 +12,17 @@
 namespace deputy {
 namespace {
 
-// Shapes: [batches][inputs], [batches][cells], [4 * cells][inputs + cells], [4 * cells],
-// [batches][cells].
+// Indices of the inputs. Their shapes in this order: [batches][inputs], [batches][cells], [4 *
+// cells][inputs + cells], [4 * cells], [batches][cells].
 enum BasicInput { kValues, kOldActivation, kWeights, kBias, kOldState, kBasicInputs };
-// kJoined is the concatenation of inputs and old activation, kSums the sums of the gates.
+// Indices of the outputs. kJoined is the concatenation of inputs and old activation, kSums the sums
+// of the gates.
 enum BasicOutput { kActivation, kState, kJoined, kSums, kBasicOutputs };
 
-// Position of each gate in a row of sums.
+// Index of each gate's sums in a row of kSums.
 enum BasicGate { kInputAt, kUpdateAt, kForgetAt, kOutputAt, kBasicGates };
 
-// The state has 4 integer bits, the gates' sums have 3.
+// Scale of a quantised state, which has 4 integer bits; the gates' sums have 3.
 constexpr float kStateScale = 1.0f / 2048;
 
 template <typename T>
@@ -32,8 +33,8 @@ void Join(const T* input, const T* activation, int batches, int inputs, int cell
   }
 }
 
-// Like Multiply(), but the second rounding rounds ties upwards, as TensorFlow Lite's product does
-// on x86 with both resolvers.
+// Rescales a sum to int16 as Multiply() does, but the second rounding rounds ties upwards, as
+// TensorFlow Lite's product does on x86 with both resolvers.
 int16_t ToGate(int32_t sum, FixedMultiplier by) {
   const int left = std::max(by.shift, 0), right = std::max(-by.shift, 0);
   const int64_t high = DoublingHighMultiply(WrappingShiftLeft(sum, left), by.mantissa);
@@ -180,7 +181,7 @@ TfLiteStatus BasicLstm::RunFloat(TfLiteContext* context, const TfLiteNode* node)
   return kTfLiteOk;
 }
 
-// uint8: activations have scale 1/128 and zero point 128.
+// Computes a uint8 node, whose activations have scale 1/128 and zero point 128.
 void BasicLstm::RunBytes(TfLiteContext* context, const TfLiteNode* node) const {
   const TfLiteTensor* weights = Input(context, node, kWeights);
   const int depth = inputs_ + cells_, width = kBasicGates * cells_;
@@ -217,7 +218,7 @@ TfLiteStatus BasicLstm::Run(TfLiteContext* context, const TfLiteNode* node) {
   if (batches_ == 0 || cells_ == 0) return kTfLiteOk;
   for (int i = 0; i < kBasicOutputs; ++i) {
     const TfLiteTensor* output = Output(context, node, i);
-    // A delegate that runs this kernel does not allocate outputs without consumers.
+    // An output without consumers has no memory if a delegate runs this kernel.
     if (output->data.raw == nullptr)
       return TensorError(context, output, "expected an allocated tensor, found no memory");
   }

@@ -27,8 +27,8 @@ class BasicLstm {
 
   int batches_ = 0, inputs_ = 0, cells_ = 0;
   bool quantized_ = false;
-  RecurrentMatrix gates_;    // float32
-  FixedMultiplier to_gate_;  // uint8
+  RecurrentMatrix gates_;    // weights of all gates of a float32 node
+  FixedMultiplier to_gate_;  // scale of a uint8 node's sums
 };
 
 }  // namespace deputy

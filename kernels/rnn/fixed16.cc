@@ -4,7 +4,7 @@
 namespace deputy {
 namespace {
 
-// Wraps, for sums that do not saturate.
+// Truncates a sum that does not saturate to 16 bits, so that it wraps.
 int16_t Wrap16(int32_t x) { return static_cast<int16_t>(x); }
 
 int16_t ShiftRight16(int16_t x, int exponent) {
@@ -13,14 +13,14 @@ int16_t ShiftRight16(int16_t x, int exponent) {
 
 int16_t ShiftLeft16(int16_t x, int exponent) { return Saturate16(x * (1 << exponent)); }
 
-// Converts a constant of the 32-bit algorithm.
+// Rounds a constant of the 32-bit algorithm to 16 bits.
 constexpr int16_t Constant16(int64_t raw) {
   return static_cast<int16_t>((raw + (1 << 15) - (raw < 0 ? 1 : 0)) >> 16);
 }
 
 constexpr int16_t kOneQ0 = 32767, kOneQ2 = 1 << 13;
 
-// e^x for x in [-1/4, 0), argument and result in Q0: four terms of the series around -1/8.
+// e^x for x in [-1/4, 0), argument and result in Q0. Uses four terms of the series around -1/8.
 int16_t ExpNearZero(int16_t x) {
   constexpr int16_t kExpOfMinusEighth = Constant16(1895147668), kThird = Constant16(715827883);
   const int16_t t = Wrap16(x + (1 << 12));
@@ -30,8 +30,8 @@ int16_t ExpNearZero(int16_t x) {
   return Saturate16(kExpOfMinusEighth + Multiply16(kExpOfMinusEighth, series));
 }
 
-// e^x for x <= 0 with the given number of integer bits, result in Q0: the series for the part of x
-// below 1/4, and a multiplication for every power of two from 1/4 on in the remainder.
+// e^x for x <= 0 with the given number of integer bits, result in Q0. Uses the series for the part
+// of x below 1/4, and a multiplication for every power of two from 1/4 on in the remainder.
 int16_t ExpOfNegative(int16_t x, int integer_bits) {
   constexpr int16_t kExpOfMinusPower[] = {
       Constant16(1672461947), Constant16(1302514674), Constant16(790015084), Constant16(290630308),
@@ -51,7 +51,7 @@ int16_t ExpOfNegative(int16_t x, int integer_bits) {
   return result;
 }
 
-// 2 / (1 + x) in Q2 for x in (0, 1): three Newton steps.
+// 2 / (1 + x) in Q2 for x in (0, 1). Uses three Newton steps.
 int16_t TwiceReciprocalOfOnePlus(int16_t x) {
   constexpr int16_t k48Over17 = Constant16(1515870810), kMinus32Over17 = Constant16(-1010580540);
   const int32_t sum = int32_t{x} + kOneQ0;
@@ -77,7 +77,8 @@ int16_t LogisticOfQ3(int16_t x) {
 int16_t Tanh16(int16_t x, int integer_bits) {
   if (x == 0) return 0;
   const int16_t negative = x < 0 ? x : Wrap16(-x);
-  // (1 - e) / (1 + e) with e = exp(2x); doubling x is done by counting one more integer bit.
+  // The result is (1 - e) / (1 + e) with e = exp(2x); x is doubled by counting one more integer
+  // bit.
   const int16_t twice = TwiceReciprocalOfOnePlus(ExpOfNegative(negative, integer_bits + 1));
   const int16_t result = ShiftLeft16(Wrap16(twice - kOneQ2), 2);
   return x < 0 ? Wrap16(-result) : result;

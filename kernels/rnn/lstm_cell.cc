@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char* kGateNames[kLstmGates] = {"input", "forget", "cell", "output"};
 
-// Returns input `first + offset` of the node, or null if the operator does not have that group.
+// Returns input `first + offset` of the node; null if `first` is negative, because the operator
+// does not have that group of inputs.
 const TfLiteTensor* InputAt(TfLiteContext* context, const TfLiteNode* node, int first, int offset) {
   return first < 0 ? nullptr : Input(context, node, first + offset);
 }
@@ -64,7 +65,8 @@ struct CellCheck {
   TfLiteStatus CheckState(const TfLiteTensor* state, int depth, TfLiteType type) const;
 };
 
-// A diagonal is always multiplied in float32, also in hybrid cells.
+// Checks recurrent weights: a matrix, or a diagonal, which is multiplied in float32 also in hybrid
+// cells.
 TfLiteStatus CellCheck::CheckRecurrent(const TfLiteTensor* weights) const {
   if (diagonals == Diagonals::kRefused || Rank(weights) != 1) {
     return CheckMatrix(context, weights, sizes.cells, sizes.outputs, types.weights);
@@ -128,7 +130,7 @@ TfLiteStatus CellCheck::CheckProjection() const {
                      sizes.cells, sizes.outputs);
 }
 
-// A state may have any rank if its number of values is right.
+// Checks a state, which may have any rank if its number of values is right.
 TfLiteStatus CellCheck::CheckState(const TfLiteTensor* state, int depth, TfLiteType type) const {
   if (!state->is_variable) return TensorError(context, state, "expected a variable tensor");
   DEPUTY_TRY(CheckType(context, state, TypeBit(type)));

@@ -12,8 +12,9 @@ namespace deputy {
 
 enum LstmGateNumber { kInputGate, kForgetGate, kCellGate, kOutputGate, kLstmGates };
 
-// Tensors of a gate; null if it has none. Weights are [cells][depth]; recurrent ones may be a
-// diagonal, [cells]; the others are [cells].
+// Tensors of a gate; each is null if the gate does not have it. `input`, `auxiliary` and
+// `recurrent` are weights [cells][depth]; `recurrent` may also be a diagonal, [cells]. The other
+// tensors are [cells].
 struct LstmGate {
   const TfLiteTensor* input = nullptr;
   const TfLiteTensor* auxiliary = nullptr;
@@ -27,8 +28,8 @@ struct LstmCell {
   LstmGate gates[kLstmGates];
   const TfLiteTensor* projection = nullptr;       // [outputs][cells]
   const TfLiteTensor* projection_bias = nullptr;  // [outputs]
-  TfLiteTensor* output_state = nullptr;           // batches x outputs, a variable
-  TfLiteTensor* cell_state = nullptr;             // batches x cells, a variable
+  TfLiteTensor* output_state = nullptr;           // variable of batches x outputs values
+  TfLiteTensor* cell_state = nullptr;             // variable of batches x cells values
 
   bool couples_input() const { return gates[kInputGate].input == nullptr; }
   bool has_auxiliary() const {
@@ -48,12 +49,12 @@ struct LstmSizes {
 
 // Index of the first input of each group of a cell's tensors: the gates' input weights (in the
 // order of LstmGateNumber), recurrent weights, peephole weights (without the cell gate), biases,
-// projection weights and projection bias. -1: the operator does not have the group.
+// projection weights and projection bias. The index is -1 if the operator does not have the group.
 struct LstmInputs {
   int input, recurrent, peephole, bias, projection, output_state, cell_state;
   int auxiliary, norm;
-  // True if normalisation coefficients are ignored unless the forget gate has some. Otherwise each
-  // gate that has some is normalised.
+  // If true, normalisation coefficients are ignored unless the forget gate has some. If false, each
+  // gate that has coefficients is normalised.
   bool norm_needs_forget;
 };
 
@@ -65,7 +66,7 @@ inline constexpr LstmInputs kBackwardInputs = {18, 22, 26, 29, 33, 37, 38, 44, -
 // Reads the cell's tensors without checking them.
 LstmCell ReadLstmCell(TfLiteContext* context, const TfLiteNode* node, const LstmInputs& inputs);
 
-// Support of diagonals as recurrent weights.
+// States whether an operator supports a diagonal as recurrent weights.
 enum class Diagonals { kRefused, kAllowed };
 
 // Determines the sizes of a cell for `batches` vectors of `inputs` and of `auxiliary_inputs`

@@ -35,8 +35,8 @@ void AddSaturating(int32_t sum, FixedMultiplier factor, int32_t zero, Out* out) 
 
 bool IsEmpty(const MatrixShape& shape) { return shape.rows == 0 || shape.columns == 0; }
 
-// Returns the tensor with the scale of one of the node's intermediates, or null after reporting an
-// error.
+// Returns the intermediate tensor `number` of the node, whose scale is required, or null after
+// reporting an error.
 const TfLiteTensor* Intermediate(TfLiteContext* context, const TfLiteNode* node, int number) {
   const TfLiteIntArray* numbers = node->intermediates;
   const int index = numbers == nullptr || number >= numbers->size ? -1 : numbers->data[number];
@@ -112,8 +112,8 @@ TfLiteStatus IntegerMatrix::AddTo(TfLiteContext* context, const TfLiteTensor* we
 
 // ---- Prepare ----------------------------------------------------------------------------------
 
-// Sums of a gate have the scale of its intermediate if they are normalised, otherwise they are in
-// Q3.
+// Prepares a gate. Its sums have the scale of the gate's intermediate tensor if they are
+// normalised, otherwise they are in Q3.
 TfLiteStatus IntegerLstm::PrepareGate(TfLiteContext* context, const TfLiteNode* node,
                                       const LstmCell& cell, int number) {
   const LstmGate& gate = cell.gates[number];
@@ -162,7 +162,7 @@ TfLiteStatus IntegerLstm::PrepareHidden(TfLiteContext* context, const TfLiteNode
   if (cell.projection == nullptr) return kTfLiteOk;
   DEPUTY_TRY(CheckScale(context, cell.projection));
   const float factor = cell.projection->params.scale * hidden->params.scale / output_scale_;
-  // The algorithm subtracts the zero point from the hidden values and adds it here.
+  // The algorithm subtracts the zero point from the hidden values and adds it here, hence its sign.
   projection_.Prepare(cell.projection, sizes_.batches, -hidden_zero_, static_cast<double>(factor));
   return kTfLiteOk;
 }
@@ -223,7 +223,7 @@ TfLiteStatus IntegerLstm::Pack(TfLiteContext* context, const LstmCell& cell) {
   return cell.projection == nullptr ? kTfLiteOk : projection_.Pack(context, cell.projection);
 }
 
-// Returns 0 on overflow.
+// Returns the bytes of scratch memory, or 0 on overflow.
 size_t IntegerLstm::BytesOfScratch() const {
   const size_t row = static_cast<size_t>(sizes_.cells) * (kLstmGates * sizeof(int16_t) + 1) +
                      static_cast<size_t>(sizes_.inputs);
@@ -242,9 +242,9 @@ size_t IntegerLstm::ScratchBytes(int workers) const {
 
 // ---- Steps ------------------------------------------------------------------------------------
 
-// Reproduces TensorFlow Lite, which assumes that rows of the state have the length of the outputs,
-// even if the cell has a projection: in time-major sequences, whose batches it computes together,
-// rows after the first begin too early.
+// Adds the peephole weights times the cell state to a gate. As in TensorFlow Lite, rows of the
+// state are assumed to have the length of the outputs, even if the cell has a projection: in
+// time-major sequences, whose batches are computed together, rows after the first begin too early.
 void IntegerLstm::AddPeephole(const LstmGate& gate, const int16_t* state, FixedMultiplier factor,
                               int16_t* sums) const {
   const int16_t* weights = Data<int16_t>(gate.peephole);
@@ -348,7 +348,7 @@ TfLiteStatus IntegerLstm::UpdateOutput(TfLiteContext* context, const LstmCell& c
 TfLiteStatus IntegerLstm::Run(TfLiteContext* context, const LstmCell& cell,
                               const IntegerLstmSequence& sequence) {
   const size_t bytes = BytesOfScratch();
-  if (bytes == 0 || sizes_.cells == 0) return kTfLiteOk;  // no batches
+  if (bytes == 0 || sizes_.cells == 0) return kTfLiteOk;  // there are no batches
   Scratch scratch;
   if (!scratch.Acquire(context, bytes)) {
     return KernelError(context, "out of memory for %zu bytes of the gates", bytes);

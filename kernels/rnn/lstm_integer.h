@@ -23,7 +23,7 @@ struct IntegerLstmSequence {
 // An int8 matrix, [units][depth], whose products are scaled by a fixed-point factor.
 class IntegerMatrix {
  public:
-  // For prepare. At most `rows` vectors at a time, with that zero point.
+  // Prepares products of at most `rows` vectors at a time, which have the zero point `zero_point`.
   void Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point, double factor);
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
   size_t ScratchBytes(int workers) const;
@@ -44,13 +44,13 @@ class IntegerMatrix {
 
 class IntegerLstm {
  public:
-  // For prepare, for an int8 cell that CheckLstmCell has accepted. Fails for scales that the
-  // fixed-point formats cannot represent.
+  // Prepares an int8 cell that CheckLstmCell has accepted. Fails for scales that the fixed-point
+  // formats cannot represent.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteNode* node, const LstmCell& cell,
                        const LstmSizes& sizes, bool time_major, float cell_clip,
                        float projection_clip);
   TfLiteStatus Pack(TfLiteContext* context, const LstmCell& cell);
-  // Bytes of scratch memory that Run uses at once.
+  // Returns the bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
 
   TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell,

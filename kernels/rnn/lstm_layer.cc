@@ -18,7 +18,8 @@ void AddDiagonal(const float* weights, const float* values, int batches, int cel
   }
 }
 
-// Like AddDiagonal, for the peephole weights of hybrid cells: int8 with one scale.
+// Computes sums[b][c] += weights[c] * values[b][c] for the peephole weights of hybrid cells: int8
+// with one scale.
 void AddScaledDiagonal(const TfLiteTensor* weights, const float* values, int batches, int cells,
                        float* sums) {
   const int8_t* bytes = Data<int8_t>(weights);
@@ -28,7 +29,7 @@ void AddScaledDiagonal(const TfLiteTensor* weights, const float* values, int bat
   }
 }
 
-// Initialises the sums with the bias; with layer normalisation the bias is added later.
+// Initialises the sums with the bias, or with 0 if layer normalisation adds the bias later.
 void StartSums(const LstmGate& gate, int cells, float* sums) {
   if (gate.norm != nullptr) {
     std::fill_n(sums, cells, 0.0f);
@@ -95,7 +96,7 @@ struct LstmLayer::Buffers {
   float *input, *auxiliary;  // contiguous copies of a step's vectors
 };
 
-// Returns 0 on overflow.
+// Returns the number of floats in scratch memory, or 0 on overflow.
 size_t LstmLayer::ValuesOfScratch() const {
   const size_t widest = static_cast<size_t>(std::max(sizes_.cells, sizes_.outputs));
   const size_t row = static_cast<size_t>(kLstmGates) * static_cast<size_t>(sizes_.cells) + widest +
@@ -144,7 +145,8 @@ struct LstmLayer::Step {
   StepVectors input, auxiliary, state;
 };
 
-// Normalises to mean 0 and standard deviation 1, then multiplies by coefficients and adds the bias.
+// Normalises a gate's values to mean 0 and standard deviation 1, then multiplies by coefficients
+// and adds the bias.
 void LstmLayer::Normalize(const LstmGate& gate, float* values) const {
   constexpr float kMinVariance = 1e-8f;
   const int cells = sizes_.cells;
@@ -206,8 +208,8 @@ void LstmLayer::UpdateCell(const LstmCell& cell, const Buffers& buffers) const {
   Clip(options_.cell_clip, count, state);
 }
 
-// Without an activation, Activate leaves the cell gate in the buffer in place of the cell state, as
-// in TensorFlow Lite.
+// Computes the output and the output state from the cell state. Without an activation, Activate
+// leaves the cell gate in the buffer in place of the cell state, as in TensorFlow Lite.
 TfLiteStatus LstmLayer::UpdateOutput(TfLiteContext* context, const LstmCell& cell,
                                      const Buffers& buffers) {
   const int64_t count = int64_t{sizes_.batches} * sizes_.cells;
@@ -260,7 +262,7 @@ TfLiteStatus LstmLayer::MakeStep(TfLiteContext* context, const LstmCell& cell,
   }
   DEPUTY_TRY(make(cell.output_state, Data<float>(cell.output_state), sizes_.outputs,
                   &quantized->state, &out->state));
-  // For sparse recurrent weights TensorFlow Lite scales the state by the input's scales.
+  // TensorFlow Lite scales the state by the input's scales if the recurrent weights are sparse.
   if (gate.recurrent->sparsity != nullptr && out->input.quantized != nullptr) {
     quantized->state.UseScales(quantized->input);
   }
@@ -287,7 +289,7 @@ TfLiteStatus LstmLayer::RunStep(TfLiteContext* context, const LstmCell& cell,
 TfLiteStatus LstmLayer::Run(TfLiteContext* context, const LstmCell& cell,
                             const LstmSequence& sequence) {
   const size_t values = ValuesOfScratch();
-  if (values == 0) return kTfLiteOk;  // no batches (sizes that overflow have no tensors)
+  if (values == 0) return kTfLiteOk;  // there are no batches: sizes that overflow have no tensors
   Scratch scratch;
   if (!scratch.Acquire(context, values * sizeof(float))) {
     return KernelError(context, "out of memory for %zu values of the gates", values);

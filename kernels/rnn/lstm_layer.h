@@ -17,25 +17,25 @@ namespace deputy {
 struct LstmSequence {
   int steps = 0;
   bool backward = false;
-  // auxiliary.first is null if there is no auxiliary input
+  // Input vectors; auxiliary.first is null if there is no auxiliary input.
   SequenceOf<const float> input, auxiliary;
   SequenceOf<float> output;
 };
 
 struct LstmOptions {
   TfLiteFusedActivation activation = kTfLiteActNone;
-  float cell_clip = 0.0f, projection_clip = 0.0f;  // 0: no clipping
-  // hybrid: vectors are quantised with a zero point
+  float cell_clip = 0.0f, projection_clip = 0.0f;  // maximum magnitudes; 0 disables clipping
+  // Hybrid cells quantise their vectors with zero points.
   bool asymmetric = false;
 };
 
 class LstmLayer {
  public:
-  // For prepare, for a cell that CheckLstmCell has accepted.
+  // Prepares a cell that CheckLstmCell has accepted.
   TfLiteStatus Prepare(TfLiteContext* context, const LstmCell& cell, const LstmSizes& sizes,
                        const LstmOptions& options);
   TfLiteStatus Pack(TfLiteContext* context, const LstmCell& cell);
-  // Bytes of scratch memory that Run uses at once.
+  // Returns the bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
 
   TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell, const LstmSequence& sequence);

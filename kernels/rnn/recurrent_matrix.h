@@ -12,37 +12,38 @@
 
 namespace deputy {
 
-// The vectors of a step, [rows][depth].
+// The vectors of one step, [rows][depth].
 struct StepVectors {
   const float* values = nullptr;
   int rows = 0;
   int depth = 0;
-  // The quantised vectors, if the matrices are 8-bit.
+  // The vectors quantised for 8-bit matrices; null for float32 matrices.
   const HybridRows* quantized = nullptr;
-  bool all_zero = false;  // all values are zero: products can be skipped
+  bool all_zero = false;  // all values are zero, so that products can be skipped
 };
 
 bool AreZeros(const float* values, int64_t count);
 
-// Fills `out` and, if `hybrid` and not all values are zero, `quantized`. `what` is the tensor named
-// in an out-of-memory error.
+// Fills `out` and, for hybrid layers whose values are not all zero, `quantized`. `what` is the
+// tensor named in an out-of-memory error.
 TfLiteStatus MakeStepVectors(TfLiteContext* context, const TfLiteTensor* what, const float* values,
                              int rows, int depth, bool hybrid, bool asymmetric,
                              HybridRows* quantized, StepVectors* out);
 
-// float32, or 8-bit in hybrid layers. uint8 is an older type for the same bytes.
+// Types of the weights of recurrent layers: float32, or 8 bits in hybrid layers. uint8 is an older
+// type for the same bytes as int8.
 inline constexpr uint32_t kRecurrentWeights = kFloat32Bit | kInt8Bit | kUInt8Bit;
 inline bool IsHybridWeight(const TfLiteTensor* weights) { return weights->type != kTfLiteFloat32; }
 
 class RecurrentMatrix {
  public:
-  // For prepare. `weights` is [units][depth], with a shape checked by the caller; at most `rows`
-  // vectors at a time. Fails for 8-bit weights without exactly one scale. Sparse weights must be
-  // constant.
+  // Prepares products of `weights`, [units][depth] with a shape that the caller has checked, and at
+  // most `rows` vectors at a time. Fails for 8-bit weights without exactly one scale. Sparse
+  // weights must be constant.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int rows);
   // Packs constant weights for AddTo.
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
-  // Bytes of scratch memory that AddTo uses.
+  // Returns the bytes of scratch memory that AddTo uses.
   size_t ScratchBytes(int workers) const;
 
   // Computes sums[r][u] += weights[u] * vectors[r]. `product` has space for as many values as
@@ -57,7 +58,7 @@ class RecurrentMatrix {
                        float* product) const;
 
   MatrixShape shape_;
-  WeightScales scales_;  // hybrid
+  WeightScales scales_;  // scale of 8-bit weights
   bool hybrid_ = false;
   const CpuKernels* cpu_ = nullptr;
   MatrixLayer layer_;

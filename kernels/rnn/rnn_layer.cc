@@ -63,11 +63,11 @@ TfLiteStatus RnnLayer::Pack(TfLiteContext* context, const RnnCell& cell) {
 // ---- Scratch ----------------------------------------------------------------------------------
 
 struct RnnLayer::Buffers {
-  float *sums, *product;     // [batches][units]
+  float *sums, *product;     // [batches][units] each
   float *input, *auxiliary;  // contiguous copies of a step's vectors
 };
 
-// Returns 0 on overflow.
+// Returns the number of floats in scratch memory, or 0 on overflow.
 size_t RnnLayer::ValuesOfScratch() const {
   const size_t row = 2 * static_cast<size_t>(units_) + static_cast<size_t>(sizes_.inputs) +
                      static_cast<size_t>(sizes_.auxiliary_inputs);
@@ -126,7 +126,7 @@ TfLiteStatus RnnLayer::RunStep(TfLiteContext* context, const RnnCell& cell,
 TfLiteStatus RnnLayer::Run(TfLiteContext* context, const RnnCell& cell,
                            const RnnSequence& sequence) {
   const size_t values = ValuesOfScratch();
-  if (values == 0) return kTfLiteOk;  // no batches (sizes that overflow have no tensors)
+  if (values == 0) return kTfLiteOk;  // there are no batches: sizes that overflow have no tensors
   Scratch scratch;
   if (!scratch.Acquire(context, values * sizeof(float))) {
     return KernelError(context, "out of memory for %zu values of a step", values);

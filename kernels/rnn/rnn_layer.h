@@ -13,16 +13,16 @@ namespace deputy {
 // Tensors of a cell. Weights are [units][depth], all of one type.
 struct RnnCell {
   const TfLiteTensor* input = nullptr;
-  const TfLiteTensor* auxiliary = nullptr;  // null: no auxiliary input
+  const TfLiteTensor* auxiliary = nullptr;  // null if there is no auxiliary input
   const TfLiteTensor* recurrent = nullptr;
   const TfLiteTensor* bias = nullptr;  // [units]
-  TfLiteTensor* state = nullptr;       // [batches][units], a variable
+  TfLiteTensor* state = nullptr;       // variable [batches][units]
 };
 
 struct RnnSequence {
   int steps = 0;
   bool backward = false;
-  // auxiliary.first is null if there is no auxiliary input
+  // Input vectors; auxiliary.first is null if there is no auxiliary input.
   SequenceOf<const float> input, auxiliary;
   SequenceOf<float> output;
 };
@@ -33,11 +33,11 @@ struct RnnSizes {
 
 class RnnLayer {
  public:
-  // For prepare: checks the cell, whose tensors exist, and stores its sizes.
+  // Checks the cell, whose tensors exist, and stores its sizes; called in prepare.
   TfLiteStatus Prepare(TfLiteContext* context, const RnnCell& cell, const RnnSizes& sizes,
                        TfLiteFusedActivation activation, bool asymmetric);
   TfLiteStatus Pack(TfLiteContext* context, const RnnCell& cell);
-  // Bytes of scratch memory that Run uses at once.
+  // Returns the bytes of scratch memory that Run uses at once.
   size_t ScratchBytes(int workers) const;
   int units() const { return units_; }
 

@@ -15,14 +15,15 @@ struct SequenceShape {
   int batches = 0, steps = 1, depth = 0;
 };
 
-// Returns the shape of a tensor with 3 dimensions, or with 2, [batches][depth], which is a single
-// step.
+// Returns the shape of a sequence: the tensor has 3 dimensions, or 2, [batches][depth], for a
+// single step.
 inline SequenceShape ShapeOfSequence(const TfLiteTensor* tensor, bool time_major) {
   if (Rank(tensor) == 2) return {Dim(tensor, 0), 1, Dim(tensor, 1)};
   return {Dim(tensor, time_major ? 1 : 0), Dim(tensor, time_major ? 0 : 1), Dim(tensor, 2)};
 }
 
-// The vector of batch b at step t is b * batch_stride + t * step_stride values from the first.
+// Vectors of a sequence. The vector of batch b at step t is b * batch_stride + t * step_stride
+// values from `first`.
 template <typename T>
 struct SequenceOf {
   T* first = nullptr;
@@ -33,14 +34,16 @@ struct SequenceOf {
   }
 };
 
-// Vectors of `depth` values, with the batches and steps of `shape`.
+// Returns the vectors of `depth` values of a sequence that begins at `first`, with the batches and
+// steps of `shape`.
 template <typename T>
 SequenceOf<T> VectorsAt(T* first, const SequenceShape& shape, int depth, bool time_major) {
   if (time_major) return {first, depth, int64_t{shape.batches} * depth};
   return {first, int64_t{shape.steps} * depth, depth};
 }
 
-// Returns the vectors of a step as contiguous rows: in place, or copied to the buffer.
+// Returns the vectors of a step as contiguous rows: in place if they are contiguous, otherwise
+// copied to the buffer.
 template <typename T>
 const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, int step,
                     T* buffer) {
@@ -51,7 +54,7 @@ const T* GatherStep(const SequenceOf<const T>& vectors, int batches, int depth, 
   return buffer;
 }
 
-// Copies rows of `depth` values to the vectors of a step.
+// Copies contiguous rows of `depth` values to the vectors of step `step`.
 template <typename T>
 void ScatterStep(const T* rows, int batches, int depth, int step, const SequenceOf<T>& vectors) {
   for (int b = 0; b < batches; ++b) {

@@ -18,10 +18,10 @@ enum SvdfInput { kValues, kFeatureWeights, kTimeWeights, kBias, kState, kInputs 
 struct SvdfData {
   int batches = 0, inputs = 0, filters = 0, units = 0, rank = 1, memory = 0;
   bool integer = false;
-  bool asymmetric = false;  // hybrid
+  bool asymmetric = false;  // a hybrid node quantises its vectors with zero points
   TfLiteFusedActivation activation = kTfLiteActNone;
-  RecurrentMatrix features;  // float32 and hybrid
-  // int8: factors of the sums of features, and of the sums over time
+  RecurrentMatrix features;  // feature weights of float32 and hybrid nodes
+  // Factors of an int8 node: of the sums of features, and of the sums over time.
   FixedMultiplier to_state, to_output;
   int32_t input_zero = 0, output_zero = 0;
 };
@@ -94,7 +94,7 @@ TfLiteStatus PrepareScales(TfLiteContext* context, const TfLiteNode* node, SvdfD
     return KernelError(context, "fused activation: expected RELU for int8, found %d",
                        static_cast<int>(data->activation));
   }
-  // Computed in float32, as in TensorFlow Lite.
+  // The factors are computed in float32, as in TensorFlow Lite.
   const float to_state = input->params.scale * weights->params.scale / state->params.scale;
   const float to_output = state->params.scale * time->params.scale / output->params.scale;
   data->to_state = ToFixedMultiplier(static_cast<double>(to_state));
@@ -111,7 +111,7 @@ TfLiteStatus PrepareFloat(TfLiteContext* context, const TfLiteNode* node, SvdfDa
   return data->features.Prepare(context, Input(context, node, kFeatureWeights), data->batches);
 }
 
-// Bytes for two arrays of features: sums, and products before they are added.
+// Bytes of two arrays of features: sums, and products before they are added.
 size_t FeatureBytes(const SvdfData& data) {
   size_t count = 0, bytes = 0;
   const bool fits =
@@ -128,8 +128,8 @@ TfLiteStatus PackSvdf(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Evaluation ---------------------------------------------------------------------------------
 
-// Drops the oldest feature of every filter and appends a new one: state [rows][memory], features
-// [rows].
+// Drops the oldest feature of every filter and appends a new one. The state is [rows][memory], the
+// new features are [rows].
 template <typename T>
 void AppendFeatures(const T* features, int64_t rows, int memory, T* state) {
   if (memory == 0) return;

@@ -10,8 +10,7 @@
 
 namespace deputy {
 
-// Functions for OpDef::init, free, prepare and invoke. Supports float32, hybrid, and int8 with an
-// int16 state.
+// OpDef::init, free, prepare and invoke of SVDF, for float32, hybrid, and int8 with an int16 state.
 void* NewSvdf(TfLiteContext* context, const char* buffer, size_t length);
 void DeleteSvdf(TfLiteContext* context, void* user_data);
 TfLiteStatus PrepareSvdf(TfLiteContext* context, TfLiteNode* node);

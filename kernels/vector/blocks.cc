@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-// bytes: elements of 8 bytes in a block of the narrowest elements
+// Maximum bytes of a block: elements of 8 bytes, as many as the narrowest elements have in a block.
 constexpr int kMaxBlock = 8 * kBlockBytes;
 
 // Copies few bytes, for which a memcpy call would take longer.
@@ -24,7 +24,7 @@ inline void CopyFew(const char* in, int bytes, char* out) {
 
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop) {
-  if (count <= 0) return;  // data may be null if there are no elements
+  if (count <= 0) return;  // pointers may be null if there are no elements
   BlockStream streams[kMaxInputs];
   for (size_t i = 0; i < inputs.size(); ++i) {
     streams[i] = {inputs[i].elements, inputs[i].moves || count == 1};
@@ -52,7 +52,7 @@ void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int
 
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                   int block_shift, const void* function, BlockLoop loop) {
-  if (count <= 0) return;  // data may be null if there are no elements
+  if (count <= 0) return;  // pointers may be null if there are no elements
   constexpr int kBlocks = 8;
   const int64_t chunk = std::min<int64_t>(count, int64_t{kBlocks} << block_shift);
   alignas(kBlockBytes) char repeated[kMaxInputs][kBlocks * kMaxBlock];

@@ -14,7 +14,7 @@ namespace deputy {
 // An input of a loop. An input that does not move provides a single element for all iterations.
 struct BlockInput {
   const void* elements;
-  int bytes;  // element size
+  int bytes;  // bytes per element
   bool moves;
 };
 
@@ -24,26 +24,26 @@ struct BlockStream {
   bool moves;
 };
 
-// Computes whole blocks; `function` is the loop's parameter.
+// Function that computes whole blocks; its parameter `function` is the argument of RunBlocks.
 using BlockLoop = void (*)(const void* function, const BlockStream* inputs, char* out,
                            int64_t blocks);
 
-inline constexpr int kBlockBytes = 64;  // bytes of the narrowest elements in a block
+inline constexpr int kBlockBytes = 64;  // size of a block of the narrowest elements
 inline constexpr int kMaxInputs = 3;
 
-// log2 of the number of elements per block, for narrowest elements of 1, 2, 4 or more bytes; see
-// RunBlocks.
+// Returns log2 of the number of elements per block, for narrowest elements of 1, 2, 4 or more
+// bytes; see RunBlocks.
 constexpr int BlockShift(size_t narrowest_bytes) {
   return narrowest_bytes == 1 ? 6 : narrowest_bytes == 2 ? 5 : narrowest_bytes == 4 ? 4 : 3;
 }
 
 // Runs `loop` for `count` elements of up to kMaxInputs inputs and an output, which may be one of
-// them. Blocks have 2^block_shift elements; elements have at most 8 bytes.
+// the inputs. Blocks have 2^block_shift elements; elements have at most 8 bytes.
 void RunBlocks(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                int block_shift, const void* function, BlockLoop loop);
 
-// Like RunBlocks, for a loop whose inputs always move: the element of an input that does not is
-// repeated in memory. Takes up to twice as long.
+// Runs `loop` as RunBlocks does, for a loop whose inputs always move: the element of an input that
+// does not move is repeated in memory. Takes up to twice as long.
 void RunRepeating(std::span<const BlockInput> inputs, void* out, int out_bytes, int64_t count,
                   int block_shift, const void* function, BlockLoop loop);
 

@@ -17,8 +17,8 @@ namespace deputy {
 
 // ---- Loops by type ----------------------------------------------------------------------------
 
-// A loop for each of several keys, which are element types or, for conversions, FromTo of both
-// types. of<Key>() is null if there is no loop.
+// Table with a loop for each of several keys, which are element types or, for conversions, FromTo
+// of both types. of<Key>() is null if there is no loop.
 template <template <typename> typename Loop, typename Key>
 struct KeyedLoop {
   Loop<Key> loop = {};
@@ -43,8 +43,8 @@ struct FromTo {
 
 // ---- Two inputs -------------------------------------------------------------------------------
 
-// Two inputs of `count` elements and an output, which may alias an input of its type. An input that
-// does not move provides its first element for all iterations.
+// Arguments of a loop over two inputs of `count` elements and an output, which may alias an input
+// of its type. An input that does not move provides its first element for all iterations.
 template <typename T, typename Out = T, typename Second = T>
 struct BinaryRun {
   const T* a;
@@ -66,7 +66,7 @@ template <typename T>
 using BinaryLoop = void (*)(const BinaryRun<T>& run);
 template <typename T>
 using BoundedLoop = void (*)(const BinaryRun<T>& run, const Bounds<T>& bounds);
-// 1 for true; if `negated`, 1 for false.
+// Comparison of two inputs: the output is 1 for true or, if `negated`, 1 for false.
 template <typename T>
 using CompareLoop = void (*)(const BinaryRun<T, uint8_t>& run, bool negated);
 
@@ -98,21 +98,21 @@ struct FixedSum {
   StepBounds bounds;
 };
 
-// int16 product, rounded as by Multiply(): out = clamp(a * b * to_out).
+// int16 product, rounded as by Multiply() of requantize.h: out = clamp(a * b * to_out).
 struct FixedProduct {
   FixedMultiplier to_out;
   StepBounds bounds;
 };
 
 // SQUARED_DIFFERENCE of int8 in fixed point, whose square fits in 32 bits: out = clamp((a - b)^2 *
-// to_out + zero_point), rounded as by Multiply().
+// to_out + zero_point), rounded as by Multiply() of requantize.h.
 struct FixedSquare {
   FixedMultiplier to_out;
   int32_t zero_point;
 };
 
 // PRELU of quantised tensors, with x and alpha less their zero points: out = clamp((x >= 0 ? x *
-// identity : x * alpha * slope) + zero_out), rounded as by Multiply().
+// identity : x * alpha * slope) + zero_out), rounded as by Multiply() of requantize.h.
 struct FixedSlope {
   int32_t zero_in, zero_alpha, zero_out;
   FixedMultiplier identity, slope;
@@ -123,7 +123,7 @@ using SlopeLoop =
     void (*)(const BinaryRun<typename Key::From, typename Key::From, typename Key::To>& run,
              const FixedSlope& slope);
 using SlopeLoops =
-    // types of x and alpha
+    // Each key has the types of x and alpha.
     Loops<SlopeLoop, FromTo<int8_t>, FromTo<uint8_t>, FromTo<int16_t, int8_t>>;
 
 // ---- One input --------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ using MapS16 = void (*)(const int16_t* in, int64_t count, const int32_t* entries
 struct ShortCurve {
   // Value at a point in the low 16 bits, and the difference to the next point in the high 16 bits.
   const int32_t* entries;
-  // Distance of x from the centre, in points with `fraction_bits`: x * factor / 2^shift, ties
-  // upwards. Both are non-negative; if `shift` is not 0, it is at most 31 and the factor fits in
-  // int16.
+  // The distance of x from the centre, in points with `fraction_bits`, is x * factor / 2^shift,
+  // ties upwards. `factor` and `shift` are non-negative; if `shift` is not 0, it is at most 31 and
+  // the factor fits in int16.
   int32_t factor;
   int shift, fraction_bits;
-  int32_t saturated;  // value from the 255th point on, with `fraction_bits`
+  int32_t saturated;  // value from the 255th point on, with `fraction_bits` fraction bits
   // out = (value + above) / 2^out_shift for positive and (below - value) / 2^out_shift for negative
   // distances, rounded down.
   int32_t above, below;
@@ -159,7 +159,7 @@ struct ShortCurve {
 // Conversion between types: out[i] = f(in[i]).
 template <typename Key>
 using ConvertLoop = void (*)(const typename Key::From* in, int64_t count, typename Key::To* out);
-// CastNumber() of cast.h, for the most frequent casts of models.
+// Loops that cast as CastNumber() of cast.h does, for the most frequent casts of models.
 using CastLoops =
     Loops<ConvertLoop, FromTo<float, int32_t>, FromTo<float, int64_t>, FromTo<float, int8_t>,
           FromTo<float, uint8_t>, FromTo<float, Half>, FromTo<Half, float>, FromTo<int32_t, float>,
@@ -214,7 +214,7 @@ using FixedLoop = void (*)(const T* in, int64_t count, const FixedScale& scale, 
 struct FixedPiecewise {
   int32_t zero_in, zero_out;
   FixedMultiplier above, below;
-  int32_t sign_in, sign_out;  // 1 or -1
+  int32_t sign_in, sign_out;  // each is 1 or -1
   StepBounds bounds;
 };
 
@@ -231,9 +231,9 @@ struct SelectRun {
 template <typename T>
 using SelectLoop = void (*)(const SelectRun<T>& run);
 
-// Reductions. `runs` folds contiguous runs of `count` values into one value each; floats in a
-// number of lanes that does not depend on the instruction set. `rows` folds rows that are `stride`
-// values apart into out[0 .. count), in order.
+// Loops of a reduction. `runs` folds contiguous runs of `count` values into one value each; floats
+// in a number of lanes that does not depend on the instruction set. `rows` folds rows that are
+// `stride` values apart into out[0 .. count), in order.
 template <typename T, typename Sum = T>
 struct FoldLoops {
   void (*runs)(const T* in, int64_t runs, int64_t count, Sum* out) = nullptr;
@@ -250,15 +250,15 @@ using ExtremeFolds = Loops<FoldsOf, FromTo<float>, FromTo<int8_t>, FromTo<uint8_
                            FromTo<int32_t>, FromTo<int64_t>>;
 using LogicalFolds = Loops<FoldsOf, FromTo<uint8_t>>;
 
-// Conversion of 32-bit entries to bytes: the entry less the subtrahend, divided by 2^bits (bits >=
-// 1) to nearest with ties away from zero. Results of 0 or more become 255, results of -255 or less
-// become 0. Entries from index `limit` on are treated as the minimum.
+// Conversion of 32-bit table entries to bytes: the entry less the subtrahend, divided by 2^bits
+// (bits >= 1) to nearest with ties away from zero. Results of 0 or more become 255, results of -255
+// or less become 0. Entries from index `limit` on are treated as the minimum.
 struct EntryShift {
   int32_t subtrahend;
   int bits, limit;
 };
 
-// Look-ups, in tables of 256 entries, of the distance of a row's bytes to their maximum.
+// Loops that look up, in tables of 256 entries, the distance of a row's bytes to their maximum.
 template <typename T>
 struct LookUpLoops {
   // Returns the wrapping sum of table[largest - values[i]].
@@ -269,8 +269,9 @@ struct LookUpLoops {
                 const FixedMultiplier& by, T* out) = nullptr;
 };
 
-// A pooling window: `rows` x `columns` pixels of `channels` values each, all at least 1, beginning
-// at `first`; strides are in values. Adjacent windows are `window_stride` apart.
+// Adjacent pooling windows, `window_stride` apart. A window has `rows` x `columns` pixels of
+// `channels` values each, all at least 1; the first window begins at `first`. Strides are in
+// values.
 template <typename T>
 struct PoolWindow {
   const T* first;
@@ -299,30 +300,31 @@ using BlendLoops = Loops<BlendLoop, FromTo<float>, FromTo<uint8_t, float>, FromT
 template <typename T>
 using FindLoop = int64_t (*)(const T* in, int64_t count, T bound);
 using FindLoops = Loops<FindLoop, float, int8_t, uint8_t, int16_t, int32_t, int64_t>;
-// For each row of `count` values (at least 1, fewer than 2^31) returns the index of the first best
-// value: a later value must beat it.
+// Sets indices[r], for each row r of `count` values (at least 1, fewer than 2^31), to the index of
+// the first best value: a later value must beat it.
 template <typename T>
 using BestLoop = void (*)(const T* in, int64_t rows, int64_t count, int32_t* indices);
 using BestLoops = Loops<BestLoop, float, int8_t, uint8_t, int32_t>;
 
-// Sets best[i] = in[i] and at[i] = row if in[i] beats best[i].
+// Compares a row with the best values so far: sets best[i] = in[i] and at[i] = row if in[i] beats
+// best[i].
 template <typename T>
 using KeepLoop = void (*)(const T* in, int64_t count, int32_t row, T* best, int32_t* at);
 using KeepLoops = Loops<KeepLoop, float, int8_t, uint8_t, int32_t>;
 
 struct VectorKernels {
   const char* name = nullptr;
-  // Integer sums and products wrap.
+  // Sums and products of a reduction; those of integers wrap.
   SumFolds sum;
   ProductFolds product;
   ExtremeFolds max, min;
-  // 1 if any byte, or every byte, is nonzero.
+  // Results are 1 if any byte, or every byte, is nonzero.
   LogicalFolds any, every;
   void (*max_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*average_pool_f32)(const PoolWindow<float>& window, const FloatBounds& bounds) = nullptr;
   void (*max_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
   void (*max_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
-  // Rounds to nearest, ties away from zero.
+  // Averages of bytes are rounded to nearest, ties away from zero.
   void (*average_pool_s8)(const PoolWindow<int8_t>& window, const StepBounds& bounds) = nullptr;
   void (*average_pool_u8)(const PoolWindow<uint8_t>& window, const StepBounds& bounds) = nullptr;
   BlendLoops blend;
@@ -347,10 +349,10 @@ struct VectorKernels {
   MapF32 inverse_sqrt = nullptr;
   MapF32 floor = nullptr;
   MapF32 ceil = nullptr;
-  MapF32 round = nullptr;                     // to nearest, ties to even
-  Loops<MapLoop, int16_t, int32_t> absolute;  // the minimum is unchanged
+  MapF32 round = nullptr;                     // rounds to nearest, ties to even
+  Loops<MapLoop, int16_t, int32_t> absolute;  // magnitude; the minimum integer is unchanged
   Loops<MapLoop, int8_t, int16_t, int32_t, int64_t> opposite;
-  Loops<MapLoop, float, int32_t> sign;  // -1, 0 or 1; NaN stays NaN
+  Loops<MapLoop, float, int32_t> sign;  // results are -1, 0 or 1; NaN stays NaN
   void (*piecewise_s16)(const int16_t* in, int64_t count, const FixedPiecewise& bend,
                         int16_t* out) = nullptr;
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
@@ -361,20 +363,20 @@ struct VectorKernels {
                         uint8_t* out) = nullptr;
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
                     int16_t* out) = nullptr;
-  // 1 for all values except 0.
+  // Results are 1 for all values except 0.
   Loops<BoolLoop, float, int8_t, int16_t, int32_t, int64_t> to_bool;
   Loops<QuantizeLoop, int8_t, uint8_t, int16_t> quantize;
   Loops<DequantizeLoop, int8_t, uint8_t, int16_t> dequantize;
   RescaleLoops rescale;
   Loops<FixedLoop, int8_t, uint8_t, int16_t> fixed;
-  // Indexed by element size.
+  // Loops of SELECT; the key is an unsigned type of the elements' size.
   Loops<SelectLoop, uint8_t, uint16_t, uint32_t, uint64_t> select;
   // Applies `op_count` operations in sequence to each element; `out` may alias `in`.
   void (*chain)(const float* in, int64_t count, const ElementOp* ops, int op_count,
                 float* out) = nullptr;
   // Softmax of one row: exp(beta * (x - largest)) over its sum; beta must not be negative.
   void (*softmax)(const float* row, int depth, float beta, float* out) = nullptr;
-  // Like softmax, with each exponential rounded to float16 before the division.
+  // Softmax of a float16 row, with each exponential rounded to float16 before the division.
   void (*softmax_f16)(const Half* row, int depth, float beta, Half* out) = nullptr;
   // Log-softmax of one row: x - largest - log(sum of exp(x - largest)).
   void (*log_softmax)(const float* row, int depth, float* out) = nullptr;
@@ -395,7 +397,7 @@ struct VectorKernels {
                               const FixedMultiplier& by, const int32_t* entries,
                               int16_t* out) = nullptr;
   void (*scale_s16)(int count, int32_t factor, int shift, int16_t* values) = nullptr;
-  // Integer results wrap.
+  // Sums, differences and products of two inputs, clamped to bounds; those of integers wrap.
   SumLoops plain_sum, plain_difference;
   ProductLoops plain_product;
   Loops<BoundedLoop, float, int32_t> plain_quotient;  // integer divisors must not be 0
@@ -412,7 +414,7 @@ struct VectorKernels {
   ExtremeLoops maximum, minimum;
   // a == b, a < b and a <= b: false if an operand is NaN, so the negation is true.
   CompareLoops equal, less, less_or_equal;
-  // Logical operations on bytes; nonzero is true.
+  // Logical operations on bytes; nonzero bytes are true.
   BinaryLoop<uint8_t> logical_and = nullptr, logical_or = nullptr;
   void (*sum_s16)(const BinaryRun<int16_t>& run, const FixedSum& sum) = nullptr;
   void (*product_s16)(const BinaryRun<int16_t>& run, const FixedProduct& product) = nullptr;
