@@ -95,10 +95,10 @@ bench: setup
 	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 
 # Directories that check-tidy checks, in three lists; each directory's .clang-tidy lists the checks
-# that are disabled there. In the second list (code that reads external files and drivers) the analyzer does not follow calls; in the third it is
-# disabled: it would take two fifths of the time, for templates of kernels, the command and helpers
-# of the tests, which the sanitizers cover with hostile input. The tests take as long as all other
-# directories: make check-tidy TIDY_FOLDERS=tests.
+# that are disabled there. In the second list (code that reads external files and drivers) the
+# analyzer does not follow calls; in the third it is disabled: it would take two fifths of the time,
+# for templates of kernels, the command and helpers of the tests, which the sanitizers cover with
+# hostile input. The tests take as long as all other directories: make check-tidy TIDY_FOLDERS=tests.
 TIDY_FOLDERS ?= core|c_api
 TIDY_SHALLOW_FOLDERS ?= compiler|gpu_cl|mindspore|bridges
 TIDY_PLAIN_FOLDERS ?= kernels|tools|tests/(cases|conformance|plugins|fuzz)

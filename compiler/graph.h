@@ -160,7 +160,8 @@ struct Reduce {
   uint32_t axes = 0;
 };
 
-// Computes exp(beta * x) / sum over the last axis, or its logarithm.
+// Computes exp(beta * x), divided by its sum over the last axis; with `log`, the logarithm of the
+// result.
 struct Softmax {
   float beta = 1;
   bool log = false;

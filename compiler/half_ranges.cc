@@ -253,8 +253,8 @@ bool HasFilter(const Operation& operation) {
          std::holds_alternative<MatMul>(operation.kind);
 }
 
-// True for operations that select, move or combine elements, so that results have the magnitude of
-// the inputs. OfKind corrects sums and products along axes.
+// Returns true for operations that select, move or combine elements, so that results have the
+// magnitude of the inputs. OfKind corrects sums and products along axes.
 bool KeepsMagnitude(const Operation& operation) {
   return std::visit(
       []<typename Kind>(const Kind&) {

@@ -15,7 +15,7 @@ auto Tables() {
                     QuantizeRows(), ReduceRows(),      ShapeRows(),  SliceRows()};
 }
 
-// Custom operators are identified by name.
+// Returns the row of an operator; null if there is none. Custom operators are identified by name.
 const ImportRow* FindRow(const TfLiteRegistration& registration) {
   for (const auto& rows : Tables()) {
     for (const ImportRow& row : rows) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions, pools and resizing: operators on images [batch, height, width, channels].
+// Imports convolutions, pools and resizing: operators on images [batch, height, width, channels].
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that compute each element of the output from one element of each input.
+// Imports operators that compute each element of the output from one element of each input.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -201,8 +201,8 @@ bool ImportArithmetic(NodeImport* node) {
   return CheckNumbers(node, 2) && FinishBinary(node, op, node->params<Params>().activation);
 }
 
-// Requires a constant divisor where a zero would be an error of the model, which a device cannot
-// report.
+// Checks that the divisor is constant, if a zero in it would be an error of the model, which a
+// device cannot report.
 bool CheckDivisor(NodeImport* node, bool floats_too) {
   if (!CheckNumbers(node, 2)) return false;
   const Value& divisor = node->value(node->Input(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER, GATHER_ND, EMBEDDING_LOOKUP and ONE_HOT: results that depend on indices.
+// Imports GATHER, GATHER_ND, EMBEDDING_LOOKUP and ONE_HOT, whose results depend on indices.
 #include <algorithm>
 
 #include "compiler/copy.h"

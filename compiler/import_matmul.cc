@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FULLY_CONNECTED and BATCH_MATMUL.
+// Imports FULLY_CONNECTED and BATCH_MATMUL.
 #include <algorithm>
 
 #include "compiler/node_import.h"

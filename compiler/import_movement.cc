@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that move elements without computing on them.
+// Imports operators that move elements without computing on them.
 #include <algorithm>
 #include <iterator>
 #include <numeric>

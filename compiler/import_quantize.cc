@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// QUANTIZE and DEQUANTIZE, whose conversions follow from the tensors' types, and DENSIFY.
+// Imports QUANTIZE and DEQUANTIZE, whose conversions follow from the tensors' types, and DENSIFY.
 #include "compiler/node_import.h"
 
 namespace deputy::compiler {

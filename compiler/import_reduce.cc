@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions, and operators that compute along an axis.
+// Imports reductions, and operators that compute along an axis.
 #include <algorithm>
 
 #include "compiler/node_import.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that change the shape of their input, or compute shapes and constants.
+// Imports operators that change the shape of their input, or compute shapes and constants.
 #include <algorithm>
 #include <cmath>
 

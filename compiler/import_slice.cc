@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SLICE, STRIDED_SLICE and DYNAMIC_UPDATE_SLICE.
+// Imports SLICE, STRIDED_SLICE and DYNAMIC_UPDATE_SLICE.
 #include <algorithm>
 #include <optional>
 

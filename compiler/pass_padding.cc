@@ -47,7 +47,8 @@ double LowerBoundOf(const Rewrite& rewrite, ValueId id) {
 bool AllWindowsOverlap(int extent, int before, int window, int dilation, int stride, int outputs) {
   const int first_end = -before + (window - 1) * dilation;
   const int last_start = -before + (outputs - 1) * stride;
-  // With a dilation, a window may skip a small image between its rows.
+  // With a dilation, the rows of a window may lie on both sides of a small image and not overlap
+  // it.
   return dilation == 1 && first_end >= 0 && last_start < extent;
 }
 

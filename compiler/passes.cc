@@ -8,7 +8,8 @@ namespace {
 
 constexpr PassRow kPasses[] = {
     {"remove_dead", &RemoveDead},
-    // Each of these passes may create work for earlier ones, so they are repeated in rounds.
+    // The passes from here on are repeated in rounds, because each may create work for earlier
+    // ones.
     {"fold_constants", &FoldConstants},
     {"simplify_expressions", &SimplifyExpressions},
     {"merge_views", &MergeViews},

@@ -223,8 +223,8 @@ class MyDelegate {
   std::map<int, std::vector<float>> inner_;
 };
 
-// The four functions of the delegate's node. If Init fails, init returns null and prepare fails:
-// runtimes before TensorFlow 2.20 take TfLiteKernelInitFailed() for a valid object.
+// Returns the four functions of the delegate's node. If Init fails, init returns null and prepare
+// fails: runtimes before TensorFlow 2.20 take TfLiteKernelInitFailed() for a valid object.
 TfLiteRegistration MyDelegateNode() {
   TfLiteRegistration registration = {};
   registration.builtin_code = kTfLiteBuiltinDelegate;

@@ -24,7 +24,7 @@ using mindspore::MSTensor;
 std::shared_ptr<mindspore::Context> MakeContext(bool with_delegate) {
   auto context = std::make_shared<mindspore::Context>();
   context->SetThreadNum(2);
-  // (*) At least one device is required, with any delegate.
+  // (*) A context requires at least one device, also with a delegate.
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
   if (with_delegate) context->SetDelegate(std::make_shared<npu::NPUDelegate>(3));
   return context;

@@ -193,7 +193,7 @@ class NPUDelegate : public mindspore::Delegate {
  public:
   explicit NPUDelegate(int frequency) : frequency_(frequency) {}
 
-  // (*) The sketch leaves the table empty.
+  // (*) Fills the table of operators, which the sketch leaves empty.
   mindspore::Status Init() override {
     if (frequency_ < 1 || frequency_ > 4) return mindspore::kLiteNotSupport;
     factories_[schema::PrimitiveType_AddFusion] = Make<AddOp>;

@@ -245,7 +245,8 @@ void SetDefault(const Row& row, const Options& defaults, DeputyGpuOptions* optio
       row.member, row.field);
 }
 
-// AUTO may be followed by AUTO only, and every other priority may occur once.
+// Checks the priorities: AUTO may be followed by AUTO only, and every other priority may occur
+// once.
 std::string CheckPriorities(const int32_t (&priorities)[3]) {
   for (int i = 0; i < 3; ++i) {
     if (priorities[i] < TFLITE_GPU_INFERENCE_PRIORITY_AUTO ||

@@ -23,9 +23,9 @@ struct Partition {
   int first_node = -1;  // the first of the nodes that it replaces
   std::unique_ptr<Executor> executor;
   std::string failure;
-  // By input: true for inputs of the model.
+  // Whether the client provides each input of the partition: true for inputs of the model.
   std::vector<bool> from_client;
-  // By output: its buffer if it stays on the device, else null.
+  // Buffer of each output of the partition if it stays on the device, else null.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;
   // Descriptions by stage, if the delegate keeps them.
   std::vector<std::pair<const char*, std::string>> texts;

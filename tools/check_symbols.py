@@ -166,7 +166,7 @@ def check_instruction_set_objects(build):
     if not objects and platform.machine() == 'x86_64':
         yield f'{build}: no object files of instruction sets'
     for found in objects:
-        # W and w, V and v are weak; u is unique across the process.
+        # Symbols marked W, w, V or v are weak; those marked u are unique across the process.
         weak = re.findall(r'^\S* *[WVwvu] (\S.*)$', output_of('nm', '-C', '--defined-only', found),
                           re.MULTILINE)
         for name in weak:

@@ -280,7 +280,8 @@ void AddInspectCommand(CLI::App* app) {
   });
 }
 
-// The N of --profile is optional; without it CLI11 parses a following MODEL as N.
+// Parses the optional number N of --profile. If it is omitted, CLI11 parses a following MODEL as N,
+// which is corrected here.
 void FinishProfile(const std::string& profile, ExplainOptions* options) {
   if (ParseNumber(profile, &options->inferences)) return;
   if (!options->session.model.empty()) {
@@ -439,7 +440,7 @@ void RunCommandLine(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 success, 1 model rejected or work failed, 2 bad option or\n"
       "unreadable file. See 'deputy COMMAND --help'.");
-  // The order here is the order in the help.
+  // The help lists the subcommands in the order of these calls.
   AddRunCommand(&app);
   AddBenchCommand(&app);
   AddCompareCommand(&app);

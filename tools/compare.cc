@@ -84,7 +84,7 @@ class Comparison {
     return other;
   }
 
-  // The second model gets the inputs of the first, converted to its own types.
+  // Fills the inputs. The second model gets the inputs of the first, converted to its own types.
   void FillInputs() {
     if (a_.input_count() != b_.input_count()) {
       FailUsage("the models have %d and %d inputs", a_.input_count(), b_.input_count());

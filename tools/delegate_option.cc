@@ -76,7 +76,8 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
       return IsNameOf(setting.first, each.name);
     });
     if (declared == end) {
-      // Other settings are defaults of the command, not options of the user; they are dropped.
+      // Only limits are reported: other settings are defaults of the command, not options of the
+      // user, and are dropped.
       if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
       continue;
     }

@@ -177,7 +177,7 @@ def start(folder, arguments):
         cpu=arguments.cpu, rate=RATE, memory=arguments.memory, bochs=BOCHS, folder=folder))
     command = [arguments.bochs, '-q', '-f', folder / 'settings']
     text = subprocess.run([arguments.bochs, '--help'], capture_output=True, text=True)
-    # Debian's build has a debugger, which waits for a command.
+    # Debian's build of Bochs has a debugger, which waits for a command.
     if ' -rc ' in text.stdout + text.stderr:
         (folder / 'debugger').write_text('continue\n')
         command += ['-rc', folder / 'debugger']

@@ -14,11 +14,11 @@
 
 namespace deputy::tools {
 
-// Prints and counts the findings of interpreters. Must outlive the observed interpreters: some
-// rules are broken while an interpreter is deleted.
+// Prints and counts the findings of interpreters. Must outlive the observed interpreters: delegates
+// may break rules while an interpreter is deleted.
 class Findings {
  public:
-  // `report` is borrowed; the command collects the library's error reports in it. The library also
+  // Borrows `report`, in which the command collects the library's error reports. The library also
   // reports each finding; Findings removes those from `report`, because a finding is not the cause
   // of a failure.
   explicit Findings(std::string* report) : report_(report) {}

@@ -19,8 +19,9 @@
 #include "text.h"
 #include "user_file.h"
 
-// calloc makes tables that a file does not define zero instead of uninitialised memory. A failed
-// assertion in stb means that the file is invalid; it must not abort.
+// stb allocates with calloc, so that tables that a file does not define are zero instead of
+// uninitialised memory. A failed assertion in stb means that the file is invalid; it must not
+// abort.
 #define STBI_MALLOC(bytes) std::calloc(1, bytes)
 #define STBI_REALLOC(block, bytes) std::realloc(block, bytes)
 #define STBI_FREE(block) std::free(block)

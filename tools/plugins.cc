@@ -110,7 +110,8 @@ void PrintEntry(const Json& entry) {
 }  // namespace
 
 void ListPlugins(const PluginsOptions& options) {
-  // A library that ends the process while it is loaded becomes an entry with an error.
+  // With this variable, a library that ends the process while it is loaded becomes an entry with an
+  // error.
   setenv("DEPUTY_PLUGIN_PROBE", "1", /*replace=*/0);
   std::vector<List> lists;
   if (options.paths.empty()) {

@@ -18,8 +18,8 @@ namespace deputy::tools {
 // Observes an interpreter from construction to destruction. The graph must not change meanwhile.
 class Profile {
  public:
-  // `keep_events` also records the interval of each node and of each thread's part of it, at most
-  // the first million of each kind.
+  // Starts to observe a session. `keep_events` also records the interval of each node and of each
+  // thread's part of it, at most the first million of each kind.
   explicit Profile(const Session& session, bool keep_events = false);
   ~Profile();
   Profile(const Profile&) = delete;

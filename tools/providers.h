@@ -23,7 +23,7 @@ struct ProviderFlag {
 
 // Kind of provider; determines how the delegate is created.
 enum class ProviderKind {
-  kNone,      // none: "default" has flags only
+  kNone,      // no delegate: the provider "default" has flags only
   kOwn,       // a Deputy library, libdeputy_<key>.so
   kBridge,    // a Deputy library that wraps a library of the system
   kForeign,   // not available here; exists on another system only

@@ -45,14 +45,15 @@ void Compare(const RunOptions& options) {
   CompareAccuracy(options.session, options.compare, task);
 }
 
-// For a trace, enables measurement of device times in delegates that support it.
+// Returns the session's options. For a trace, enables measurement of device times in delegates that
+// support it.
 SessionOptions SessionOf(const RunOptions& options) {
   SessionOptions session = options.session;
   if (!options.trace.empty()) session.delegate_settings = {{kTimesFlag, "true"}};
   return session;
 }
 
-// One execution of the subcommand.
+// Runs the subcommand once.
 class Runner {
  public:
   explicit Runner(const RunOptions& options)

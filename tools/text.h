@@ -63,7 +63,7 @@ void PrintWrapped(const std::string& head, const std::string& text);
 // A table with aligned columns. Columns marked '>' are right-aligned.
 class Table {
  public:
-  // `alignment` has one character per column, '<' or '>'.
+  // Creates an empty table. `alignment` has one character per column, '<' or '>'.
   Table(const std::string& alignment, std::vector<std::string> headings);
   void Add(std::vector<std::string> cells);
   void Print() const;  // prints to standard output

@@ -110,7 +110,8 @@ def convert(tf, model, images, integer):
 
     function = tf.function(lambda image: model(image, training=False)).get_concrete_function(
         tf.TensorSpec([1, 28, 28, 1], tf.float32, name="image"))
-    # Freeze the variables first: the converter would otherwise keep Keras' variables as resources.
+    # The variables are frozen first: the converter would otherwise keep Keras' variables as
+    # resources.
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [convert_variables_to_constants_v2(function)])
     if integer:
@@ -173,7 +174,7 @@ def write_images(out, held_x, held_y):
         old.unlink()
     chosen = sorted(i for label in range(10)
                     for i in np.flatnonzero(held_y == label)[:PICTURES_PER_LABEL])
-    # A fixed shuffle, so that the directory listing does not begin with all zeros.
+    # The shuffle is fixed, so that the directory listing does not begin with all zeros.
     chosen = np.random.default_rng(SEED).permutation(chosen)
     names = []
     for number, i in enumerate(chosen):

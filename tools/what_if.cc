@@ -125,7 +125,8 @@ TfLiteStatus Study::PreviewAll(TfLiteContext* context, Dummy* dummy) {
   return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, array.get(), &dummy->base);
 }
 
-// The library is C: exceptions must not propagate through it.
+// Prepares a dummy. Exceptions are caught, because they must not propagate through the library,
+// which is C.
 TfLiteStatus Study::Prepare(TfLiteContext* context, TfLiteDelegate* delegate) try {
   auto* dummy = static_cast<Dummy*>(delegate->data_);
   return dummy->study->PreviewAll(context, dummy);

@@ -22,8 +22,8 @@ namespace deputy::cpu {
 
 class MirrorGraph final : public InterpreterState {
  public:
-  // `host` and its tensors' constants and names must outlive the object. Of `config` only the
-  // fields that InterpreterState reads are used.
+  // Creates an empty copy of a host's graph. `host` and its tensors' constants and names must
+  // outlive the object. Of `config` only the fields that InterpreterState reads are used.
   MirrorGraph(TfLiteContext* host, const InterpreterConfig& config);
   ~MirrorGraph();
 

@@ -118,8 +118,8 @@ inline constexpr NnOperationName kNnOperationNames[] = {
     {kNnRequantize8to8, "Requantize_8to8"},
 };
 
-// All functions, as F(member, result, parameters); the symbol is hexagon_nn_<member>. Functions
-// that return a status return 0 on success.
+// List of the functions, as F(member, result, parameters); the symbol is hexagon_nn_<member>.
+// Functions that return a status return 0 on success.
 #define DEPUTY_HEXAGON_FUNCTIONS(F)                                                                \
   F(config, int, ())                                                                               \
   F(init, int, (NnGraph * out_graph))                                                              \
@@ -151,7 +151,7 @@ inline constexpr NnOperationName kNnOperationNames[] = {
   F(version, int, (int* out_version))                                                              \
   F(hexagon_interface_version, int, ())
 
-// Table of the functions.
+// The library's functions, by the members of DEPUTY_HEXAGON_FUNCTIONS.
 struct NnFunctions {
 #define DEPUTY_HEXAGON_MEMBER(name, result, parameters) result(*name) parameters = nullptr;
   DEPUTY_HEXAGON_FUNCTIONS(DEPUTY_HEXAGON_MEMBER)

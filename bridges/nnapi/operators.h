@@ -80,8 +80,8 @@ struct Operation {
 Shape ShapeOf(const TfLiteTensor& tensor);
 uint32_t CountOf(const TfLiteTensor& tensor);
 
-// The functions in the table of operators.cc.
-void DefineBinary(const Operation& op);  // with a fused activation
+// Functions in the table of operators.cc, which check and define one operator each.
+void DefineBinary(const Operation& op);  // operators with a fused activation
 void DefineDiv(const Operation& op);
 void DefinePlain(const Operation& op);  // operators without parameters
 void DefineCompare(const Operation& op);

@@ -59,8 +59,9 @@ enum class Role {
 
 class Definition {
  public:
-  // `inputs` and `outputs` become the external values 0, 1, ... in this order. With `checking` the
-  // definition is only used for checks: contents of constants are not copied.
+  // Creates an empty definition. `inputs` and `outputs` become the external values 0, 1, ... in
+  // this order. With `checking` the definition is only used for checks: contents of constants are
+  // not copied.
   Definition(const std::vector<MSTensor>& inputs, const std::vector<MSTensor>& outputs,
              bool checking);
 

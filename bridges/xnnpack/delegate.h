@@ -19,7 +19,7 @@ class XnnpackDelegate : public mindspore::Delegate {
  public:
   using Model = mindspore::DelegateModel<mindspore::schema::Primitive>;
 
-  // `threads` is the number of threads, at least 1.
+  // Creates a delegate that computes with `threads` threads, at least 1.
   explicit XnnpackDelegate(size_t threads);
 
   // Returns kLiteNotSupport on a processor that XNNPACK does not support.

@@ -16,8 +16,8 @@ namespace deputy::xnnpack {
 
 class XnnpackKernel : public mindspore::kernel::Kernel {
  public:
-  // The runtime's external values are `inputs`, `outputs` and `unused`; the last are outputs of
-  // XNNPACK without a consumer.
+  // Creates a kernel whose runtime has the external values `inputs`, `outputs` and `unused`; the
+  // last are outputs of XNNPACK without a consumer.
   XnnpackKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs,
                 std::vector<MSTensor> unused, std::unique_ptr<Runtime> runtime,
                 std::shared_ptr<const Threads> threads);

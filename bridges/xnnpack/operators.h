@@ -55,7 +55,7 @@ struct Operation {
 // Implements mindspore::PluginDescription.list_operators.
 void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data);
 
-// The functions in the table of operators.cc.
+// Functions in the table of operators.cc, which check and define one operator each.
 bool DefineUnary(const Operation& operation);
 bool DefineClamp(const Operation& operation);
 bool DefineBinary(const Operation& operation);

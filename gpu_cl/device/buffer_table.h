@@ -20,8 +20,8 @@ struct DeviceBuffer {
   ClMemory memory;
   size_t offset = 0;
   size_t bytes = 0;
-  // True if the client provided it. Otherwise it is the output of a partition and overwritten by
-  // every run of the partition.
+  // True if the client provided the buffer. Otherwise it is the output of a partition and
+  // overwritten by every run of the partition.
   bool from_client = false;
 };
 

@@ -120,7 +120,7 @@ bool IsOutOfMemory(cl_int code);
 
 // Result of a search for the OpenCL library.
 struct LoadedCl {
-  // Null if no usable library was found.
+  // Table of OpenCL's functions; null if no usable library was found.
   std::shared_ptr<const ClApi> api;
   // Name under which the library was opened.
   std::string library;

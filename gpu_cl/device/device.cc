@@ -209,8 +209,8 @@ ClStatus NoSuchDevice(const std::vector<Device>& devices, const std::string& req
   return {CL_DEVICE_NOT_FOUND, text};
 }
 
-// If `requested` is an index, sets `*out_is_index` and returns that device, or null if out of
-// range.
+// Finds a device by its index in the list. If `requested` is an index, sets `*out_is_index` and
+// returns that device, or null if out of range.
 const Device* ByIndex(const std::vector<Device>& devices, const std::string& requested,
                       bool* out_is_index) {
   size_t index = 0;

@@ -41,8 +41,8 @@ enum class DeviceKind { kDiscreteGpu, kIntegratedGpu, kAccelerator, kCpu, kOther
 // empty.
 struct DeviceProfile {
   DeviceClass device_class = DeviceClass::kDesktop;
-  // False for an unknown device that was assigned to class desktop by default: its kernels use
-  // small tiles and leave the local size to the driver.
+  // True unless the device is unknown and was assigned to class desktop by default. Kernels of an
+  // unknown device use small tiles and leave the local size to the driver.
   bool known = false;
   DeviceKind kind = DeviceKind::kOther;
 

@@ -23,8 +23,8 @@ class ProcessMark {
   pid_t process_ = getpid();
 };
 
-// Must be called before the first call of a driver. Returns "", or the error to report in a child
-// of the process that made the first call.
+// Records the process that calls a driver first. Must be called before that call. Returns "", or
+// the error to report in a child of the process that made the first call.
 std::string StartDrivers();
 
 }  // namespace deputy::gpu_cl

@@ -124,8 +124,8 @@ std::shared_ptr<Program> Program::Get(const std::shared_ptr<SharedContext>& cont
                                       std::shared_ptr<const ProgramCache> cache,
                                       ClStatus* out_status, ProgramFailure* out_failure) {
   const Digest key = KeyOf(context->device().profile, request);
-  // Held during compilation: a second instance of the same model waits and then shares the program;
-  // drivers serialise compilations anyway.
+  // The mutex is held during compilation: a second instance of the same model waits and then shares
+  // the program; drivers serialise compilations anyway.
   const std::lock_guard lock(context->program_mutex());
   std::erase_if(context->programs(), [](const auto& item) { return item.second.expired(); });
   std::weak_ptr<Program>& entry = context->programs()[Hex(key)];
@@ -253,7 +253,8 @@ const KernelLimits* Program::LimitsOf(const std::string& name) const {
   return nullptr;
 }
 
-// A client's context may have several devices; the program has a binary for each.
+// Fetches the binary for the context's device. A client's context may have several devices; the
+// program has a binary for each.
 ClStatus Program::FetchBinary(std::string* out_binary) const {
   const ClApi& api = context_->api();
   cl_uint count = 0;

@@ -78,9 +78,9 @@ class Program {
   std::string BuildLog() const;
 
   bool from_cache() const { return from_cache_; }
-  // Tuning records stored with the binary.
+  // Returns the tuning records stored with the binary.
   const std::string& tuning() const { return tuning_; }
-  // Warning about the cache; "" if there is none.
+  // Returns a warning about the cache; "" if there is none.
   const std::string& cache_problem() const { return cache_problem_; }
 
   // Fetches the driver's current binary.

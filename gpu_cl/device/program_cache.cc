@@ -18,7 +18,8 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Must be increased when the format of the file or the key changes; old files are then misses.
+// Version of the format of files and of the key. It must be increased when either changes; old
+// files are then misses.
 constexpr uint32_t kFormat = 1;
 constexpr std::string_view kMagic = "GLCL";
 constexpr size_t kKeyAt = 12;
@@ -235,7 +236,7 @@ Digest ProgramKey(const ProgramIdentity& identity) {
        {&identity.library_version, &identity.source, &identity.build_options,
         &identity.platform_name, &identity.platform_version, &identity.device_name,
         &identity.driver_version, &identity.device_version, &identity.token}) {
-    // Length prefix, so that adjacent texts cannot be confused.
+    // The part is preceded by its length, so that adjacent texts cannot be confused.
     AppendInteger(part->size(), 8, &text);
     text += *part;
   }

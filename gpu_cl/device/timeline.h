@@ -25,7 +25,7 @@ struct TimedCommand {
 // Commands of one queue. Not thread-safe.
 class Timeline {
  public:
-  // `api` must outlive the timeline.
+  // Creates an empty timeline. `api` must outlive it.
   explicit Timeline(const ClApi* api) : api_(api) {}
   ~Timeline();
   Timeline(const Timeline&) = delete;

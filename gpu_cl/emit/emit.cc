@@ -223,7 +223,8 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
-// Multiply-accumulate of a warp on the matrix units: d += a * b (PTX ISA, mma.sync).
+// Returns a function for a multiply-accumulate of a warp on the matrix units: d += a * b (PTX ISA,
+// mma.sync).
 std::string MatrixUnit(const std::string& name, const std::string& shape,
                        const std::string& types) {
   return "#define " + name +

@@ -34,8 +34,8 @@ std::optional<ClblastProduct> FindClblastProduct(const Graph& graph, const Opera
               &out = graph.value(operation.output()).shape;
   const int64_t n = out.back(), k = kind->transpose_b ? b.back() : b[b.size() - 2];
   const int64_t m = compiler::ElementCount(out) / std::max<int64_t>(n, 1);
-  // Each side must be a single matrix. Batches on the left side are further rows, unless it is
-  // transposed.
+  // CLBlast requires that each side is a single matrix. Batches on the left side are further rows,
+  // unless it is transposed.
   if (compiler::ElementCount(a) != m * k || compiler::ElementCount(b) != k * n ||
       (kind->transpose_a && out[out.size() - 2] != m)) {
     return std::nullopt;

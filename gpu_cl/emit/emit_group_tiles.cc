@@ -29,7 +29,7 @@ constexpr int kSide = 8, kItems = kSide * kSide;
 // Maximum number of parts of a group, and minimum number of chunks per part.
 constexpr int kMaxParts = 4, kMinChunks = 2;
 
-// Each work-item computes `rows` rows and `vectors` vectors of columns.
+// A tile of the output. Each work-item computes `rows` rows and `vectors` vectors of columns.
 struct GroupTile {
   int rows, vectors;
   // Throughput relative to the first tile. Smaller tiles are slower, because they wait for memory.

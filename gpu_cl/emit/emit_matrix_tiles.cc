@@ -267,8 +267,8 @@ class MatrixTileWriter {
     for (int c = 0; c < tile_.columns; ++c) split(Right(c));
   }
 
-  // The units truncate sums. Therefore they add the products of one chunk only, and ordinary
-  // additions, which round, accumulate the chunks.
+  // Adds the products of one chunk to the sums. The units truncate sums; therefore they add the
+  // products of one chunk only, and ordinary additions, which round, accumulate the chunks.
   void AddChunk(int r) {
     for (int c = 0; c < tile_.columns; ++c) {
       std::string zeros;
@@ -452,8 +452,8 @@ bool EmitMatrixProduct(const Kind& kind, StepWriter* steps) {
   const auto& inputs = info.operation().inputs;
   const TfLiteType type = info.value(inputs[0]).type;
   if (info.value(inputs[1]).type != type) return false;
-  // From measurements of single layers on an H200: for small depths, and for floats with few
-  // columns, the tiles of emit_group_tiles.cc are faster.
+  // Limits of products for the matrix units, from measurements of single layers on an H200: for
+  // small depths, and for floats with few columns, the tiles of emit_group_tiles.cc are faster.
   constexpr int kMinMatrixDepth = 24, kMinMatrixColumns = 48, kHalvesOfUnit = 8;
   if (product->depth() < kMinMatrixDepth) return false;
   if (type == kTfLiteFloat32 && product->columns < kMinMatrixColumns) return false;

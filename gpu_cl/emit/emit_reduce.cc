@@ -248,8 +248,8 @@ void Emit(const compiler::CumulativeSum& kind, StepWriter* steps) {
   steps->Add(&k, Rows(axis));
 }
 
-// Each iteration selects the largest element that comes after the previous one in the order by
-// falling value, then rising index.
+// Emits TOP_K as a loop: each iteration selects the largest element that comes after the previous
+// one in the order by falling value, then rising index.
 void Emit(const compiler::TopK&, StepWriter* steps) {
   KernelBuilder k = steps->NewKernel();
   const Shape& shape = k.shape(k.operation().inputs[0]);

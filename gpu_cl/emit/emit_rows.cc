@@ -18,14 +18,14 @@ using compiler::Window;
 
 namespace {
 
-// Vector width for a number of channels; 0 if there are too few.
+// Returns the vector width for a number of channels; 0 if there are too few.
 int WidthFor(const PlanOptions& options, int channels) {
   int width = options.vector_width;
   while (width > channels) width /= 2;
   return width >= 4 ? width : 0;
 }
 
-// A kernel whose work-items compute vectors of channels of several rows or, depending on the
+// Writes a kernel whose work-items compute vectors of channels of several rows or, depending on the
 // options, of one pixel.
 class RowWriter {
  public:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMinVectorElements = 1024;
 
-// A kernel over rows of `extent` elements each.
+// Writes a kernel over rows of `extent` elements each.
 class RowLoops {
  public:
   RowLoops(StepWriter* steps, int64_t rows, int64_t extent)

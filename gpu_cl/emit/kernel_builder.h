@@ -59,7 +59,7 @@ class KernelBuilder {
   void Open(const std::string& text);
   void Close();
 
-  // Requires this work-group size for the function.
+  // Makes the function require a work-group size.
   void RequireGroup(const std::array<size_t, 3>& group) { group_ = group; }
   const std::array<size_t, 3>& group() const { return group_; }
 
@@ -102,7 +102,7 @@ class KernelBuilder {
   // Returns the function's text, with the placeholder NAME as its name.
   std::string Text() const;
   const std::vector<Argument>& arguments() const { return arguments_; }
-  // The packings to which PackedBuffer arguments refer by index.
+  // Returns the packings to which PackedBuffer arguments refer by index.
   const std::vector<Packing>& packings() const { return packings_; }
 
  private:

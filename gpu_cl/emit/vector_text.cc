@@ -13,7 +13,8 @@ namespace {
 
 std::string Vector(const std::string& type, int width) { return type + std::to_string(width); }
 
-// The integer type whose lanes are as wide as those of `type`, as select() requires for masks.
+// Returns the integer type whose lanes are as wide as those of `type`, as select() requires for
+// masks.
 const char* MaskOf(TfLiteType type) {
   switch (type == kTfLiteBool ? 4 : compiler::ElementBytes(type)) {
     case 1:
@@ -131,8 +132,8 @@ const char* RealPattern(ScalarOp op) {
   }
 }
 
-// Sine and cosine are computed lane by lane: PoCL 3.1's vector versions are wrong for small
-// arguments if another lane exceeds 6e6.
+// Returns the text of a function that is computed lane by lane. Used for sine and cosine: PoCL
+// 3.1's vector versions are wrong for small arguments if another lane exceeds 6e6.
 std::string LaneByLane(const std::string& function, const std::string& type,
                        const std::string& value, int width) {
   std::string lanes;

@@ -59,7 +59,7 @@ std::string StatusText(const Graph& graph, const compiler::Operation& operation)
          ", found one out of range";
 }
 
-// Some drivers reject local sizes within the limits that they report.
+// Returns whether a driver rejected the local size. Some do so within the limits that they report.
 bool IsGroupSizeRefused(cl_int code) {
   return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
 }
@@ -393,8 +393,7 @@ ClStatus Executor::CheckStatus() {
 
 ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
-  // If a command failed, those enqueued before must not write to the client's memory after the
-  // return.
+  // Commands enqueued before a failure must not write to the client's memory after the return.
   if (!status.ok()) (void)api().Finish(queue_.get());
   if (timeline_) timeline_->Collect();
   return status;

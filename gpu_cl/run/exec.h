@@ -99,9 +99,9 @@ class Executor {
   // complete on return. Poisons the context if the device is lost.
   ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
 
-  // After a failed Run: rebinds the operations that failed to their fallback kernels; returns
-  // whether a retry makes sense. Always returns false after the first successful Run, since kernels
-  // do not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
+  // Rebinds the operations that failed in a Run to their fallback kernels; returns whether a retry
+  // makes sense. Always returns false after the first successful Run, since kernels do not fail
+  // after that. `*status` is the status of the Run, and is replaced if rebinding fails.
   bool RetryWithFallbackKernels(ClStatus* status);
 
   // Runs the steps once on the current contents of the buffers, and measures the time.

@@ -74,8 +74,8 @@ class KirinNPUDeviceInfo : public DeviceInfoContext {
   enum DeviceType GetDeviceType() const override { return kType; }
   void SetEnableFP16(bool enable) { enable_fp16_ = enable; }
   bool GetEnableFP16() const { return enable_fp16_; }
-  // 1 low power, 2 balanced, 3 high performance (default), 4 extreme. Model::Build rejects other
-  // values.
+  // Frequency of the NPU: 1 low power, 2 balanced, 3 high performance (default), 4 extreme.
+  // Model::Build rejects other values.
   void SetFrequency(int frequency) { frequency_ = frequency; }
   int GetFrequency() const { return frequency_; }
 

@@ -64,7 +64,8 @@ class InnerKernel : public kernel::Kernel {
 
 inline kernel::Kernel* KernelOf(void* user_data) { return static_cast<kernel::Kernel*>(user_data); }
 
-// C API function table that forwards to the virtual functions of a delegate's kernel.
+// Returns the C API's function table, which forwards to the virtual functions of a delegate's
+// kernel.
 inline const DeputyMSKernelFunctions& KernelFunctions() {
   static const DeputyMSKernelFunctions functions = {
       sizeof(DeputyMSKernelFunctions),
@@ -160,7 +161,7 @@ class DelegateModel {
     return static_cast<SchemaVersion>(DeputyMSGraphSchemaVersion(graph_));
   }
 
-  // Used in Delegate::Explain: states that the delegate does not support this kernel of the model.
+  // States, in Delegate::Explain, that the delegate does not support a kernel of the model.
   // `reason` is a DeputyReason of deputy/deputy_plugin.h from 1 to 99.
   void Refuse(kernel::Kernel* kernel, int32_t reason, const std::string& text) {
     if (!IsInner(kernel)) return;
@@ -230,8 +231,8 @@ class Delegate {
   Delegate& operator=(const Delegate&) = delete;
   virtual ~Delegate() = default;
 
-  // Called once per Model::Build, before the model is read. After kLiteNotSupport the model runs
-  // without the delegate; other failures make the build fail.
+  // Initialises the delegate. Called once per Model::Build, before the model is read. After
+  // kLiteNotSupport the model runs without the delegate; other failures make the build fail.
   virtual Status Init() = 0;
   // Replaces kernels. A failure makes the build fail.
   virtual Status Build(DelegateModel<schema::Primitive>* model) = 0;

@@ -73,7 +73,7 @@ typedef struct DeputyMSQuantParam {
 MS_API MSTensorHandle DeputyMSTensorRetain(MSTensorHandle tensor);
 MS_API void DeputyMSTensorRelease(MSTensorHandle tensor);
 
-// True for a constant of the model.
+// Returns true for a constant of the model.
 MS_API bool DeputyMSTensorIsConst(MSTensorHandle tensor);
 
 // Writes at most `capacity` entries and returns the number of entries that exist.
@@ -88,7 +88,7 @@ MS_API size_t DeputyMSTensorGetQuantParams(MSTensorHandle tensor, DeputyMSQuantP
 // are valid during `build` only. Tensors are valid while at least one kernel of the delegate
 // exists.
 typedef struct DeputyMSGraph DeputyMSGraph;
-// A kernel of the list.
+// A kernel of a graph's list.
 typedef struct DeputyMSKernel DeputyMSKernel;
 // The operator of a kernel and its attributes, with MindSpore's names and values.
 typedef struct DeputyMSPrimitive DeputyMSPrimitive;
@@ -98,16 +98,17 @@ typedef struct DeputyMSPrimitive DeputyMSPrimitive;
 typedef struct DeputyMSKernelFunctions {
   // sizeof(DeputyMSKernelFunctions).
   size_t struct_size;
-  // Called once, after all replacements. Constants have data, other tensors have none yet. May be
-  // NULL.
+  // Prepares the kernel. Called once, after all replacements. Constants have data, other tensors
+  // have none yet. May be NULL.
   int (*prepare)(void* user_data);
-  // Called once per inference. Inputs have data; outputs that other kernels read have memory.
+  // Computes the outputs. Called once per inference. Inputs have data; outputs that other kernels
+  // read have memory.
   int (*execute)(void* user_data);
   // Called when shapes of inputs have changed; sets the shapes of the outputs with
   // MSTensorSetShape. Status -501 postpones this to `execute`. If NULL, `infer_shape` is called
   // instead; if both are NULL, the shapes of the outputs do not change.
   int (*resize)(void* user_data);
-  // Same contract as `resize`; used only if `resize` is NULL. May be NULL.
+  // Sets the shapes of the outputs as `resize` does; used only if `resize` is NULL. May be NULL.
   int (*infer_shape)(void* user_data);
   // Replaces a tensor that the kernel reads or writes. For runtimes that move kernels between
   // graphs; Deputy does not call these functions. May be NULL.
@@ -122,15 +123,15 @@ typedef struct DeputyMSKernelFunctions {
 MS_API size_t DeputyMSGraphKernelCount(const DeputyMSGraph* graph);
 MS_API const DeputyMSKernel* DeputyMSGraphKernelAt(const DeputyMSGraph* graph, size_t index);
 
-// Inputs and outputs of the graph.
+// Return the inputs and outputs of the graph.
 MS_API MSTensorHandleArray DeputyMSGraphInputs(const DeputyMSGraph* graph);
 MS_API MSTensorHandleArray DeputyMSGraphOutputs(const DeputyMSGraph* graph);
 
 // Returns the generation of the schema. 0 is the current one.
 MS_API int32_t DeputyMSGraphSchemaVersion(const DeputyMSGraph* graph);
 
-// Name, type and tensors of a kernel. The type is MindSpore's ("Conv2DFusion"), or "NONE" for a
-// delegate's kernel. The arrays omit absent optional inputs. The graph owns all results.
+// Return name, type and tensors of a kernel. The type is MindSpore's ("Conv2DFusion"), or "NONE"
+// for a delegate's kernel. The arrays omit absent optional inputs. The graph owns all results.
 MS_API const char* DeputyMSKernelName(const DeputyMSKernel* kernel);
 MS_API const char* DeputyMSKernelTypeName(const DeputyMSKernel* kernel);
 MS_API MSTensorHandleArray DeputyMSKernelInputs(const DeputyMSKernel* kernel);
@@ -140,9 +141,9 @@ MS_API MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel);
 MS_API const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
                                                           const DeputyMSKernel* kernel);
 
-// Type and TypeName: the operator's value and name in MindSpore's schema, 191 and "Custom" if it is
-// not in that schema. BuiltinCode and Version: code and version in TensorFlow Lite's schema.
-// CustomName: name of a custom operator, otherwise "".
+// Return properties of an operator. Type and TypeName: its value and name in MindSpore's schema,
+// 191 and "Custom" if it is not in that schema. BuiltinCode and Version: code and version in
+// TensorFlow Lite's schema. CustomName: name of a custom operator, otherwise "".
 MS_API int32_t DeputyMSPrimitiveType(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveTypeName(const DeputyMSPrimitive* primitive);
 MS_API int32_t DeputyMSPrimitiveBuiltinCode(const DeputyMSPrimitive* primitive);
@@ -208,8 +209,8 @@ typedef struct DeputyMSKernelEntry {
 MS_API MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
                                         size_t count);
 
-// Called in `explain`: states that the delegate does not support a kernel of the model. `reason` is
-// a DeputyReason of deputy/deputy_plugin.h from 1 to 99; `text` may be NULL and is copied. A later
+// States, in `explain`, that the delegate does not support a kernel of the model. `reason` is a
+// DeputyReason of deputy/deputy_plugin.h from 1 to 99; `text` may be NULL and is copied. A later
 // call for the same kernel overrides an earlier one.
 MS_API MSStatus DeputyMSGraphRefuse(DeputyMSGraph* graph, const DeputyMSKernel* kernel,
                                     int32_t reason, const char* text);
@@ -238,8 +239,9 @@ typedef struct DeputyMSDelegate {
   uint32_t flags;
   // Passed to all functions; the runtime does not access it.
   void* user_data;
-  // Called once per MSModelBuild, before the model is read. After -7 the model runs without the
-  // delegate; other failures make the build fail. `context` may be NULL. The function may be NULL.
+  // Initialises the delegate. Called once per MSModelBuild, before the model is read. After -7 the
+  // model runs without the delegate; other failures make the build fail. `context` may be NULL. The
+  // function may be NULL.
   int (*init)(void* user_data, MSContextHandle context);
   // Reads the graph and replaces kernels. A status other than 0 makes the build fail.
   int (*build)(void* user_data, DeputyMSGraph* graph);

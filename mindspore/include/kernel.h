@@ -37,11 +37,11 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
 
-  // Called once, after all replacements. Only constants have data.
+  // Prepares the kernel. Called once, after all replacements. Only constants have data.
   virtual int Prepare() = 0;
-  // Called once per Predict.
+  // Computes the outputs. Called once per Predict.
   virtual int Execute() = 0;
-  // Called when shapes of inputs have changed; sets the shapes of the outputs.
+  // Sets the shapes of the outputs. Called when shapes of inputs have changed.
   virtual int ReSize() = 0;
   virtual int InferShape() { return lite::RET_NOT_SUPPORT; }
 

@@ -71,7 +71,7 @@ MS_API MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray in
                                MSTensorHandleArray* outputs, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
 
-// Not supported: these functions return kMSStatusLiteNotSupport.
+// Functions for training, which return kMSStatusLiteNotSupport.
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);

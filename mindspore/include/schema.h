@@ -114,7 +114,7 @@ class Primitive {
     return static_cast<PrimitiveType>(DeputyMSPrimitiveType(primitive_));
   }
   std::string type_name() const { return DeputyMSPrimitiveTypeName(primitive_); }
-  // Code, version and custom name in TensorFlow Lite's schema.
+  // Return code, version and custom name of the operator in TensorFlow Lite's schema.
   int builtin_code() const { return DeputyMSPrimitiveBuiltinCode(primitive_); }
   int version() const { return DeputyMSPrimitiveVersion(primitive_); }
   std::string custom_name() const { return DeputyMSPrimitiveCustomName(primitive_); }

@@ -43,7 +43,7 @@ enum class Type : int {
 
 // Returns the corresponding type of TensorFlow Lite; kTfLiteNoType for an unsupported type.
 TfLiteType TfLiteTypeOf(Type type);
-// Size of an element in bytes; 0 for a type that is not supported.
+// Returns the size of an element in bytes; 0 for a type that is not supported.
 size_t ElementSize(Type type);
 const char* TypeName(Type type);
 

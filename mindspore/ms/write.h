@@ -32,7 +32,7 @@ struct TensorForm {
 
 class Writer {
  public:
-  // `limit` is the maximum number of bytes.
+  // Creates an empty file of at most `limit` bytes.
   explicit Writer(size_t limit) : limit_(limit) {}
 
   // Counts bytes that will be added. Returns false, and full() is true from then on, if they exceed
@@ -63,7 +63,7 @@ class Writer {
     AddNode(Builtin::CUSTOM, name, inputs, outputs, schema::BuiltinOptions::NONE, 0, options);
   }
 
-  // Builder for option tables.
+  // Returns the builder for option tables.
   flatbuffers::FlatBufferBuilder& fbb() { return writer_.fbb(); }
 
   std::vector<uint8_t> Finish(const std::vector<int>& inputs, const std::vector<int>& outputs,

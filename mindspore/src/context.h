@@ -44,8 +44,8 @@ class DelegateHolder {
   static std::shared_ptr<DelegateHolder> Make(const DeputyMSDelegate* delegate);
 
   const DeputyMSDelegate& get() const { return delegate_; }
-  // Locked while init, build or explain runs, to serialise them. Recursive, because build may build
-  // a model with the same delegate.
+  // Mutex that is locked while init, build or explain runs, to serialise them. It is recursive,
+  // because build may build a model with the same delegate.
   std::recursive_mutex& mutex() { return mutex_; }
 
  private:

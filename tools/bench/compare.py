@@ -110,8 +110,8 @@ def chosen_models(arguments):
     if missing and not arguments.no_nets:
         if importlib.util.find_spec("tensorflow"):
             print(f"creating {', '.join(missing)} in {folder} (once, some minutes)", flush=True)
-            # Runs in a separate process, which releases TensorFlow's memory and threads when it
-            # exits.
+            # The models are made in a separate process, which releases TensorFlow's memory and
+            # threads when it exits.
             subprocess.run([sys.executable, str(HERE / "make_models.py"), *nets],
                            stderr=subprocess.DEVNULL, check=False)
         else:

@@ -16,8 +16,8 @@ namespace deputy::tools {
 // Adds the options that only `bench` has.
 void AddBenchOptions(CLI::App* command, BenchOptions* options);
 
-// Called after parsing: stores the delegates in the order of the command line and the shapes for
-// the session. Ends the command with kExitUsage if options contradict each other.
+// Stores the delegates in the order of the command line and the shapes for the session, after
+// parsing. Ends the command with kExitUsage if options contradict each other.
 void FinishBenchOptions(const CLI::App& command, BenchOptions* options);
 
 }  // namespace deputy::tools

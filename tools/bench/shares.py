@@ -72,8 +72,8 @@ def operations(operator, inputs, output):
     if operator == "FULLY_CONNECTED":
         return 2 * elements * inputs[1][-1]
     if operator == "BATCH_MATMUL":
-        # The depth may be either of the last two extents, depending on flags: divide by the known
-        # one.
+        # The depth may be either of the last two extents, depending on flags, so that the code
+        # divides by the known one.
         rows_depth = math.prod(inputs[0][-2:])
         return 2 * elements * rows_depth // (output[-2] or 1)
     if operator in ("ADD", "MUL", "SUB", "PRELU", "MEAN", "AVERAGE_POOL_2D"):

@@ -31,7 +31,7 @@ struct OperatorGroup {
   std::vector<size_t> cases;
 };
 
-// The operator cases, created once in the parent before the first child.
+// Returns the operator cases, created once in the parent before the first child.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = AllCases();
   return kCases;

@@ -22,7 +22,8 @@ namespace {
 // Maximum number of nodes listed in an error message; the report lists all.
 constexpr size_t kMaxNamed = 20;
 
-// The interpreter accumulates costs only while a profile callback is installed.
+// Runs inferences under a profile callback, because the interpreter accumulates costs only while
+// one is installed.
 void Measure(Session* session, int inferences) {
   for (int i = 0; i < session->input_count(); ++i) {
     WriteRandom(static_cast<uint32_t>(i), session->input(i));
