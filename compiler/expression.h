@@ -18,7 +18,7 @@ namespace deputy::compiler {
 
 enum class ScalarOp : uint8_t {
   kOperand,   // an element of an operand
-  kConstant,  // a number
+  kConstant,  // a number, which the node contains
   // The argument converted to another type. Conversion to an integer rounds towards zero, clamps to
   // the type's range, and converts NaN to the largest value.
   kCast,

@@ -404,7 +404,7 @@ class Analysis {
   const Graph& graph_;
   std::vector<Range> ranges_;   // estimated magnitude, by value
   std::vector<bool> wide_;      // result of FindWideValues, by value
-  std::vector<bool> demanded_;  // by value
+  std::vector<bool> demanded_;  // by value: a consumer relies on its unusual magnitude
 };
 
 }  // namespace

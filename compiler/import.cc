@@ -67,7 +67,7 @@ std::optional<Refusal> ImportNode(ImportState* state, int node_index, const TfLi
 void SetGraphOutputs(const TfLiteIntArray& tensors, const ImportState& state) {
   Graph& graph = *state.graph;
   const std::vector<int> producers = Producers(graph);
-  std::vector<bool> is_output(producers.size(), false);  // already an output
+  std::vector<bool> is_output(producers.size(), false);  // by value: is already an output
   for (int i = 0; i < tensors.size; ++i) {
     ValueId id = state.values.at(tensors.data[i]);
     const bool is_separate =

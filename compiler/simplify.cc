@@ -235,7 +235,7 @@ class Simplifier {
   }
 
   Expression result_;
-  std::vector<Facts> facts_;  // by node of result_
+  std::vector<Facts> facts_;  // facts of each node of result_
 };
 
 }  // namespace

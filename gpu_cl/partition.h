@@ -20,10 +20,10 @@ namespace deputy::gpu_cl {
 // reports the failure.
 struct Partition {
   GpuDelegate* owner = nullptr;
-  int first_node = -1;  // the first of the nodes that it replaces
+  int first_node = -1;  // index of the first node that it replaces
   std::unique_ptr<Executor> executor;
   std::string failure;
-  // Whether the client provides each input of the partition: true for inputs of the model.
+  // True for each input of the partition that is an input of the model, which the client provides.
   std::vector<bool> from_client;
   // Buffer of each output of the partition if it stays on the device, else null.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;

@@ -16,7 +16,7 @@ namespace deputy::tools {
 
 struct RecordedTensor {
   int subgraph = 0, tensor = 0, node = 0;
-  std::string name, operator_name, owner;  // of the tensor; of the node that computed it
+  std::string name, operator_name, owner;  // name of the tensor; operator and owner of its node
   TfLiteType type = kTfLiteNoType;
   TfLiteQuantizationParams quantization = {};
   std::vector<int> shape;

@@ -288,7 +288,7 @@ class Runner {
   std::vector<std::string> images_;
   std::vector<InputRow> rows_;
   Session session_;
-  std::vector<bool> given_;  // by input
+  std::vector<bool> given_;  // input has a file or receives items, by input
   int item_input_ = 0;
   PixelScaling scaling_;
   std::optional<OutputFiles> output_files_;

@@ -216,7 +216,7 @@ class Taps {
   RowWriter& writer_;
   KernelBuilder& k_;
   const Window& window_;
-  Buffer in_;  // the image
+  Buffer in_;  // the image that the windows cover
   std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
 };
 

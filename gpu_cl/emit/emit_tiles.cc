@@ -78,7 +78,7 @@ Tile BestTile(int64_t rows, int64_t columns, int width, bool whole) {
 struct Product {
   int64_t groups = 1, rows = 0, columns = 0, depth = 0;
   int64_t group_stride = 0, row_stride = 0;
-  bool small = false;  // use kSmallTile
+  bool small = false;  // true: uses kSmallTile
   // Packed panels of a constant right side. If it is not set, the right side is a row-major matrix:
   // the last tile then overlaps the previous one, so that only whole vectors are loaded and stored,
   // and no output may alias an input of the epilogue.

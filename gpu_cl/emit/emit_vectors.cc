@@ -77,7 +77,7 @@ class RowLoops {
 // Adjacent axes of the output along which the same operands are repeated.
 struct Run {
   int64_t extent = 1;
-  std::vector<bool> repeats;  // by operand
+  std::vector<bool> repeats;  // by operand: is repeated along the axes
 };
 
 // Returns the runs from the last axis to the first.

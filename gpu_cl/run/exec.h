@@ -199,7 +199,7 @@ class Executor {
   std::vector<size_t> block_bytes_;
   std::vector<compiler::Location> locations_;  // position in the blocks, by value
   std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
-  std::vector<Filter> filters_;    // by packing
+  std::vector<Filter> filters_;    // packed filters, by packing
   // Images over values, by the value that owns the memory and the element type.
   std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
   std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;

@@ -95,7 +95,7 @@ std::string Drawing::Content() const {
 }
 
 std::string Drawing::Overview() const {
-  std::map<std::string, std::string> paths;  // by CSS class
+  std::map<std::string, std::string> paths;  // path data by CSS class
   for (size_t i = 0; i < boxes_.size(); ++i) {
     const std::string name =
         boxes_[i].node == nullptr ? "" : OwnerClass((*boxes_[i].node)["owner"]);
