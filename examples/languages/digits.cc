@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// digits.c in C++. Its CMakeLists.txt:
+// Classifies handwritten digits in C++, as digits.c does in C. The CMakeLists.txt of this program:
 //
 //     find_package(Deputy REQUIRED)
 //     add_executable(digits digits.cc)

@@ -87,7 +87,7 @@ constexpr ErrorName kErrorNames[] = {
     {-9999, "illegal access of an NVIDIA driver"},
 };
 
-// Fills the table; returns "" or why the library is unusable.
+// Fills the table. Returns "" or the reason why the library is unusable.
 std::string FillTable(void* library, ClApi* api) {
   std::string missing;
 #define DEPUTY_CL_FIND(name) \

@@ -38,8 +38,8 @@ struct ClblastProduct {
 };
 
 // Opens the library named by DEPUTY_CLBLAST_LIBRARY ("none" disables it), else libclblast.so.1. It
-// stays open, since it registers functions that run when the process ends. Returns null without it
-// and sets `out_tried` to the reason. Thread-safe.
+// stays open, since it registers functions that run when the process ends. If it cannot be opened,
+// returns null and sets `out_tried` to the reason. Thread-safe.
 std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried);
 
 // Returns whether CLBlast's database covers devices of this kind: GPUs of AMD, Intel, ARM and

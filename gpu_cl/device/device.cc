@@ -159,7 +159,7 @@ void FillNvidia(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   if (major < 100 && minor < 10) profile->nvidia_capability = 10 * major + minor;
 }
 
-// Adds the devices of one platform. Returns "" or why there are none.
+// Adds the devices of one platform. Returns "" or the reason why the platform has none.
 std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<Device>* devices) {
   cl_uint count = 0;
   cl_int code = api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
@@ -420,7 +420,7 @@ std::shared_ptr<SharedContext> ContextRegistry::Acquire(const std::shared_ptr<co
   for (const std::weak_ptr<SharedContext>& entry : contexts_) {
     std::shared_ptr<SharedContext> context = entry.lock();
     if (context == nullptr || context->lost() || context->device().id != device.id) continue;
-    if (context->api() != *api) continue;  // belongs to another library, or to a test
+    if (context->api() != *api) continue;  // the context belongs to another library, or to a test
     *out_status = {};
     return context;
   }

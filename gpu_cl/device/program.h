@@ -29,7 +29,7 @@ namespace deputy::gpu_cl {
 struct ProgramRequest {
   std::string source;
   std::string build_options;
-  // Names of its kernels.
+  // Names of the program's kernels.
   std::vector<std::string> kernels;
   // Text chosen by the user to separate entries of the cache (ProgramIdentity::token).
   std::string cache_token;

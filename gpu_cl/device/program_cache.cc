@@ -69,8 +69,8 @@ std::string MakeFile(const Digest& key, std::string_view binary, std::string_vie
   return file + payload;
 }
 
-// Returns "" or why the file is invalid. Checks lengths first, then the digest; data after the
-// header is not interpreted before.
+// Parses a file. Returns "" or the reason why the file is invalid. Checks lengths first, then the
+// digest; data after the header is not interpreted before.
 std::string ParseFile(std::string_view file, const Digest& key, CachedProgram* out_program) {
   if (file.size() < kHeaderLength) return "the file is truncated";
   if (file.substr(0, kMagic.size()) != kMagic) return "not a program file";
@@ -168,7 +168,7 @@ FileDescriptor MakeLockedFile(int folder, const std::string& name, int* out_erro
   return made ? std::move(file) : FileDescriptor();
 }
 
-// Returns "" or why the directory's contents cannot be trusted.
+// Checks a directory. Returns "" or the reason why its contents cannot be trusted.
 std::string CheckFolder(int folder) {
   struct stat status;
   if (fstat(folder, &status) != 0) return std::generic_category().message(errno);

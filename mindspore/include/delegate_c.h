@@ -96,7 +96,7 @@ typedef struct DeputyMSPrimitive DeputyMSPrimitive;
 // Functions of a delegate's kernel, which the runtime calls with the kernel's `user_data`. A
 // function is required unless its comment says that it may be NULL.
 typedef struct DeputyMSKernelFunctions {
-  // sizeof(DeputyMSKernelFunctions).
+  // Size of the struct: sizeof(DeputyMSKernelFunctions).
   size_t struct_size;
   // Prepares the kernel. Called once, after all replacements. Constants have data, other tensors
   // have none yet. May be NULL.
@@ -187,7 +187,7 @@ MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t e
 
 // An entry of a list for DeputyMSGraphSetKernels: a kernel that stays, or a new one.
 typedef struct DeputyMSKernelEntry {
-  // sizeof(DeputyMSKernelEntry).
+  // Size of the struct: sizeof(DeputyMSKernelEntry).
   size_t struct_size;
   // A kernel of the list that stays. If it is set, the fields below are ignored.
   const DeputyMSKernel* original;
@@ -231,13 +231,13 @@ enum {
 // and `explain` of one delegate are serialised, but may come from any thread that builds a model
 // with it. Kernels of different models may run concurrently.
 typedef struct DeputyMSDelegate {
-  // sizeof(DeputyMSDelegate).
+  // Size of the struct: sizeof(DeputyMSDelegate).
   size_t struct_size;
-  // DEPUTY_MS_DELEGATE_ABI_VERSION.
+  // Version of the ABI: DEPUTY_MS_DELEGATE_ABI_VERSION.
   uint32_t abi_version;
-  // Bits of kDeputyMSDelegate* above.
+  // Properties of the delegate: bits of kDeputyMSDelegate*.
   uint32_t flags;
-  // Passed to all functions; the runtime does not access it.
+  // Pointer that is passed to all functions; the runtime does not access it.
   void* user_data;
   // Initialises the delegate. Called once per MSModelBuild, before the model is read. After -7 the
   // model runs without the delegate; other failures make the build fail. `context` may be NULL. The

@@ -185,8 +185,8 @@ std::vector<Subject> SubjectsToTry(const Settings& settings) {
   return subjects;
 }
 
-// Sends a line if a delegate can be created, then the index of each subject of which it claims a
-// node.
+// Reports to the parent which models the delegate claims: a line if a delegate can be created, then
+// the index of each subject of which it claims a node.
 void FindClaimed(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
   size_t claimed = 0;

@@ -75,8 +75,8 @@ if(gnu_release)
   deputy_kernel_class(OPTIONS -O2 ${plain_order} FILES ${many_types})
   deputy_kernel_class(OPTIONS -O2 ${plain_order} -ftree-vectorize -fvect-cost-model=dynamic
                       FILES ${many_types_with_loops})
-  # In these files the remainder after a vector loop need not be unrolled fully, as in kernels/cpu
-  # below.
+  # In these files the remainder after a vector loop, as in kernels/cpu below, stays a loop instead
+  # of being fully unrolled.
   deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
                       FILES conv/conv_transpose gather linalg/gemm)
   # The inner loops of these files are faster with cold code moved out of them.
