@@ -58,8 +58,8 @@ class Context {
  public:
   static Context* Of(MSContextHandle handle) { return static_cast<Context*>(handle); }
 
-  // Transfers the handle's reference to the calling model; later calls by other models have no
-  // effect.
+  // Makes the calling model an owner. The first model takes over the handle's reference, later ones
+  // add a reference.
   void Adopt();
   // Destroys the handle's reference. Has no effect once a model has adopted the context.
   void Destroy();
