@@ -124,7 +124,8 @@ TfLiteSparsity* CloneSparsity(const TfLiteSparsity* source) {
   return copy;
 }
 
-// Call the functions of an allocator; null means malloc and free. Sizes include the padding.
+// Allocate and Deallocate call the functions of an allocator, or malloc and free if it is null.
+// Sizes include the padding.
 void* Allocate(TfLiteAllocator* allocator, size_t bytes) {
   if (allocator == nullptr) return malloc(bytes);
   return allocator->allocate(allocator->data, bytes, alignof(max_align_t));
@@ -155,7 +156,8 @@ void* Reallocate(TfLiteAllocator* allocator, void* block, size_t old_bytes, size
   return new_block;
 }
 
-// Adds the padding. Checked before an allocator is called: some abort on excessive sizes.
+// Adds the padding to a size. Returns false if the size is too large, before an allocator is
+// called: some abort on excessive sizes.
 bool PaddedSize(size_t bytes, size_t* out_padded) {
   static const size_t limit = deputy::ProcessMemoryLimit();
   size_t padded;
@@ -255,7 +257,7 @@ void TfLiteSparsityFree(TfLiteSparsity* sparsity) {
   if (sparsity->dim_metadata != nullptr) {
     for (int i = 0; i < sparsity->dim_metadata_size; ++i) {
       const TfLiteDimensionMetadata& dimension = sparsity->dim_metadata[i];
-      // The arrays of dense dimensions may be uninitialised.
+      // Dense dimensions are skipped, because their arrays may be uninitialised.
       if (dimension.format != kTfLiteDimSparseCSR) continue;
       TfLiteIntArrayFree(dimension.array_segments);
       TfLiteIntArrayFree(dimension.array_indices);

@@ -99,9 +99,9 @@ typedef enum {
 
 // Combination of embedding rows.
 typedef enum {
-  // Their sum.
+  // Sum of the rows.
   kTfLiteCombinerTypeSum = 0,
-  // Their mean.
+  // Mean of the rows.
   kTfLiteCombinerTypeMean = 1,
   // Weighted sum, divided by the square root of the sum of squared weights.
   kTfLiteCombinerTypeSqrtn = 2,
@@ -113,7 +113,7 @@ typedef enum TfLiteRngAlgorithm {
   kTfLiteRngAlgorithmUnknown = 0,
   // The implementation chooses.
   kTfLiteRngAlgorithmDefault = 1,
-  // Philox.
+  // The Philox generator.
   kTfLiteRngAlgorithmPhilox = 2,
   // Threefry.
   kTfLiteRngAlgorithmThreefry = 3,
@@ -155,13 +155,13 @@ typedef struct TfLitePaddingValues {
   int height_offset;
 } TfLitePaddingValues;
 
-// MIRROR_PAD.
+// Parameters of MIRROR_PAD.
 typedef struct TfLiteMirrorPaddingParams {
   // Mirroring scheme.
   TfLiteMirrorPaddingMode mode;
 } TfLiteMirrorPaddingParams;
 
-// CONV_2D. 24 bytes before TensorFlow 2.15.
+// Parameters of CONV_2D. The struct had 24 bytes before TensorFlow 2.15.
 typedef struct TfLiteConvParams {
   // Padding scheme.
   TfLitePadding padding;
@@ -179,7 +179,7 @@ typedef struct TfLiteConvParams {
   TfLiteType quantized_bias_type;
 } TfLiteConvParams;
 
-// CONV_3D and CONV_3D_TRANSPOSE.
+// Parameters of CONV_3D and CONV_3D_TRANSPOSE.
 typedef struct TfLiteConv3DParams {
   // Padding scheme.
   TfLitePadding padding;
@@ -199,10 +199,10 @@ typedef struct TfLiteConv3DParams {
   TfLiteFusedActivation activation;
 } TfLiteConv3DParams;
 
-// CONV_3D_TRANSPOSE, same struct as CONV_3D.
+// Parameters of CONV_3D_TRANSPOSE, the same struct as that of CONV_3D.
 typedef TfLiteConv3DParams TfLiteConv3DTransposeParams;
 
-// AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
+// Parameters of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 typedef struct TfLitePoolParams {
   // Padding scheme.
   TfLitePadding padding;
@@ -216,13 +216,13 @@ typedef struct TfLitePoolParams {
   int filter_height;
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Set by the kernel's prepare.
+  // Values that the kernel's prepare computes.
   struct {
     TfLitePaddingValues padding;
   } computed;
 } TfLitePoolParams;
 
-// DEPTHWISE_CONV_2D.
+// Parameters of DEPTHWISE_CONV_2D.
 typedef struct TfLiteDepthwiseConvParams {
   // Padding scheme.
   TfLitePadding padding;
@@ -241,73 +241,73 @@ typedef struct TfLiteDepthwiseConvParams {
   int dilation_height_factor;
 } TfLiteDepthwiseConvParams;
 
-// SVDF.
+// Parameters of SVDF.
 typedef struct TfLiteSVDFParams {
   // Number of filters per output unit.
   int rank;
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteSVDFParams;
 
-// RNN.
+// Parameters of RNN.
 typedef struct TfLiteRNNParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteRNNParams;
 
-// UNIDIRECTIONAL_SEQUENCE_RNN.
+// Parameters of UNIDIRECTIONAL_SEQUENCE_RNN.
 typedef struct TfLiteSequenceRNNParams {
   // True if dimension 0 is time, false if it is the batch.
   bool time_major;
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteSequenceRNNParams;
 
-// BIDIRECTIONAL_SEQUENCE_RNN.
+// Parameters of BIDIRECTIONAL_SEQUENCE_RNN.
 typedef struct TfLiteBidirectionalSequenceRNNParams {
   // True if dimension 0 is time, false if it is the batch.
   bool time_major;
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // The outputs of both directions are concatenated in one tensor.
+  // True if the outputs of both directions are concatenated in one tensor.
   bool merge_outputs;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBidirectionalSequenceRNNParams;
 
-// FULLY_CONNECTED. 12 bytes before TensorFlow 2.15.
+// Parameters of FULLY_CONNECTED. The struct had 12 bytes before TensorFlow 2.15.
 typedef struct TfLiteFullyConnectedParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
   // Layout of the weights.
   TfLiteFullyConnectedWeightsFormat weights_format;
-  // The output has the rank of the input.
+  // True if the output has the rank of the input.
   bool keep_num_dims;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
   // Bias type if the filter is quantised; kTfLiteNoType if unspecified.
   TfLiteType quantized_bias_type;
 } TfLiteFullyConnectedParams;
 
-// LSH_PROJECTION.
+// Parameters of LSH_PROJECTION.
 typedef struct TfLiteLSHProjectionParams {
   // Output format.
   TfLiteLSHProjectionType type;
 } TfLiteLSHProjectionParams;
 
-// SOFTMAX.
+// Parameters of SOFTMAX.
 typedef struct TfLiteSoftmaxParams {
   // Factor of the logits.
   float beta;
 } TfLiteSoftmaxParams;
 
-// CONCATENATION.
+// Parameters of CONCATENATION.
 typedef struct TfLiteConcatenationParams {
   // Index of the dimension, counted from the end if negative.
   int axis;
@@ -315,63 +315,63 @@ typedef struct TfLiteConcatenationParams {
   TfLiteFusedActivation activation;
 } TfLiteConcatenationParams;
 
-// ADD.
+// Parameters of ADD.
 typedef struct TfLiteAddParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // The scales of int16 tensors are powers of two.
+  // True if the scales of int16 tensors are powers of two.
   bool pot_scale_int16;
 } TfLiteAddParams;
 
-// Never produced: SPACE_TO_BATCH_ND has no builtin data.
+// Struct that is never created: SPACE_TO_BATCH_ND has no builtin data.
 typedef struct TfLiteSpaceToBatchNDParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteSpaceToBatchNDParams;
 
-// Never produced: BATCH_TO_SPACE_ND has no builtin data.
+// Struct that is never created: BATCH_TO_SPACE_ND has no builtin data.
 typedef struct TfLiteBatchToSpaceNDParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteBatchToSpaceNDParams;
 
-// BATCH_MATMUL.
+// Parameters of BATCH_MATMUL.
 typedef struct TfLiteBatchMatMulParams {
-  // The left matrices are transposed.
+  // True if the left matrices are transposed.
   bool adj_x;
-  // The right matrices are transposed.
+  // True if the right matrices are transposed.
   bool adj_y;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBatchMatMulParams;
 
-// MUL.
+// Parameters of MUL.
 typedef struct TfLiteMulParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteMulParams;
 
-// SUB.
+// Parameters of SUB.
 typedef struct TfLiteSubParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
-  // The scales of int16 tensors are powers of two.
+  // True if the scales of int16 tensors are powers of two.
   bool pot_scale_int16;
 } TfLiteSubParams;
 
-// DIV.
+// Parameters of DIV.
 typedef struct TfLiteDivParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteDivParams;
 
-// L2_NORMALIZATION.
+// Parameters of L2_NORMALIZATION.
 typedef struct TfLiteL2NormParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
 } TfLiteL2NormParams;
 
-// LOCAL_RESPONSE_NORMALIZATION.
+// Parameters of LOCAL_RESPONSE_NORMALIZATION.
 typedef struct TfLiteLocalResponseNormParams {
   // Radius of the window over the channels.
   int radius;
@@ -379,11 +379,11 @@ typedef struct TfLiteLocalResponseNormParams {
   float bias;
   // Factor of the sum of squares.
   float alpha;
-  // Exponent.
+  // Exponent of the biased sum.
   float beta;
 } TfLiteLocalResponseNormParams;
 
-// LSTM.
+// Parameters of LSTM.
 typedef struct TfLiteLSTMParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
@@ -393,11 +393,11 @@ typedef struct TfLiteLSTMParams {
   float proj_clip;
   // Set of inputs of the node.
   TfLiteLSTMKernelType kernel_type;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteLSTMParams;
 
-// UNIDIRECTIONAL_SEQUENCE_LSTM.
+// Parameters of UNIDIRECTIONAL_SEQUENCE_LSTM.
 typedef struct TfLiteUnidirectionalSequenceLSTMParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
@@ -407,13 +407,13 @@ typedef struct TfLiteUnidirectionalSequenceLSTMParams {
   float proj_clip;
   // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
-  // The recurrent weights are diagonal matrices, stored as vectors.
+  // True if the recurrent weights are diagonal matrices, stored as vectors.
   bool diagonal_recurrent_tensors;
 } TfLiteUnidirectionalSequenceLSTMParams;
 
-// BIDIRECTIONAL_SEQUENCE_LSTM.
+// Parameters of BIDIRECTIONAL_SEQUENCE_LSTM.
 typedef struct TfLiteBidirectionalSequenceLSTMParams {
   // Activation function of the output.
   TfLiteFusedActivation activation;
@@ -421,43 +421,43 @@ typedef struct TfLiteBidirectionalSequenceLSTMParams {
   float cell_clip;
   // Clipping bound of the projection, 0 for none.
   float proj_clip;
-  // The outputs of both directions are concatenated in one tensor.
+  // True if the outputs of both directions are concatenated in one tensor.
   bool merge_outputs;
   // True if dimension 0 is time, false if it is the batch.
   bool time_major;
-  // Hybrid kernels quantise their inputs asymmetrically, with a zero point.
+  // True if hybrid kernels quantise their inputs asymmetrically, with a zero point.
   bool asymmetric_quantize_inputs;
 } TfLiteBidirectionalSequenceLSTMParams;
 
-// RESIZE_BILINEAR.
+// Parameters of RESIZE_BILINEAR.
 typedef struct TfLiteResizeBilinearParams {
-  // The centers of the corner pixels of input and output coincide.
+  // True if the centers of the corner pixels of input and output coincide.
   bool align_corners;
-  // The center of pixel i is at i + 0.5.
+  // True if the center of pixel i is at i + 0.5.
   bool half_pixel_centers;
 } TfLiteResizeBilinearParams;
 
-// RESIZE_NEAREST_NEIGHBOR.
+// Parameters of RESIZE_NEAREST_NEIGHBOR.
 typedef struct TfLiteResizeNearestNeighborParams {
-  // The centers of the corner pixels of input and output coincide.
+  // True if the centers of the corner pixels of input and output coincide.
   bool align_corners;
-  // The center of pixel i is at i + 0.5.
+  // True if the center of pixel i is at i + 0.5.
   bool half_pixel_centers;
 } TfLiteResizeNearestNeighborParams;
 
-// Never produced: PAD has no builtin data.
+// Struct that is never created: PAD has no builtin data.
 typedef struct TfLitePadParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLitePadParams;
 
-// Never produced: PADV2 has no builtin data.
+// Struct that is never created: PADV2 has no builtin data.
 typedef struct TfLitePadV2Params {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLitePadV2Params;
 
-// RESHAPE.
+// Parameters of RESHAPE.
 typedef struct TfLiteReshapeParams {
   // New shape; -1 for at most one dimension that is computed from the others.
   int32_t shape[TFLITE_RESHAPE_PARAMS_MAX_DIMENSION_COUNT];
@@ -465,29 +465,29 @@ typedef struct TfLiteReshapeParams {
   int num_dimensions;
 } TfLiteReshapeParams;
 
-// SKIP_GRAM.
+// Parameters of SKIP_GRAM.
 typedef struct TfLiteSkipGramParams {
   // Number of words per n-gram.
   int ngram_size;
   // Maximum number of skipped words between two words of an n-gram.
   int max_skip_size;
-  // Includes n-grams with fewer words.
+  // True if n-grams with fewer words are included, too.
   bool include_all_ngrams;
 } TfLiteSkipGramParams;
 
-// SPACE_TO_DEPTH.
+// Parameters of SPACE_TO_DEPTH.
 typedef struct TfLiteSpaceToDepthParams {
   // Edge length of the blocks.
   int block_size;
 } TfLiteSpaceToDepthParams;
 
-// DEPTH_TO_SPACE.
+// Parameters of DEPTH_TO_SPACE.
 typedef struct TfLiteDepthToSpaceParams {
   // Edge length of the blocks.
   int block_size;
 } TfLiteDepthToSpaceParams;
 
-// CAST.
+// Parameters of CAST.
 typedef struct TfLiteCastParams {
   // Type to convert from.
   TfLiteType in_data_type;
@@ -495,13 +495,13 @@ typedef struct TfLiteCastParams {
   TfLiteType out_data_type;
 } TfLiteCastParams;
 
-// EMBEDDING_LOOKUP_SPARSE.
+// Parameters of EMBEDDING_LOOKUP_SPARSE.
 typedef struct TfLiteEmbeddingLookupSparseParams {
   // Combination of the rows.
   TfLiteCombinerType combiner;
 } TfLiteEmbeddingLookupSparseParams;
 
-// GATHER.
+// Parameters of GATHER.
 typedef struct TfLiteGatherParams {
   // Index of the dimension, counted from the end if negative.
   int axis;
@@ -509,31 +509,31 @@ typedef struct TfLiteGatherParams {
   int batch_dims;
 } TfLiteGatherParams;
 
-// Never produced: TRANSPOSE has no builtin data.
+// Struct that is never created: TRANSPOSE has no builtin data.
 typedef struct TfLiteTransposeParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteTransposeParams;
 
-// MEAN, SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY and REDUCE_ALL.
+// Parameters of MEAN, SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY and REDUCE_ALL.
 typedef struct TfLiteReducerParams {
-  // Reduced dimensions are kept, with size 1.
+  // True if reduced dimensions are kept, with size 1.
   bool keep_dims;
 } TfLiteReducerParams;
 
-// SPLIT.
+// Parameters of SPLIT.
 typedef struct TfLiteSplitParams {
   // Number of outputs.
   int num_splits;
 } TfLiteSplitParams;
 
-// SPLIT_V.
+// Parameters of SPLIT_V.
 typedef struct TfLiteSplitVParams {
   // Number of outputs.
   int num_splits;
 } TfLiteSplitVParams;
 
-// SQUEEZE.
+// Parameters of SQUEEZE.
 typedef struct TfLiteSqueezeParams {
   // Dimensions to remove; if empty, all dimensions of size 1.
   int32_t squeeze_dims[8];
@@ -541,36 +541,36 @@ typedef struct TfLiteSqueezeParams {
   int num_squeeze_dims;
 } TfLiteSqueezeParams;
 
-// STRIDED_SLICE. Bit i of a mask refers to entry i of begin, end and strides. 20 bytes before
-// TensorFlow 2.14.
+// Parameters of STRIDED_SLICE. Bit i of a mask refers to entry i of begin, end and strides. The
+// struct had 20 bytes before TensorFlow 2.14.
 typedef struct TfLiteStridedSliceParams {
-  // Entries whose `begin` is ignored: the slice starts at the first element.
+  // Mask of entries whose `begin` is ignored: the slice starts at the first element.
   int begin_mask;
-  // Entries whose `end` is ignored: the slice extends to the last element.
+  // Mask of entries whose `end` is ignored: the slice extends to the last element.
   int end_mask;
-  // Entry that represents all unspecified dimensions.
+  // Mask of the entry that represents all unspecified dimensions.
   int ellipsis_mask;
-  // Entries that insert a dimension of size 1.
+  // Mask of entries that insert a dimension of size 1.
   int new_axis_mask;
-  // Entries that select one element and remove the dimension.
+  // Mask of entries that select one element and remove the dimension.
   int shrink_axis_mask;
-  // `end` is relative to `begin`.
+  // True if `end` is relative to `begin`.
   bool offset;
 } TfLiteStridedSliceParams;
 
-// ARG_MAX.
+// Parameters of ARG_MAX.
 typedef struct TfLiteArgMaxParams {
   // Type of the indices.
   TfLiteType output_type;
 } TfLiteArgMaxParams;
 
-// ARG_MIN.
+// Parameters of ARG_MIN.
 typedef struct TfLiteArgMinParams {
   // Type of the indices.
   TfLiteType output_type;
 } TfLiteArgMinParams;
 
-// TRANSPOSE_CONV. 12 bytes before TensorFlow 2.12, 16 before 2.15.
+// Parameters of TRANSPOSE_CONV. The struct had 12 bytes before TensorFlow 2.12, 16 before 2.15.
 typedef struct TfLiteTransposeConvParams {
   // Padding scheme.
   TfLitePadding padding;
@@ -584,25 +584,25 @@ typedef struct TfLiteTransposeConvParams {
   TfLiteType quantized_bias_type;
 } TfLiteTransposeConvParams;
 
-// SPARSE_TO_DENSE.
+// Parameters of SPARSE_TO_DENSE.
 typedef struct TfLiteSparseToDenseParams {
-  // Requests the check that the indices are sorted and in range.
+  // True to request the check that the indices are sorted and in range.
   bool validate_indices;
 } TfLiteSparseToDenseParams;
 
-// SHAPE.
+// Parameters of SHAPE.
 typedef struct TfLiteShapeParams {
   // Type of the output.
   TfLiteType out_type;
 } TfLiteShapeParams;
 
-// Never produced: RANK has no builtin data.
+// Struct that is never created: RANK has no builtin data.
 typedef struct TfLiteRankParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteRankParams;
 
-// FAKE_QUANT.
+// Parameters of FAKE_QUANT.
 typedef struct TfLiteFakeQuantParams {
   // Smallest representable real value.
   float min;
@@ -610,11 +610,11 @@ typedef struct TfLiteFakeQuantParams {
   float max;
   // Number of bits of the quantised values.
   int num_bits;
-  // The smallest quantised value is not used.
+  // True if the smallest quantised value is not used.
   bool narrow_range;
 } TfLiteFakeQuantParams;
 
-// PACK.
+// Parameters of PACK.
 typedef struct TfLitePackParams {
   // Number of inputs.
   int values_count;
@@ -622,13 +622,13 @@ typedef struct TfLitePackParams {
   int axis;
 } TfLitePackParams;
 
-// ONE_HOT.
+// Parameters of ONE_HOT.
 typedef struct TfLiteOneHotParams {
   // Index of the dimension, counted from the end if negative.
   int axis;
 } TfLiteOneHotParams;
 
-// UNPACK.
+// Parameters of UNPACK.
 typedef struct TfLiteUnpackParams {
   // Number of outputs.
   int num;
@@ -636,19 +636,19 @@ typedef struct TfLiteUnpackParams {
   int axis;
 } TfLiteUnpackParams;
 
-// LEAKY_RELU.
+// Parameters of LEAKY_RELU.
 typedef struct TfLiteLeakyReluParams {
   // Slope for negative inputs.
   float alpha;
 } TfLiteLeakyReluParams;
 
-// UNIQUE.
+// Parameters of UNIQUE.
 typedef struct TfLiteUniqueParams {
   // Type of the index output.
   TfLiteType index_out_type;
 } TfLiteUniqueParams;
 
-// REVERSE_SEQUENCE.
+// Parameters of REVERSE_SEQUENCE.
 typedef struct TfLiteReverseSequenceParams {
   // Index of the dimension that is reversed.
   int seq_dim;
@@ -656,27 +656,27 @@ typedef struct TfLiteReverseSequenceParams {
   int batch_dim;
 } TfLiteReverseSequenceParams;
 
-// Never produced: MATRIX_DIAG has no builtin data.
+// Struct that is never created: MATRIX_DIAG has no builtin data.
 typedef struct TfLiteMatrixDiagParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteMatrixDiagParams;
 
-// Never produced: MATRIX_SET_DIAG has no builtin data.
+// Struct that is never created: MATRIX_SET_DIAG has no builtin data.
 typedef struct TfLiteMatrixSetDiagParams {
-  // Unused.
+  // Unused; the struct needs a member.
   EmptyStructPlaceholder placeholder;
 } TfLiteMatrixSetDiagParams;
 
-// IF.
+// Parameters of IF.
 typedef struct TfLiteIfParams {
   // Index of the subgraph that runs if the condition is true.
   int then_subgraph_index;
-  // Index of the subgraph that runs if it is false.
+  // Index of the subgraph that runs if the condition is false.
   int else_subgraph_index;
 } TfLiteIfParams;
 
-// WHILE.
+// Parameters of WHILE.
 typedef struct TfLiteWhileParams {
   // Index of the subgraph that computes the condition.
   int cond_subgraph_index;
@@ -684,21 +684,21 @@ typedef struct TfLiteWhileParams {
   int body_subgraph_index;
 } TfLiteWhileParams;
 
-// CUMSUM.
+// Parameters of CUMSUM.
 typedef struct TfLiteCumsumParams {
-  // Sum i excludes element i.
+  // True if sum i excludes element i.
   bool exclusive;
-  // Sums start at the last element.
+  // True if sums start at the last element.
   bool reverse;
 } TfLiteCumsumParams;
 
-// CALL_ONCE.
+// Parameters of CALL_ONCE.
 typedef struct TfLiteCallOnceParams {
   // Index of the subgraph that runs once per interpreter.
   int init_subgraph_index;
 } TfLiteCallOnceParams;
 
-// HASHTABLE.
+// Parameters of HASHTABLE.
 typedef struct TfLiteHashtableParams {
   // Number of the table in the model.
   int table_id;
@@ -708,7 +708,7 @@ typedef struct TfLiteHashtableParams {
   TfLiteType value_dtype;
 } TfLiteHashtableParams;
 
-// VAR_HANDLE. The strings point into the model.
+// Parameters of VAR_HANDLE. The strings point into the model.
 typedef struct TfLiteVarHandleParams {
   // Namespace of the variable.
   const char* container;
@@ -716,15 +716,15 @@ typedef struct TfLiteVarHandleParams {
   const char* shared_name;
 } TfLiteVarHandleParams;
 
-// RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL.
+// Parameters of RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL.
 typedef struct TfLiteRandomParams {
-  // First seed; if both are 0, the kernel chooses.
+  // First seed; if both seeds are 0, the kernel chooses.
   int seed;
-  // Second seed.
+  // Second seed; see `seed`.
   int seed2;
 } TfLiteRandomParams;
 
-// BUCKETIZE. The boundaries point into the model.
+// Parameters of BUCKETIZE. The boundaries point into the model.
 typedef struct TfLiteBucketizeParams {
   // Size of `boundaries`.
   int num_boundaries;
@@ -732,73 +732,73 @@ typedef struct TfLiteBucketizeParams {
   const float* boundaries;
 } TfLiteBucketizeParams;
 
-// GELU.
+// Parameters of GELU.
 typedef struct TfLiteGeluParams {
-  // Uses the approximation by tanh instead of erf.
+  // True if the approximation by tanh is used instead of erf.
   bool approximate;
 } TfLiteGeluParams;
 
-// Never produced: STABLEHLO_CONCATENATE has no builtin data.
+// Struct that is never created: STABLEHLO_CONCATENATE has no builtin data.
 typedef struct TfLiteStablehloConcatenateParams {
   // Index of the dimension that is concatenated.
   int64_t dimension;
 } TfLiteStablehloConcatenateParams;
 
-// STABLEHLO_SCATTER.
+// Parameters of STABLEHLO_SCATTER.
 typedef struct TfLiteStablehloScatterParams {
-  // Promise of the model; the kernel does not check it.
+  // True if the model promises that the indices are sorted; the kernel does not check it.
   bool indices_are_sorted;
   // Window dimensions of the updates.
   int64_t update_window_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `update_window_dims`.
   int num_update_window_dims;
   // Operand dimensions that the windows do not have.
   int64_t inserted_window_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `inserted_window_dims`.
   int num_inserted_window_dims;
   // Operand dimension of each index component.
   int64_t scatter_dims_to_operand_dims[TFLITE_STABLEHLO_SCATTER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `scatter_dims_to_operand_dims`.
   int num_scatter_dims_to_operand_dims;
   // Dimension of the indices tensor that contains the components of one index.
   int64_t index_vector_dim;
-  // Promise of the model; the kernel does not check it.
+  // True if the model promises that no index occurs twice; the kernel does not check it.
   bool unique_indices;
   // Index of the subgraph that combines the old value and the update.
   int update_computation_subgraph_index;
 } TfLiteStablehloScatterParams;
 
-// STABLEHLO_RNG_BIT_GENERATOR.
+// Parameters of STABLEHLO_RNG_BIT_GENERATOR.
 typedef struct TfLiteStablehloRngBitGeneratorParams {
   // Random number generator.
   TfLiteRngAlgorithm algorithm;
 } TfLiteStablehloRngBitGeneratorParams;
 
-// STABLEHLO_GATHER.
+// Parameters of STABLEHLO_GATHER.
 typedef struct TfLiteStablehloGatherParams {
   // Output dimensions that are dimensions of a slice.
   int64_t offset_dims[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `offset_dims`.
   int num_offset_dims;
   // Operand dimensions that are removed from slices.
   int64_t collapsed_slice_dims[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `collapsed_slice_dims`.
   int num_collapsed_slice_dims;
   // Operand dimension of each index component.
   int64_t start_index_map[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `start_index_map`.
   int num_start_index_map;
   // Dimension of the indices tensor that contains the components of one index.
   int64_t index_vector_dim;
   // Size of a slice in each operand dimension.
   int64_t slice_sizes[TFLITE_STABLEHLO_GATHER_PARAMS_MAX_DIMENSION_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `slice_sizes`.
   int num_slice_sizes;
-  // Promise of the model; the kernel does not check it.
+  // True if the model promises that the indices are sorted; the kernel does not check it.
   bool indices_are_sorted;
 } TfLiteStablehloGatherParams;
 
-// STABLEHLO_REDUCE_WINDOW.
+// Parameters of STABLEHLO_REDUCE_WINDOW.
 typedef struct TfLiteStablehloReduceWindowParams {
   // Size of the window in each dimension.
   int64_t window_dimensions[TFLITE_STABLEHLO_REDUCE_WINDOW_PARAMS_MAX_DIMENSION_COUNT];
@@ -814,13 +814,13 @@ typedef struct TfLiteStablehloReduceWindowParams {
   int body_subgraph_index;
 } TfLiteStablehloReduceWindowParams;
 
-// REDUCE_WINDOW.
+// Parameters of REDUCE_WINDOW.
 typedef struct TfLiteReduceWindowParams {
   // Reduction over each window.
   enum TfLiteReduceWindowFunction reduce_function;
 } TfLiteReduceWindowParams;
 
-// STABLEHLO_PAD.
+// Parameters of STABLEHLO_PAD.
 typedef struct TfLiteStablehloPadParams {
   // Padding before the first element; may be negative.
   int64_t edge_padding_low[TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT];
@@ -830,7 +830,7 @@ typedef struct TfLiteStablehloPadParams {
   int64_t interior_padding[TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT];
 } TfLiteStablehloPadParams;
 
-// STABLEHLO_COMPOSITE. Name and attributes point into the model.
+// Parameters of STABLEHLO_COMPOSITE. Name and attributes point into the model.
 typedef struct TfLiteStablehloCompositeParams {
   // Name of the composite.
   const char* name;
@@ -844,11 +844,11 @@ typedef struct TfLiteStablehloCompositeParams {
   size_t attributes_size;
 } TfLiteStablehloCompositeParams;
 
-// STABLEHLO_CASE.
+// Parameters of STABLEHLO_CASE.
 typedef struct TfLiteStablehloCaseParams {
   // Indices of the branches' subgraphs.
   int32_t branch_subgraph_indices[TFLITE_STABLEHLO_CASE_PARAMS_MAX_BRANCHES_COUNT];
-  // Number of valid entries.
+  // Number of valid entries of `branch_subgraph_indices`.
   uint32_t num_branches;
 } TfLiteStablehloCaseParams;
 

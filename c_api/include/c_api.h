@@ -43,13 +43,13 @@ extern "C" {
 // A verified model. Interpreters share it and hold references to it.
 typedef struct TfLiteModel TfLiteModel;
 
-// Settings of new interpreters; not needed after these are created.
+// Settings of new interpreters; not needed after the interpreters are created.
 typedef struct TfLiteInterpreterOptions TfLiteInterpreterOptions;
 
 // Executable instance of a model, with its own tensors and memory.
 typedef struct TfLiteInterpreter TfLiteInterpreter;
 
-// Access to the inputs and outputs of a signature by name.
+// Runner of a signature: access to its inputs and outputs by name.
 typedef struct TfLiteSignatureRunner TfLiteSignatureRunner;
 
 // ------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ TFL_CAPI_EXPORT TfLiteModel* TfLiteModelCreateFromFileWithErrorReporter(
     const char* model_path, void (*reporter)(void* user_data, const char* format, va_list args),
     void* user_data);
 
-// Drops the client's reference. Interpreters of the model remain valid.
+// Deletes the client's reference to a model. Interpreters of the model remain valid.
 TFL_CAPI_EXPORT void TfLiteModelDelete(TfLiteModel* model);
 
 // ------------------------------------------------------------------------------------------------
@@ -133,11 +133,11 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetErrorReporter(
     void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);
 
 // Adds a custom operator, which is found by its custom name and version whatever its builtin code.
-// It is borrowed and must outlive the interpreter. Ignored if a resolver callback is set.
+// The operator is borrowed and must outlive the interpreter. Ignored if a resolver callback is set.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddOperator(TfLiteInterpreterOptions* options,
                                                          TfLiteOperator* registration);
 
-// Name of TfLiteInterpreterOptionsAddOperator before TensorFlow 2.17.
+// Name before TensorFlow 2.17 of TfLiteInterpreterOptionsAddOperator.
 #define TfLiteInterpreterOptionsAddRegistrationExternal TfLiteInterpreterOptionsAddOperator
 
 // Enables TfLiteInterpreterCancel. kTfLiteError for NULL options, else kTfLiteOk.
@@ -233,44 +233,45 @@ TFL_CAPI_EXPORT const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpr
 TFL_CAPI_EXPORT TfLiteSignatureRunner* TfLiteInterpreterGetSignatureRunner(
     const TfLiteInterpreter* interpreter, const char* signature_key);
 
-// Number of inputs; 0 for NULL.
+// Number of inputs of a signature; 0 for NULL.
 TFL_CAPI_EXPORT size_t
 TfLiteSignatureRunnerGetInputCount(const TfLiteSignatureRunner* signature_runner);
 
-// Name of an input; inputs are sorted by the bytes of their names. Owned by the interpreter. NULL
-// if the index is out of range.
+// Name of an input of a signature; inputs are sorted by the bytes of their names. Owned by the
+// interpreter. NULL if the index is out of range.
 TFL_CAPI_EXPORT const char* TfLiteSignatureRunnerGetInputName(
     const TfLiteSignatureRunner* signature_runner, int32_t input_index);
 
-// Changes the shape of an input in the strict mode: the rank is fixed, and only dimensions that are
-// unknown in the model may change. `input_dims` is copied. kTfLiteError for an unknown name and a
-// shape that is not permitted.
+// Changes the shape of a signature's input in the strict mode: the rank is fixed, and only
+// dimensions that are unknown in the model may change. `input_dims` is copied. kTfLiteError for an
+// unknown name and a shape that is not permitted.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteSignatureRunnerResizeInputTensor(
     TfLiteSignatureRunner* signature_runner, const char* input_name, const int* input_dims,
     int32_t input_dims_size);
 
-// Same as TfLiteInterpreterAllocateTensors, for the signature's subgraph only.
+// Allocates tensors like TfLiteInterpreterAllocateTensors, for the signature's subgraph only.
 TFL_CAPI_EXPORT TfLiteStatus
 TfLiteSignatureRunnerAllocateTensors(TfLiteSignatureRunner* signature_runner);
 
-// Returns the input of that name, owned by the interpreter. NULL, with a message, if it is unknown.
+// Returns the signature's input of that name, owned by the interpreter. NULL, with a message, if
+// the name is unknown.
 TFL_CAPI_EXPORT TfLiteTensor* TfLiteSignatureRunnerGetInputTensor(
     TfLiteSignatureRunner* signature_runner, const char* input_name);
 
-// Same as TfLiteInterpreterInvoke, for the signature's subgraph.
+// Runs the signature's subgraph, like TfLiteInterpreterInvoke.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteSignatureRunnerInvoke(TfLiteSignatureRunner* signature_runner);
 
-// Number of outputs; 0 for NULL.
+// Number of outputs of a signature; 0 for NULL.
 TFL_CAPI_EXPORT size_t
 TfLiteSignatureRunnerGetOutputCount(const TfLiteSignatureRunner* signature_runner);
 
-// Name of an output; outputs are sorted by the bytes of their names. NULL if the index is out of
-// range.
+// Name of an output of a signature; outputs are sorted by the bytes of their names. NULL if the
+// index is out of range.
 TFL_CAPI_EXPORT const char* TfLiteSignatureRunnerGetOutputName(
     const TfLiteSignatureRunner* signature_runner, int32_t output_index);
 
-// Returns the output of that name, owned by the interpreter. NULL, with a message, if it is
-// unknown.
+// Returns the signature's output of that name, owned by the interpreter. NULL, with a message, if
+// the name is unknown.
 TFL_CAPI_EXPORT const TfLiteTensor* TfLiteSignatureRunnerGetOutputTensor(
     const TfLiteSignatureRunner* signature_runner, const char* output_name);
 
@@ -281,27 +282,27 @@ TFL_CAPI_EXPORT void TfLiteSignatureRunnerDelete(TfLiteSignatureRunner* signatur
 // Tensors. The functions accept tensors of interpreters and of clients.
 // ------------------------------------------------------------------------------------------------
 
-// Element type; kTfLiteNoType for NULL.
+// Element type of a tensor; kTfLiteNoType for NULL.
 TFL_CAPI_EXPORT TfLiteType TfLiteTensorType(const TfLiteTensor* tensor);
 
 // Number of dimensions: 0 for a scalar, -1 if the tensor has no shape.
 TFL_CAPI_EXPORT int32_t TfLiteTensorNumDims(const TfLiteTensor* tensor);
 
-// Size of one dimension; -1 if the index is out of range.
+// Size of one dimension of a tensor; -1 if the index is out of range.
 TFL_CAPI_EXPORT int32_t TfLiteTensorDim(const TfLiteTensor* tensor, int32_t dim_index);
 
-// Size of the contents in bytes.
+// Size of a tensor's contents in bytes.
 TFL_CAPI_EXPORT size_t TfLiteTensorByteSize(const TfLiteTensor* tensor);
 
-// Address of the contents, owned by the interpreter. NULL before allocation and for tensors that
-// exist only in a delegate's memory. It may change with each AllocateTensors and, for dynamic
-// tensors, with each Invoke.
+// Address of a tensor's contents, owned by the interpreter. NULL before allocation and for tensors
+// that exist only in a delegate's memory. The address may change with each AllocateTensors and, for
+// dynamic tensors, with each Invoke.
 TFL_CAPI_EXPORT void* TfLiteTensorData(const TfLiteTensor* tensor);
 
-// Name, owned by the interpreter; "" if the model has none.
+// Name of a tensor, owned by the interpreter; "" if the model has none.
 TFL_CAPI_EXPORT const char* TfLiteTensorName(const TfLiteTensor* tensor);
 
-// Per-tensor quantisation by value; zeros if there is none.
+// Per-tensor quantisation by value; zeros if the tensor has none.
 TFL_CAPI_EXPORT TfLiteQuantizationParams TfLiteTensorQuantizationParams(const TfLiteTensor* tensor);
 
 // Copies bytes to a tensor. kTfLiteError, with nothing written, unless the tensor has memory of

@@ -4,7 +4,7 @@
 // interpreter, buffer handles and custom allocations.
 //
 // Upstream calls them experimental, but programs depend on them; here they are as stable as the
-// others. The rules of c_api.h on threads, NULL and failures apply.
+// functions of c_api.h. The rules of c_api.h on threads, NULL and failures apply.
 #ifndef DEPUTY_C_API_INCLUDE_C_API_EXPERIMENTAL_H_
 #define DEPUTY_C_API_INCLUDE_C_API_EXPERIMENTAL_H_
 
@@ -128,13 +128,13 @@ TFL_CAPI_EXPORT TfLiteInterpreter* TfLiteInterpreterCreateWithSelectedOps(
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions* options,
                                                          bool enable);
 
-// Enables the fallback of Invoke: if it fails with delegates applied, all of them are removed and
-// it runs again on the CPU. If that succeeds, the outputs are valid and Invoke returns
+// Enables the fallback of Invoke: if Invoke fails with delegates applied, all of them are removed
+// and Invoke runs again on the CPU. If that succeeds, the outputs are valid and Invoke returns
 // kTfLiteDelegateError once.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetEnableDelegateFallback(
     TfLiteInterpreterOptions* options, bool enable);
 
-// Applies a delegate to an interpreter. The delegate is borrowed and must outlive it.
+// Applies a delegate to an interpreter. The delegate is borrowed and must outlive the interpreter.
 // kTfLiteDelegateError if the delegate is NULL or fails; all delegates are then removed from the
 // graph. kTfLiteApplicationError if the delegate cannot be applied to this graph.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(
@@ -172,9 +172,9 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterGetBufferHandle(TfLiteInterpreter*
                                                               TfLiteBufferHandle* buffer_handle,
                                                               TfLiteOpaqueDelegate** delegate);
 
-// True: outputs may stay in their delegate's buffers after Invoke, and the client copies them to
-// host memory with TfLiteInterpreterEnsureTensorDataIsReadable. False, the default: Invoke copies
-// them. Signature runners always copy them.
+// Permits or forbids that outputs stay in their delegate's buffers after Invoke. If permitted, the
+// client copies them to host memory with TfLiteInterpreterEnsureTensorDataIsReadable. If not, the
+// default, Invoke copies them. Signature runners always copy them.
 TFL_CAPI_EXPORT void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* interpreter,
                                                       bool allow_buffer_handle_output);
 
@@ -182,7 +182,7 @@ TFL_CAPI_EXPORT void TfLiteSetAllowBufferHandleOutput(const TfLiteInterpreter* i
 TFL_CAPI_EXPORT TfLiteStatus TfLiteSignatureRunnerCancel(TfLiteSignatureRunner* signature_runner);
 
 // Sets telemetry callbacks; the struct is borrowed and must outlive the interpreter, see
-// telemetry_profiler.h. NULL removes it.
+// telemetry_profiler.h. NULL removes the callbacks.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetTelemetryProfiler(
     TfLiteInterpreterOptions* options, struct TfLiteTelemetryProfilerStruct* profiler);
 

@@ -27,72 +27,73 @@ extern "C" {
 // Tensors
 // ------------------------------------------------------------------------------------------------
 
-// Element type; kTfLiteNoType for NULL.
+// Element type of a tensor; kTfLiteNoType for NULL.
 TFL_CAPI_EXPORT TfLiteType TfLiteOpaqueTensorType(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Number of dimensions: 0 for a scalar, -1 if there is no shape.
+// Number of dimensions of a tensor: 0 for a scalar, -1 if it has no shape.
 TFL_CAPI_EXPORT int32_t TfLiteOpaqueTensorNumDims(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Size of one dimension; -1 if the index is out of range.
+// Size of one dimension of a tensor; -1 if the index is out of range.
 TFL_CAPI_EXPORT int32_t TfLiteOpaqueTensorDim(const TfLiteOpaqueTensor* opaque_tensor,
                                               int32_t dim_index);
 
-// Stores the number of dimensions of the shape signature: -1 if there is none, 0 if it is empty.
+// Stores the number of dimensions of a tensor's shape signature: -1 if there is none, 0 if it is
+// empty.
 TFL_CAPI_EXPORT TfLiteStatus
 TfLiteOpaqueTensorGetNumDimsSignature(const TfLiteOpaqueTensor* opaque_tensor, int32_t* num_dims);
 
-// Stores the size of one dimension of the shape signature, -1 if it is unknown; of the shape itself
-// if the signature is absent or empty. kTfLiteError if the index is out of range.
+// Stores the size of one dimension of a tensor's shape signature, -1 if it is unknown; the size in
+// the shape itself if the signature is absent or empty. kTfLiteError if the index is out of range.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorGetDimSignature(
     const TfLiteOpaqueTensor* opaque_tensor, int32_t dim_index, int32_t* dim_length);
 
-// Returns 1 if the contents survive from Invoke to Invoke, else 0.
+// Returns 1 for a variable, whose contents survive from Invoke to Invoke, else 0.
 TFL_CAPI_EXPORT int TfLiteOpaqueTensorIsVariable(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Size of the contents in bytes.
+// Size of a tensor's contents in bytes.
 TFL_CAPI_EXPORT size_t TfLiteOpaqueTensorByteSize(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Address of the contents; NULL for NULL and before allocation.
+// Address of a tensor's contents; NULL for NULL and before allocation.
 TFL_CAPI_EXPORT void* TfLiteOpaqueTensorData(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Location of the contents.
+// Location of a tensor's contents.
 TFL_CAPI_EXPORT TfLiteAllocationType
 TfLiteOpaqueTensorGetAllocationType(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Origin of the memory.
+// Origin of a tensor's memory.
 TFL_CAPI_EXPORT TfLiteAllocationStrategy
 TfLiteOpaqueTensorGetAllocationStrategy(const TfLiteOpaqueTensor* t);
 
-// Period during which the address of the contents is constant.
+// Period during which the address of a tensor's contents is constant.
 TFL_CAPI_EXPORT TfLiteRunStability
 TfLiteOpaqueTensorGetBufferAddressStability(const TfLiteOpaqueTensor* t);
 
-// Period during which the contents are constant.
+// Period during which a tensor's contents are constant.
 TFL_CAPI_EXPORT TfLiteRunStability TfLiteOpaqueTensorGetDataStability(const TfLiteOpaqueTensor* t);
 
-// First phase in which the contents are known.
+// First phase in which a tensor's contents are known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteOpaqueTensorGetDataKnownStep(const TfLiteOpaqueTensor* t);
 
-// First phase in which the shape is known.
+// First phase in which a tensor's shape is known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteOpaqueTensorGetShapeKnownStep(const TfLiteOpaqueTensor* t);
 
-// Name; may be NULL in tensors that kernels or delegates added.
+// Name of a tensor; may be NULL for tensors that kernels or delegates added.
 TFL_CAPI_EXPORT const char* TfLiteOpaqueTensorName(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Full quantisation by value; the tensor owns what it points to.
+// Full quantisation of a tensor by value; the tensor owns what it points to.
 TFL_CAPI_EXPORT TfLiteQuantization
 TfLiteOpaqueTensorGetQuantization(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Per-tensor quantisation by value; zeros if there is none.
+// Per-tensor quantisation by value; zeros if the tensor has none.
 TFL_CAPI_EXPORT TfLiteQuantizationParams
 TfLiteOpaqueTensorGetQuantizationParams(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Same as TfLiteTensorCopyFromBuffer.
+// TfLiteTensorCopyFromBuffer for an opaque tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorCopyFromBuffer(TfLiteOpaqueTensor* opaque_tensor,
                                                               const void* input_data,
                                                               size_t input_data_size);
 
-// Same as TfLiteTensorCopyToBuffer.
+// TfLiteTensorCopyToBuffer for an opaque tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorCopyToBuffer(const TfLiteOpaqueTensor* opaque_tensor,
                                                             void* output_data,
                                                             size_t output_data_size);
@@ -100,13 +101,13 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorCopyToBuffer(const TfLiteOpaqueTe
 // Number of strings in a string tensor; 0 if it has no contents.
 TFL_CAPI_EXPORT int TfLiteOpaqueTensorGetStringCount(const TfLiteOpaqueTensor* tensor);
 
-// Stores the address and the length of a string in the tensor; it has no terminator. kTfLiteError
-// if the index is out of range or the contents are not a list of strings.
+// Stores the address and the length of a string in the tensor; the string has no terminator.
+// kTfLiteError if the index is out of range or the contents are not a list of strings.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorGetString(const TfLiteOpaqueTensor* tensor,
                                                          int index, const char** str, int* len);
 
-// Stores copies of `str_array_len` strings, whose lengths are in `str_n_len`, in the tensor. It
-// becomes dynamic with that number of elements in one dimension; quantisation, sparsity and
+// Stores copies of `str_array_len` strings, whose lengths are in `str_n_len`, in the tensor. The
+// tensor becomes dynamic with that number of elements in one dimension; quantisation, sparsity and
 // signature are removed. kTfLiteError, with the tensor unchanged, if a length is negative or if out
 // of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorWriteStrings(TfLiteOpaqueTensor* tensor,
@@ -138,7 +139,7 @@ TFL_CAPI_EXPORT TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderCreate(void)
 // Deletes a builder, but not the objects stored in it. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteOpaqueTensorBuilderDelete(TfLiteOpaqueTensorBuilder* builder);
 
-// Sets the element type. Returns the builder, as do the next four functions.
+// Sets the element type. Returns the builder, as all setters of builders do.
 TFL_CAPI_EXPORT TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetType(
     TfLiteOpaqueTensorBuilder* builder, TfLiteType type);
 
@@ -171,10 +172,10 @@ TFL_CAPI_EXPORT TfLiteOpaqueTensor* TfLiteOpaqueNodeGetOutput(TfLiteOpaqueContex
                                                               const TfLiteOpaqueNode* opaque_node,
                                                               int index);
 
-// Number of inputs, including absent ones.
+// Number of inputs of a node, including absent ones.
 TFL_CAPI_EXPORT int TfLiteOpaqueNodeNumberOfInputs(const TfLiteOpaqueNode* opaque_node);
 
-// Number of outputs.
+// Number of outputs of a node.
 TFL_CAPI_EXPORT int TfLiteOpaqueNodeNumberOfOutputs(const TfLiteOpaqueNode* opaque_node);
 
 // Returns the result of the kernel's init.
@@ -187,21 +188,21 @@ TFL_CAPI_EXPORT void* TfLiteOpaqueNodeGetBuiltinData(const TfLiteOpaqueNode* opa
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(
     const TfLiteOpaqueNode* opaque_node, const void** init_data, int* size);
 
-// Stores the tensor indices of the inputs, -1 for absent ones.
+// Stores the tensor indices of a node's inputs, -1 for absent ones.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueNodeInputs(const TfLiteOpaqueNode* opaque_node,
                                                     const int** inputs, int* num_inputs);
 
-// Stores the tensor indices of the outputs.
+// Stores the tensor indices of a node's outputs.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueNodeOutputs(const TfLiteOpaqueNode* opaque_node,
                                                      const int** outputs, int* num_outputs);
 
-// Replaces the list of scratch tensors by a copy of `temporaries`. kTfLiteError if the count is
-// negative or if out of memory.
+// Replaces a node's list of scratch tensors by a copy of `temporaries`. kTfLiteError if the count
+// is negative or if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueNodeSetTemporaries(TfLiteOpaqueNode* opaque_node,
                                                             const int* temporaries,
                                                             int num_temporaries);
 
-// Stores the tensor indices of the scratch tensors.
+// Stores the tensor indices of a node's scratch tensors.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueNodeTemporaries(const TfLiteOpaqueNode* opaque_node,
                                                          const int** temporaries,
                                                          int* num_temporaries);
@@ -218,7 +219,7 @@ TFL_CAPI_EXPORT int TfLiteOpaqueNodeGetOutputTensorIndex(const TfLiteOpaqueNode*
 // Contexts
 // ------------------------------------------------------------------------------------------------
 
-// Same as TfLiteContext.GetExecutionPlan; only inside a delegate's Prepare.
+// TfLiteContext.GetExecutionPlan for an opaque context; only inside a delegate's Prepare.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetExecutionPlan(
     TfLiteOpaqueContext* opaque_context, TfLiteIntArray** execution_plan);
 
@@ -232,9 +233,9 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetNodeAndRegistration(
     struct TfLiteOpaqueContext* opaque_context, int node_index, TfLiteOpaqueNode** node,
     TfLiteOperator** registration_external);
 
-// Same as TfLiteContext.ReplaceNodeSubsetsWithDelegateKernels; only inside a delegate's Prepare. If
-// the delegate was created by TfLiteOpaqueDelegateCreate, the runtime becomes the owner of the
-// operator, even if no node is replaced.
+// TfLiteContext.ReplaceNodeSubsetsWithDelegateKernels for an opaque context; only inside a
+// delegate's Prepare. If the delegate was created by TfLiteOpaqueDelegateCreate, the runtime
+// becomes the owner of the operator, even if no node is replaced.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels(
     struct TfLiteOpaqueContext* opaque_context, TfLiteOperator* registration_external,
     const TfLiteIntArray* nodes_to_replace, TfLiteOpaqueDelegate* opaque_delegate);
@@ -260,7 +261,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetVariables(
 TFL_CAPI_EXPORT size_t
 TfLiteOpaqueContextGetNumNodes(const struct TfLiteOpaqueContext* opaque_context);
 
-// Number of tensors.
+// Number of tensors of the subgraph.
 TFL_CAPI_EXPORT size_t
 TfLiteOpaqueContextGetNumTensors(const struct TfLiteOpaqueContext* opaque_context);
 
@@ -268,7 +269,7 @@ TfLiteOpaqueContextGetNumTensors(const struct TfLiteOpaqueContext* opaque_contex
 TFL_CAPI_EXPORT const char* TfLiteOpaqueContextGetName(
     const struct TfLiteOpaqueContext* opaque_context);
 
-// Same as TfLiteContext.ResizeTensor: takes ownership of `new_size` in every case.
+// TfLiteContext.ResizeTensor for an opaque context: takes ownership of `new_size` in every case.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* context,
                                                              TfLiteOpaqueTensor* tensor,
                                                              TfLiteIntArray* new_size);

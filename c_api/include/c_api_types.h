@@ -35,7 +35,7 @@ typedef enum TfLiteStatus {
   // The delegate cannot be applied to this graph, e.g. because it is immutable. The graph is
   // usable.
   kTfLiteApplicationError = 3,
-  // Serialised delegate data: nothing is stored under that key.
+  // Serialised delegate data: nothing is stored under the key.
   kTfLiteDelegateDataNotFound = 4,
   // Serialised delegate data: writing failed.
   kTfLiteDelegateDataWriteError = 5,
@@ -111,9 +111,9 @@ typedef struct TfLiteQuantizationParams {
   int32_t zero_point;
 } TfLiteQuantizationParams;
 
-// The next three types are TfLiteContext, TfLiteNode and TfLiteTensor as incomplete types, for code
-// that must not depend on the layout of these structs. The pointers are identical; the runtime
-// casts between both types.
+// Opaque types: TfLiteContext, TfLiteNode and TfLiteTensor as incomplete types, for code that must
+// not depend on the layout of these structs. The pointers are identical; the runtime casts between
+// both types.
 
 // Interface of a subgraph for kernels and delegates. Owned by the interpreter.
 typedef struct TfLiteOpaqueContext TfLiteOpaqueContext;
@@ -143,7 +143,7 @@ typedef TfLiteDelegate TfLiteOpaqueDelegate;
 // An operator with callbacks, created by TfLiteOperatorCreate; see operator.h.
 typedef struct TfLiteOperator TfLiteOperator;
 
-// Name of TfLiteOperator before TensorFlow 2.17.
+// Name before TensorFlow 2.17 of TfLiteOperator.
 typedef TfLiteOperator TfLiteRegistrationExternal;
 
 #ifdef __cplusplus

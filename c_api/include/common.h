@@ -75,7 +75,7 @@ typedef struct TfLiteExternalContext {
 __extension__ typedef struct TfLiteIntArray {
   // Number of elements, never negative.
   int size;
-  // The elements.
+  // The elements, `size` of them.
   int data[];
 } TfLiteIntArray;
 
@@ -105,7 +105,7 @@ TFL_CAPI_EXPORT void TfLiteIntArrayFree(TfLiteIntArray* a);
 __extension__ typedef struct TfLiteFloatArray {
   // Number of elements, never negative.
   int size;
-  // The elements.
+  // The elements, `size` of them.
   float data[];
 } TfLiteFloatArray;
 
@@ -224,7 +224,7 @@ TFL_CAPI_EXPORT void TfLiteFloatArrayFree(TfLiteFloatArray* a);
       TFL_INTERNAL_ENSURE_OK_WITH_, TFL_INTERNAL_ENSURE_OK_, 0)                                 \
   (context, __VA_ARGS__)
 
-// Variants with one argument after the context, and with two to sixteen.
+// Variants of TF_LITE_ENSURE_OK: with one argument after the context, and with two to sixteen.
 #define TFL_INTERNAL_ENSURE_OK_(context, status) \
   do {                                           \
     (void)(context);                             \
@@ -295,9 +295,9 @@ typedef struct TfLiteQuantization {
 
 // real = scale * (stored - zero_point), for the whole tensor or for each slice of one dimension.
 typedef struct TfLiteAffineQuantization {
-  // Owned. One element, or one per index of `quantized_dimension`.
+  // Scales: one element, or one per index of `quantized_dimension`. Owned.
   TfLiteFloatArray* scale;
-  // Owned. Same size as `scale`, or one element for all scales.
+  // Zero points: as many as scales, or one for all scales. Owned.
   TfLiteIntArray* zero_point;
   // The dimension along which each index has a scale of its own.
   int32_t quantized_dimension;
@@ -323,7 +323,7 @@ typedef struct TfLiteMultiAxisQuantization {
   int32_t zero_points;
   // Elements per block.
   int32_t blocksize;
-  // Owned. The dimensions along which each index has scales of its own.
+  // Dimensions along which each index has scales of its own. Owned.
   TfLiteIntArray* quantized_dimensions;
 } TfLiteMultiAxisQuantization;
 
@@ -392,11 +392,11 @@ typedef enum TfLiteAllocationStrategy {
 typedef enum TfLiteRunStability {
   // Unknown.
   kTfLiteRunStabilityUnknown = 0,
-  // It may change at any time.
+  // The address or value may change at any time.
   kTfLiteRunStabilityUnstable = 1,
-  // Constant during one Invoke.
+  // The address or value is constant during one Invoke.
   kTfLiteRunStabilitySingleRun = 2,
-  // Constant from Invoke to Invoke.
+  // The address or value is constant from Invoke to Invoke.
   kTfLiteRunStabilityAcrossRuns = 3,
 } TfLiteRunStability;
 
@@ -427,9 +427,9 @@ __extension__ enum {
 
 // Storage format of one dimension of a sparse tensor.
 typedef enum TfLiteDimensionType {
-  // Every index is stored, `dense_size` of them.
+  // All `dense_size` indices are stored.
   kTfLiteDimDense = 0,
-  // Compressed rows: segments and indices.
+  // Only some indices are stored, as compressed rows: `array_segments` and `array_indices`.
   kTfLiteDimSparseCSR = 1,
 } TfLiteDimensionType;
 
@@ -439,19 +439,19 @@ typedef struct TfLiteDimensionMetadata {
   TfLiteDimensionType format;
   // Number of indices, for dense dimensions.
   int dense_size;
-  // Owned, for CSR only: position in `array_indices` at which each row starts.
+  // For CSR only: position in `array_indices` at which each row starts. Owned.
   TfLiteIntArray* array_segments;
-  // Owned, for CSR only: the indices that are stored.
+  // For CSR only: the indices that are stored. Owned.
   TfLiteIntArray* array_indices;
 } TfLiteDimensionMetadata;
 
 // Encoding of a sparse constant. A malloc block, freed by TfLiteSparsityFree.
 typedef struct TfLiteSparsity {
-  // Owned. Order in which the dimensions are traversed.
+  // Order in which the dimensions are traversed. Owned.
   TfLiteIntArray* traversal_order;
-  // Owned, may be NULL. Original dimension that each block dimension divides.
+  // Original dimension that each block dimension divides. Owned, may be NULL.
   TfLiteIntArray* block_map;
-  // Owned malloc block of `dim_metadata_size` entries.
+  // Description of each dimension: a malloc block of `dim_metadata_size` entries. Owned.
   TfLiteDimensionMetadata* dim_metadata;
   // Number of entries of `dim_metadata`.
   int dim_metadata_size;
@@ -459,9 +459,10 @@ typedef struct TfLiteSparsity {
 
 // Memory of a client for a tensor. The struct is copied, the memory is borrowed.
 typedef struct TfLiteCustomAllocation {
-  // Aligned to 64 bytes, unless kTfLiteCustomAllocationFlagsSkipAlignCheck is set.
+  // Address of the memory, aligned to 64 bytes unless kTfLiteCustomAllocationFlagsSkipAlignCheck is
+  // set.
   void* data;
-  // Size in bytes, checked when tensors are allocated.
+  // Size of the memory in bytes, checked when tensors are allocated.
   size_t bytes;
 } TfLiteCustomAllocation;
 
@@ -494,7 +495,7 @@ typedef struct TfLiteTensor {
   TfLiteType type;
   // Address of the contents, see allocation_type. NULL before allocation.
   TfLitePtrUnion data;
-  // Owned. The shape; size 0 for a scalar, NULL only before initialisation.
+  // The shape; size 0 for a scalar, NULL only before initialisation. Owned.
   TfLiteIntArray* dims;
   // Per-tensor quantisation; set consistently with `quantization` when a model is loaded.
   TfLiteQuantizationParams params;
@@ -502,57 +503,59 @@ typedef struct TfLiteTensor {
   TfLiteAllocationType allocation_type;
   // Size of the contents; for strings the size of the buffer.
   size_t bytes;
-  // Private to the runtime, may be NULL.
+  // Data of the runtime about the memory; private, may be NULL.
   const void* allocation;
-  // Not owned: points into the model, or to "". May be NULL in tensors that kernels or delegates
-  // add.
+  // Name of the tensor; not owned: points into the model, or to "". May be NULL in tensors that
+  // kernels or delegates add.
   const char* name;
   // The delegate that produces the tensor or owns its buffer handle, or NULL.
   struct TfLiteDelegate* delegate;
   // Number of the delegate's buffer, or kTfLiteNullBufferHandle.
   TfLiteBufferHandle buffer_handle;
-  // Set by the delegate: the host memory is older than the contents of the delegate's buffer.
+  // True if the host memory is older than the contents of the delegate's buffer; set by the
+  // delegate.
   bool data_is_stale;
   // True for variables, whose contents survive from Invoke to Invoke.
   bool is_variable;
-  // Owned. Full quantisation.
+  // Full quantisation. Owned.
   TfLiteQuantization quantization;
-  // Owned, usually NULL.
+  // Encoding of a sparse constant, usually NULL. Owned.
   TfLiteSparsity* sparsity;
-  // Owned. The shape with -1 for unknown dimensions; NULL or empty if the model has none.
+  // The shape with -1 for unknown dimensions; NULL or empty if the model has none. Owned.
   const TfLiteIntArray* dims_signature;
 } TfLiteTensor;
 
 // A node: one use of an operator in a graph. Owned by its subgraph.
 typedef struct TfLiteNode {
-  // Owned. Tensor indices; kTfLiteOptionalTensor where an optional input is absent.
+  // Tensor indices of the inputs; kTfLiteOptionalTensor where an optional input is absent. Owned.
   TfLiteIntArray* inputs;
-  // Owned. Tensor indices.
+  // Tensor indices of the outputs. Owned.
   TfLiteIntArray* outputs;
-  // Owned. Tensor indices of intermediate results, used by a few operators.
+  // Tensor indices of intermediate results, used by a few operators. Owned.
   TfLiteIntArray* intermediates;
-  // Owned. Tensor indices of scratch tensors; prepare may free this array and store another one.
+  // Tensor indices of scratch tensors. Owned; prepare may free this array and store another one.
   TfLiteIntArray* temporaries;
   // Result of the kernel's init.
   void* user_data;
-  // Owned malloc block: the operator's parameter struct, or the delegate's parameters for a node
-  // that a delegate added to the graph. NULL for custom operators.
+  // The operator's parameter struct, or the delegate's parameters for a node that a delegate added
+  // to the graph: an owned malloc block. NULL for custom operators.
   void* builtin_data;
-  // Options of a custom operator, in the model, or NULL.
+  // Options of a custom operator, inside the model, or NULL.
   const void* custom_initial_data;
   // Size of custom_initial_data, in bytes.
   int custom_initial_data_size;
   // The delegate that runs this node, or NULL.
   struct TfLiteDelegate* delegate;
-  // The node accesses a resource or runs another subgraph: it must not be removed or reordered.
+  // True if the node accesses a resource or runs another subgraph: it must not be removed or
+  // reordered.
   bool might_have_side_effect;
 } TfLiteNode;
 
 // A tensor of the runtime for micro-controllers. Not used by this library.
 typedef struct TfLiteEvalTensor {
-  // Storage.
+  // Address of the contents.
   TfLitePtrUnion data;
-  // Shape.
+  // Shape of the tensor.
   TfLiteIntArray* dims;
   // Element type.
   TfLiteType type;
@@ -563,8 +566,8 @@ typedef struct TfLiteEvalTensor {
 // for one tensor.
 TFL_CAPI_EXPORT void TfLiteTensorDataFree(TfLiteTensor* t);
 
-// Frees the contents like TfLiteTensorDataFree, through the allocator that allocated them; NULL
-// means free().
+// Frees the contents of a tensor like TfLiteTensorDataFree, through the allocator that allocated
+// them; a NULL allocator means free().
 TFL_CAPI_EXPORT void TfLiteTensorDataFreeWithAllocator(TfLiteTensor* t, TfLiteAllocator* allocator);
 
 // Frees everything that a quantisation owns and resets it to kTfLiteNoQuantization. NULL is
@@ -574,7 +577,8 @@ TFL_CAPI_EXPORT void TfLiteQuantizationFree(TfLiteQuantization* quantization);
 // Frees a sparsity struct and everything that it owns. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteSparsityFree(TfLiteSparsity* sparsity);
 
-// Frees everything that a tensor owns and resets these fields, not the struct. NULL is ignored.
+// Frees everything that a tensor owns and resets the fields that pointed to it, but does not free
+// the struct. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteTensorFree(TfLiteTensor* t);
 
 // Returns a deep copy. Shape, signature, quantisation and sparsity are copied; contents of dynamic
@@ -593,28 +597,31 @@ TFL_CAPI_EXPORT void TfLiteTensorReset(TfLiteType type, const char* name, TfLite
                                        const void* allocation, bool is_variable,
                                        TfLiteTensor* tensor);
 
-// Copies type, shape, contents, buffer handle, data_is_stale and delegate. The contents are copied
-// into the memory of `dst`, so `bytes` must be equal, else kTfLiteError. Name and quantisation are
-// unchanged. kTfLiteOk without effect if either is NULL or both are the same tensor.
+// Copies type, shape, contents, buffer handle, data_is_stale and delegate of a tensor. The contents
+// are copied into the memory of `dst`, so `bytes` must be equal, else kTfLiteError. Name and
+// quantisation are unchanged. kTfLiteOk without effect if either tensor is NULL or both are the
+// same tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst);
 
 // Resizes the memory of a dynamic or persistent tensor to `num_bytes` bytes; kTfLiteOk without
-// effect for other tensors. If it grows and `preserve_data` is false, the contents are lost;
-// shrinking only lowers `bytes`. kTfLiteError, with the old memory kept, for a NULL tensor, on
-// overflow and if out of memory.
+// effect for other tensors. If the memory grows and `preserve_data` is false, the contents are
+// lost; shrinking only lowers `bytes`. kTfLiteError, with the old memory kept, for a NULL tensor,
+// on overflow and if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopy(size_t num_bytes, TfLiteTensor* tensor,
                                                          bool preserve_data);
 
-// Resizes with an allocator; NULL means malloc. With an allocator, shrinking reallocates the block.
+// Resizes a tensor like TfLiteTensorResizeMaybeCopy, but with an allocator, and shrinking
+// reallocates the block. A NULL allocator means malloc.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopyWithAllocator(size_t num_bytes,
                                                                       TfLiteTensor* tensor,
                                                                       bool preserve_data,
                                                                       TfLiteAllocator* allocator);
 
-// TfLiteTensorResizeMaybeCopy with the contents preserved.
+// Calls TfLiteTensorResizeMaybeCopy with the contents preserved.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorRealloc(size_t num_bytes, TfLiteTensor* tensor);
 
-// Calls TfLiteTensorResizeMaybeCopyWithAllocator with the contents preserved; NULL means malloc.
+// Calls TfLiteTensorResizeMaybeCopyWithAllocator with the contents preserved. A NULL allocator
+// means malloc.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorReallocWithAllocator(size_t num_bytes,
                                                               TfLiteTensor* tensor,
                                                               TfLiteAllocator* allocator);
@@ -623,19 +630,19 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorReallocWithAllocator(size_t num_bytes,
 // tensor.
 TFL_CAPI_EXPORT const TfLiteIntArray* TfLiteTensorGetDimsSignature(const TfLiteTensor* t);
 
-// Origin of the tensor's memory; derived from its allocation type.
+// Origin of a tensor's memory; derived from its allocation type.
 TFL_CAPI_EXPORT TfLiteAllocationStrategy TfLiteTensorGetAllocationStrategy(const TfLiteTensor* t);
 
-// Period during which the address of its contents is constant.
+// Period during which the address of a tensor's contents is constant.
 TFL_CAPI_EXPORT TfLiteRunStability TfLiteTensorGetBufferAddressStability(const TfLiteTensor* t);
 
-// Period during which its contents are constant.
+// Period during which a tensor's contents are constant.
 TFL_CAPI_EXPORT TfLiteRunStability TfLiteTensorGetDataStability(const TfLiteTensor* t);
 
-// First phase in which its contents are known.
+// First phase in which a tensor's contents are known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteTensorGetDataKnownStep(const TfLiteTensor* t);
 
-// First phase in which its shape is known.
+// First phase in which a tensor's shape is known.
 TFL_CAPI_EXPORT TfLiteRunStep TfLiteTensorGetShapeKnownStep(const TfLiteTensor* t);
 
 // ------------------------------------------------------------------------------------------------
@@ -659,7 +666,7 @@ typedef struct TfLiteDelegateParams {
 typedef struct TfLiteOpaqueDelegateParams {
   // The delegate that replaced the nodes.
   TfLiteOpaqueDelegate* delegate;
-  // `data` of its builder.
+  // Field `data` of the delegate's builder.
   void* delegate_data;
   // Indices of the replaced nodes, in execution order.
   TfLiteIntArray* nodes_to_replace;
@@ -669,8 +676,9 @@ typedef struct TfLiteOpaqueDelegateParams {
   TfLiteIntArray* output_tensors;
 } TfLiteOpaqueDelegateParams;
 
-// Interface of a subgraph for kernels and delegates. One object per subgraph, owned by the
-// interpreter and valid as long as it. Use it only inside the callback that received it.
+// Interface of a subgraph for kernels and delegates. Each subgraph has one object, which the
+// interpreter owns and which is valid as long as the interpreter. Use it only inside the callback
+// that received it.
 //
 // Six functions work only during a delegate's Prepare; otherwise they report an error and return
 // kTfLiteError. The runtime exchanges these function pointers, so read them at each call. Seven
@@ -679,16 +687,16 @@ typedef struct TfLiteContext {
   // Number of tensors; grows with AddTensors.
   size_t tensors_size;
 
-  // Delegates only. Stores the node indices in execution order. The runtime owns the array and
+  // For delegates only. Stores the node indices in execution order. The runtime owns the array and
   // overwrites it at the next call of this function; copy it before calling anything that may call
   // it.
   TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext* context, TfLiteIntArray** execution_plan);
 
-  // All tensors. The array may move when tensors are added, but not before a kernel's prepare or
-  // invoke has added 16.
+  // All tensors of the subgraph. The array may move when tensors are added, but not before a
+  // kernel's prepare or invoke has added 16.
   TfLiteTensor* tensors;
 
-  // Private to the runtime.
+  // Data of the runtime; private.
   void* impl_;
 
   // Changes the shape of a tensor. Takes ownership of `new_size` in every case; on success that
@@ -704,13 +712,13 @@ typedef struct TfLiteContext {
   TfLiteStatus (*AddTensors)(struct TfLiteContext* context, int tensors_to_add,
                              int* first_new_tensor_index);
 
-  // Delegates only. Finds a node of the table, including nodes that no longer run. The pointers
+  // For delegates only. Finds a node of the table, including nodes that no longer run. The pointers
   // become invalid when nodes are added.
   TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext* context, int node_index,
                                          TfLiteNode** node,
                                          struct TfLiteRegistration** registration);
 
-  // Delegates only. Replaces the listed nodes by the minimum number of new nodes that their
+  // For delegates only. Replaces the listed nodes by the minimum number of new nodes that their
   // dependencies permit; each new node runs `registration`. The list is borrowed. On failure the
   // delegate's Prepare must return the error.
   TfLiteStatus (*ReplaceNodeSubsetsWithDelegateKernels)(struct TfLiteContext* context,
@@ -735,41 +743,42 @@ typedef struct TfLiteContext {
   // Always NULL: other runtimes store a C++ object here.
   void* profiler;
 
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   void* (*AllocatePersistentBuffer)(struct TfLiteContext* context, size_t bytes);
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   TfLiteStatus (*AllocateBufferForEval)(struct TfLiteContext* context, size_t bytes, void** ptr);
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   TfLiteStatus (*RequestScratchBufferInArena)(struct TfLiteContext* context, size_t bytes,
                                               int* buffer_index);
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   void* (*GetScratchBuffer)(struct TfLiteContext* context, int buffer_index);
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   TfLiteStatus (*ResizeTensorExplicit)(struct TfLiteContext* context, TfLiteTensor* tensor,
                                        int dims, const int* shape);
 
-  // Delegates only. Returns the partitions that replacing the nodes would create, without changing
-  // the graph. The runtime owns the array and overwrites it at the next preview.
+  // For delegates only. Returns the partitions that replacing the nodes would create, without
+  // changing the graph. The runtime owns the array and overwrites it at the next preview.
   TfLiteStatus (*PreviewDelegatePartitioning)(struct TfLiteContext* context,
                                               const TfLiteIntArray* nodes_to_replace,
                                               TfLiteDelegateParams** partition_params_array,
                                               int* num_partitions);
 
-  // Runtime for micro-controllers; NULL here. Use `tensors`.
+  // Function of the runtime for micro-controllers; always NULL here. Use `tensors` instead.
   TfLiteTensor* (*GetTensor)(const struct TfLiteContext* context, int tensor_idx);
-  // Runtime for micro-controllers; NULL here.
+  // Function of the runtime for micro-controllers; always NULL here.
   TfLiteEvalTensor* (*GetEvalTensor)(const struct TfLiteContext* context, int tensor_idx);
 
-  // Returns metadata of the model by name. The bytes are valid as long as the interpreter. An error
-  // if the name is unknown, and during a kernel's init.
+  // Returns metadata of the model by name. The bytes are valid as long as the interpreter. Returns
+  // an error if the name is unknown, and during a kernel's init.
   TfLiteStatus (*GetModelMetadata)(const struct TfLiteContext* context, const char* name,
                                    const char** ptr, size_t* bytes);
 
-  // Delegates only (since TensorFlow 2.14). Makes another subgraph available for delegation.
+  // For delegates only (since TensorFlow 2.14). Makes another subgraph available for delegation.
   TfLiteStatus (*AcquireSubgraphContext)(struct TfLiteContext* context, int subgraph_index,
                                          struct TfLiteContext** acquired_context);
 
-  // Delegates only (since TensorFlow 2.14). Ends the access that AcquireSubgraphContext permitted.
+  // For delegates only (since TensorFlow 2.14). Ends the access that AcquireSubgraphContext
+  // permitted.
   TfLiteStatus (*ReleaseSubgraphContext)(struct TfLiteContext* context, int subgraph_index);
 } TfLiteContext;
 
@@ -838,7 +847,7 @@ typedef struct TfLiteRegistration {
   uint64_t inplace_operator;
 } TfLiteRegistration;
 
-// The 80 bytes of TensorFlow 2.13; fields as in TfLiteRegistration.
+// Registration of TensorFlow 2.13, with 80 bytes; fields as in TfLiteRegistration.
 typedef struct TfLiteRegistration_V3 {
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* buffer);
@@ -852,7 +861,7 @@ typedef struct TfLiteRegistration_V3 {
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteContext* context, TfLiteNode* node);
 } TfLiteRegistration_V3;
 
-// The 72 bytes of TensorFlow 2.10 to 2.12; fields as in TfLiteRegistration.
+// Registration of TensorFlow 2.10 to 2.12, with 72 bytes; fields as in TfLiteRegistration.
 typedef struct TfLiteRegistration_V2 {
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* buffer);
@@ -865,7 +874,7 @@ typedef struct TfLiteRegistration_V2 {
   TfLiteOperator* registration_external;
 } TfLiteRegistration_V2;
 
-// The 64 bytes from before TensorFlow 2.10; fields as in TfLiteRegistration.
+// Registration from before TensorFlow 2.10, with 64 bytes; fields as in TfLiteRegistration.
 typedef struct TfLiteRegistration_V1 {
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* buffer);
@@ -904,7 +913,7 @@ typedef enum TfLiteDelegateFlags {
 // owns it and must delete it after every interpreter that it was applied to. Initialise it with
 // zeros or with TfLiteDelegateCreate. The struct had 48 bytes before TensorFlow 2.11.
 struct TfLiteDelegate {
-  // Private to the delegate.
+  // Data of the delegate; private.
   void* data_;
 
   // Called once per subgraph, and again after each resize: reads the graph and replaces nodes. Must
@@ -936,23 +945,23 @@ TFL_CAPI_EXPORT TfLiteDelegate TfLiteDelegateCreate(void);
 // Description of an opaque delegate; see TfLiteOpaqueDelegateCreate in c_api_opaque.h. Every
 // callback receives `data`.
 typedef struct TfLiteOpaqueDelegateBuilder {
-  // Private to the delegate; never freed by the runtime.
+  // Data of the delegate; private, never freed by the runtime.
   void* data;
 
-  // Same as TfLiteDelegate.Prepare. Required.
+  // Callback TfLiteDelegate.Prepare with opaque arguments. Required.
   TfLiteStatus (*Prepare)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate, void* data);
 
-  // Same as TfLiteDelegate.CopyFromBufferHandle.
+  // Callback TfLiteDelegate.CopyFromBufferHandle with opaque arguments. May be NULL.
   TfLiteStatus (*CopyFromBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate,
                                        void* data, TfLiteBufferHandle buffer_handle,
                                        TfLiteOpaqueTensor* tensor);
 
-  // Same as TfLiteDelegate.CopyToBufferHandle.
+  // Callback TfLiteDelegate.CopyToBufferHandle with opaque arguments. May be NULL.
   TfLiteStatus (*CopyToBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate,
                                      void* data, TfLiteBufferHandle buffer_handle,
                                      TfLiteOpaqueTensor* tensor);
 
-  // Same as TfLiteDelegate.FreeBufferHandle.
+  // Callback TfLiteDelegate.FreeBufferHandle with opaque arguments. May be NULL.
   void (*FreeBufferHandle)(TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate, void* data,
                            TfLiteBufferHandle* handle);
 
@@ -963,7 +972,7 @@ typedef struct TfLiteOpaqueDelegateBuilder {
 #ifdef __cplusplus
 }  // extern "C"
 
-// Base class of the object of a tensor of kTfLiteVariantObject. The order of the two virtual
+// Base class of the object in a tensor of type kTfLiteVariantObject. The order of the two virtual
 // functions is part of the ABI.
 struct VariantData {
   // The runtime deletes the object through this destructor.

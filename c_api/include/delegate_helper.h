@@ -80,10 +80,10 @@ static inline TfLiteIntArray* DeputyIntArrayCopy(const TfLiteIntArray* from) {
 // The partition helper
 // ------------------------------------------------------------------------------------------------
 
-// Returns true if the delegate supports a node. Otherwise it may write the reason to `reason`,
-// which holds `reason_size` bytes including the NUL and is empty before. `user_data` is the
-// argument of DeputyPartitionHelperPartition. It is also called for nodes of earlier delegates;
-// their builtin_code is kTfLiteBuiltinDelegate, and it must return false for them.
+// Returns true if the delegate supports a node. Otherwise the predicate may write the reason to
+// `reason`, which holds `reason_size` bytes including the NUL and is empty before. `user_data` is
+// the argument of DeputyPartitionHelperPartition. The predicate is also called for nodes of earlier
+// delegates; their builtin_code is kTfLiteBuiltinDelegate, and it must return false for them.
 typedef bool (*DeputyNodePredicate)(TfLiteContext* context, TfLiteNode* node,
                                     const TfLiteRegistration* registration, void* user_data,
                                     char* reason, size_t reason_size);
@@ -92,17 +92,17 @@ typedef bool (*DeputyNodePredicate)(TfLiteContext* context, TfLiteNode* node,
 typedef struct DeputyUnsupportedNode {
   // Index of the node.
   int node;
-  // Number of its operator.
+  // Number of the node's operator.
   int builtin_code;
-  // Name of its operator if that is a custom one, else NULL. The runtime owns it.
+  // Name of the node's operator if that is a custom one, else NULL. The runtime owns it.
   const char* custom_name;
-  // Reason; never NULL. The helper owns it.
+  // Reason why the delegate does not support the node; never NULL. The helper owns it.
   char* reason;
 } DeputyUnsupportedNode;
 
 // Result of partitioning. The fields are read-only for callers.
 typedef struct DeputyPartitionHelper {
-  // The context of the Prepare.
+  // Context of the delegate's Prepare.
   TfLiteContext* context;
   // Copy of the execution plan at the time of partitioning, with all nodes.
   TfLiteIntArray* plan;
@@ -125,7 +125,7 @@ static inline void DeputyPartitionHelperInit(DeputyPartitionHelper* helper,
   helper->context = context;
 }
 
-// Frees the results in the helper; it may be used again.
+// Frees the results in the helper, which may be used again.
 static inline void DeputyPartitionHelperFree(DeputyPartitionHelper* helper) {
   TfLiteContext* context = helper->context;
   for (int i = 0; i < helper->unsupported_count; ++i) free(helper->unsupported[i].reason);
@@ -176,7 +176,7 @@ static inline TfLiteStatus DeputyPartitionHelperRefuse(DeputyPartitionHelper* he
                                                        const TfLiteRegistration* registration,
                                                        const char* reason) {
   const int count = helper->unsupported_count;
-  if ((count & (count - 1)) == 0) {  // the array is full at powers of two
+  if ((count & (count - 1)) == 0) {  // the array is full if the count is a power of two
     const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
     DeputyUnsupportedNode* grown = (DeputyUnsupportedNode*)realloc(
         helper->unsupported, capacity * sizeof(DeputyUnsupportedNode));
@@ -244,7 +244,7 @@ typedef struct DeputyPartitionRank {
   int nodes, partition;
 } DeputyPartitionRank;
 
-// Orders by decreasing size; partitions of equal size by execution order. For qsort.
+// Comparison for qsort: by decreasing size; partitions of equal size by execution order.
 static inline int DeputyPartitionRankCompare(const void* a, const void* b) {
   const DeputyPartitionRank* first = (const DeputyPartitionRank*)a;
   const DeputyPartitionRank* second = (const DeputyPartitionRank*)b;
@@ -302,7 +302,7 @@ typedef struct DeputyHalfPartitionHelper {
   // -1.
   int* constant_of;
   int tensor_count;
-  // Number of these DEQUANTIZE nodes.
+  // Number of DEQUANTIZE nodes of float16 constants.
   int dequantize_count;
   // The delegate's predicate and its argument.
   DeputyNodePredicate is_supported;
@@ -316,7 +316,7 @@ static inline void DeputyHalfPartitionHelperInit(DeputyHalfPartitionHelper* help
   DeputyPartitionHelperInit(&helper->base, context);
 }
 
-// Frees the results in the helper; it may be used again.
+// Frees the results in the helper, which may be used again.
 static inline void DeputyHalfPartitionHelperFree(DeputyHalfPartitionHelper* helper) {
   TfLiteContext* context = helper->base.context;
   DeputyPartitionHelperFree(&helper->base);
@@ -324,7 +324,7 @@ static inline void DeputyHalfPartitionHelperFree(DeputyHalfPartitionHelper* help
   DeputyHalfPartitionHelperInit(helper, context);
 }
 
-// Returns the float16 constant from which a tensor is computed, or -1.
+// Returns the float16 constant from which a tensor is computed; -1 if there is none.
 static inline int DeputyHalfConstantOf(const DeputyHalfPartitionHelper* helper, int tensor) {
   return tensor >= 0 && tensor < helper->tensor_count ? helper->constant_of[tensor] : -1;
 }

@@ -17,10 +17,10 @@ typedef TfLiteOpaqueDelegate* TfLiteDelegatePluginCreateFunc(const void* tflite_
 // Deletes a delegate.
 typedef void TfLiteDelegatePluginDestroyFunc(TfLiteOpaqueDelegate* delegate);
 
-// Returns the delegate's number of its last error; 0 for none.
+// Returns the number of the delegate's last error; 0 for none.
 typedef int TfLiteDelegatePluginGetDelegateErrnoFunc(TfLiteOpaqueDelegate* delegate);
 
-// The table. Valid as long as the plug-in is loaded.
+// The table of functions. Valid as long as the plug-in is loaded.
 typedef struct TfLiteOpaqueDelegatePlugin {
   // Creates a delegate.
   TfLiteDelegatePluginCreateFunc* create;

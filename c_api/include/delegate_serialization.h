@@ -145,7 +145,8 @@ static inline void DeputyFingerprintAddTensors(DeputyFingerprint* fingerprint,
 // Adds nodes, e.g. a partition's `nodes_to_replace` in the init of its kernel: operators with their
 // versions, the indices of their inputs and outputs, and these tensors. Options of custom operators
 // are included, those of builtin operators are not, because each has a struct of its own: add the
-// relevant ones, or use a token that identifies the model. An error if a node is not available.
+// relevant ones, or use a token that identifies the model. Returns an error if a node is not
+// available.
 static inline TfLiteStatus DeputyFingerprintAddNodes(DeputyFingerprint* fingerprint,
                                                      TfLiteContext* context,
                                                      const TfLiteIntArray* nodes) {
@@ -176,8 +177,8 @@ static inline TfLiteStatus DeputyFingerprintAddNodes(DeputyFingerprint* fingerpr
 
 // Location of the entries. The caller owns both strings; they are read during each call only.
 typedef struct DeputySerialization {
-  // The directory. Writing creates the last part of its path, accessible to the user only. NULL or
-  // "" disables the cache.
+  // Directory of the entries. Writing creates the last part of its path, accessible to the user
+  // only. NULL or "" disables the cache.
   const char* folder;
   // Name that separates the entries of one model from those of others, chosen by the user or the
   // vendor. Its first 64 bytes are the prefix of the file's name, with '_' instead of characters
@@ -196,7 +197,7 @@ enum {
 // Header of an entry's file, in the machine's byte order.
 typedef struct DeputySerializationHeader {
   char magic[8];
-  // Fingerprint with the token added.
+  // Fingerprint of the entry, with the token added.
   DeputyFingerprint key;
   // Size of the contents that follow, in bytes, and their hash.
   uint64_t bytes;
@@ -221,7 +222,7 @@ static inline DeputySerializationHeader DeputySerializationHeaderOf(
 }
 
 // Writes the path of an entry to `path`, a buffer of kDeputySerializationPathBytes. Returns false
-// if it is too long or if there is no directory.
+// if the path is too long or there is no directory.
 static inline bool DeputySerializationPath(const DeputySerialization* store,
                                            const DeputyFingerprint* fingerprint, char* path) {
   char token[65];
@@ -346,7 +347,7 @@ static inline TfLiteStatus DeputySerializationWrite(const DeputySerialization* s
                                                     const void* data, size_t bytes) {
   char path[kDeputySerializationPathBytes], draft[kDeputySerializationPathBytes];
   if (!DeputySerializationPath(store, fingerprint, path)) return kTfLiteDelegateDataWriteError;
-  (void)mkdir(store->folder, 0700);  // creation of the draft detects failures
+  (void)mkdir(store->folder, 0700);  // if this fails, creating the draft fails as well
   const int file = DeputySerializationMakeDraft(path, draft);
   if (file < 0) return kTfLiteDelegateDataWriteError;
   const DeputySerializationHeader header =

@@ -73,7 +73,8 @@ TFL_CAPI_EXPORT void DeputyCheckEnvironment(void);
 typedef struct DeputyOperator {
   // sizeof(DeputyOperator).
   size_t struct_size;
-  // Name in the model format, in capitals, or the name of the custom operator. Static string.
+  // Name of the operator in the model format, in capitals, or of the custom operator. Static
+  // string.
   const char* name;
   // Number of the builtin operator; 32 for custom operators.
   int32_t builtin_code;
@@ -96,13 +97,14 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyGetOperator(size_t index, DeputyOperator* op)
 typedef struct DeputyModelOperator {
   // sizeof(DeputyModelOperator).
   size_t struct_size;
-  // Name, as in DeputyOperator; valid as long as the model.
+  // Name of the operator, as in DeputyOperator; valid as long as the model.
   const char* name;
   // Number of the builtin operator; 32 for custom operators.
   int32_t builtin_code;
   // Version of the operator in the model.
   int32_t version;
-  // Number of its nodes in all subgraphs; 0 if the model lists the operator but does not use it.
+  // Number of nodes of the operator in all subgraphs; 0 if the model lists the operator but does
+  // not use it.
   int32_t node_count;
   // 1 if Deputy has a kernel for this version, else 0.
   int32_t has_kernel;
@@ -281,13 +283,13 @@ typedef struct DeputyDelegationStatus {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
     const TfLiteInterpreter* interpreter, DeputyDelegationStatus* status);
 
-// Selects the runs in which a delegate's results are compared with those of the replaced nodes on
-// the CPU.
+// Selects the runs of partitions in which a delegate's results are compared with those of the
+// replaced nodes on the CPU.
 typedef enum DeputyVerificationMode {
   kDeputyVerifyNever = 0,
-  // In the first run of each partition after every allocation of tensors.
+  // Compares the first run of each partition after every allocation of tensors.
   kDeputyVerifyFirst = 1,
-  // In the first run, and in every `interval`-th run after it.
+  // Compares the first run of each partition, and every `interval`-th run after it.
   kDeputyVerifyEveryNth = 2,
   kDeputyVerifyAlways = 3,
 } DeputyVerificationMode;
@@ -308,7 +310,7 @@ typedef struct DeputyVerification {
   // Tolerance for quantised values, in quantisation steps; 0 means three steps, plus one for every
   // two nodes of the partition; -1 means equality.
   int32_t quantized_steps;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
 } DeputyVerification;
 
@@ -330,8 +332,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetVerification(
 typedef struct DeputyVerificationStatus {
   // sizeof(DeputyVerificationStatus).
   size_t struct_size;
-  // Number of runs of partitions that were compared; of those with a wrong result; and of those
-  // that could not be compared.
+  // Numbers of runs of partitions: runs that were compared, runs with a wrong result among them,
+  // and runs that could not be compared.
   int64_t verified;
   int64_t wrong;
   int64_t skipped;
@@ -342,7 +344,7 @@ typedef struct DeputyVerificationStatus {
   int32_t subgraph_index;
   int32_t node_index;
   int32_t tensor_index;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
   // Index of the wrong element in the tensor, the value computed by the CPU, and the delegate's
   // value.
@@ -376,13 +378,13 @@ TFL_CAPI_EXPORT const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpr
 TFL_CAPI_EXPORT int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
                                                         int32_t subgraph_index);
 
-// A tensor of any subgraph, owned by the interpreter. NULL if an index is out of range.
+// Returns a tensor of any subgraph, owned by the interpreter. NULL if an index is out of range.
 TFL_CAPI_EXPORT const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
                                                                int32_t subgraph_index,
                                                                int32_t tensor_index);
 
-// Resizes the input of that name. Unlike TfLiteSignatureRunnerResizeInputTensor, and like
-// TfLiteInterpreterResizeInputTensor, it can change every dimension and the rank.
+// Resizes the signature's input of that name. Unlike TfLiteSignatureRunnerResizeInputTensor, and
+// like TfLiteInterpreterResizeInputTensor, this function can change every dimension and the rank.
 TFL_CAPI_EXPORT TfLiteStatus DeputySignatureRunnerResizeInputTensor(
     TfLiteSignatureRunner* signature_runner, const char* input_name, const int* input_dims,
     int32_t input_dims_size);
@@ -395,7 +397,7 @@ TFL_CAPI_EXPORT int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* i
 typedef struct DeputyNodeInfo {
   // sizeof(DeputyNodeInfo).
   size_t struct_size;
-  // Position of the node: its subgraph, and its index in the table of nodes.
+  // Index of the node's subgraph, and the node's index in the table of nodes.
   int32_t subgraph_index;
   int32_t node_index;
   // Position in the execution plan; -1 if the node does not run.
@@ -431,19 +433,19 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterprete
 typedef struct DeputyDelegateInfo {
   // sizeof(DeputyDelegateInfo).
   size_t struct_size;
-  // The pointer that the caller passed.
+  // Pointer that the caller passed as the delegate.
   const TfLiteDelegate* delegate;
-  // The plug-in's name, else the name of the delegate's kernels, else "".
+  // Name of the plug-in, else of the delegate's kernels, else "".
   const char* name;
-  // Not 0: it was applied successfully and has not been removed since.
+  // Not 0: the delegate was applied successfully and has not been removed since.
   int32_t applied;
   // Number of the delegate's nodes in the execution plans, which is the number of its partitions.
   int32_t partition_count;
-  // Number of the model's nodes that it runs, over all subgraphs.
+  // Number of the model's nodes that the delegate runs, over all subgraphs.
   int32_t node_count;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
-  // Reason why it could not be applied or was removed; "" otherwise.
+  // Reason why the delegate could not be applied or was removed; "" otherwise.
   const char* failure;
 } DeputyDelegateInfo;
 
@@ -472,11 +474,11 @@ typedef struct DeputyNodeSupport {
   const char* reason_name;
   // The explanation that belongs to the reason; "" if there is none.
   const char* text;
-  // The atomic group, -1 for none.
+  // Number of the atomic group of the node, -1 for none.
   int32_t group;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
-  // The delegate's estimate in nanoseconds, negative if it gave none.
+  // The delegate's estimate of the node's run time in nanoseconds, negative if it gave none.
   double cost_ns;
 } DeputyNodeSupport;
 
@@ -512,10 +514,10 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* i
 typedef struct DeputyNodeRun {
   // sizeof(DeputyNodeRun).
   size_t struct_size;
-  // Index of the node of the plan that runs it: its own, or that of a delegate's node; -1 if it
+  // Index of the node of the plan that runs this node: itself, or a delegate's node; -1 if the node
   // does not run.
   int32_t runner;
-  // Index of that delegate, -1 for the CPU.
+  // Index of the delegate that runs the node, -1 for the CPU.
   int32_t delegate_index;
   // Number of runs of the node, and their total time in nanoseconds, while a profile callback was
   // set.
@@ -533,7 +535,7 @@ typedef struct DeputyNodeRun {
   // that end in "_bf16" multiply in bfloat16 (DeputyPrecision). Static string.
   const char* implementation;
   // Strides of the output rows and columns that the CPU computes, starting with the first ones; 1
-  // if it computes all. No node reads the others, and they are not stored.
+  // if it computes all. No node reads the other rows and columns, and they are not stored.
   int32_t row_stride;
   int32_t column_stride;
   // Time that a delegate reported for the node while a profile callback was set (DeputyOpEvent), in
@@ -557,7 +559,7 @@ typedef struct DeputyPartition {
   int32_t plan_position;
   // Index of the delegate, for DeputyInterpreterGetDelegateInfo.
   int32_t delegate_index;
-  // Number of the nodes that it replaced, and their indices.
+  // Number of nodes that the partition replaced, and their indices.
   int32_t node_count;
   const int32_t* nodes;
   // Number of input tensors other than constants and of output tensors, and their sizes in bytes.
@@ -565,12 +567,12 @@ typedef struct DeputyPartition {
   int32_t output_count;
   size_t input_bytes;
   size_t output_bytes;
-  // Size of the constants that it reads, in bytes.
+  // Size of the constants that the partition reads, in bytes.
   size_t constant_bytes;
 } DeputyPartition;
 
-// Number of partitions of a subgraph, which is that of delegates' nodes in its execution plan; 0 if
-// the index is out of range.
+// Number of partitions of a subgraph, which is the number of delegates' nodes in its execution
+// plan; 0 if the index is out of range.
 TFL_CAPI_EXPORT int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
                                                            int32_t subgraph_index);
 
@@ -591,12 +593,13 @@ typedef enum DeputyNodeSelector {
   kDeputySelectIndex = 0,
   // The node that produces the tensor of that name.
   kDeputySelectOutputTensor = 1,
-  // All nodes of the operator of that name, as in DeputyNodeInfo: "CONV_2D", or a custom
-  // operator's.
+  // All nodes of the operator of that name, as in DeputyNodeInfo: "CONV_2D", or the name of a
+  // custom operator.
   kDeputySelectOperator = 2,
 } DeputyNodeSelector;
 
-// Restricts nodes to one delegate, or to the CPU. It does not make the delegate claim them.
+// Constraint that restricts nodes to one delegate, or to the CPU. It does not make the delegate
+// claim them.
 typedef struct DeputyPlacement {
   // sizeof(DeputyPlacement).
   size_t struct_size;
@@ -606,9 +609,9 @@ typedef struct DeputyPlacement {
   int32_t subgraph_index;
   // Index of the node, for kDeputySelectIndex.
   int32_t node_index;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
-  // Name for the other selectors; it is copied.
+  // Name of the tensor or operator, for the other selectors; it is copied.
   const char* name;
   // The only delegate that may claim the nodes; NULL excludes them from delegation.
   const TfLiteDelegate* delegate;
@@ -625,9 +628,9 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpre
 typedef enum DeputyRequirement {
   // No minimum.
   kDeputyRequireNothing = 0,
-  // At least one node.
+  // At least one node must run in a delegate.
   kDeputyRequirePartial = 1,
-  // All nodes of all subgraphs to which delegates are applied.
+  // All nodes of all subgraphs to which delegates are applied must run in a delegate.
   kDeputyRequireFull = 2,
 } DeputyRequirement;
 
@@ -637,7 +640,7 @@ typedef enum DeputyRequirement {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
     TfLiteInterpreterOptions* options, DeputyRequirement requirement);
 
-// Checks whether the delegates of an interpreter meet the requirement: kTfLiteOk if they do, else
+// Checks that the delegates of an interpreter meet the requirement: kTfLiteOk if they do, else
 // kTfLiteError with a report that lists the nodes that no delegate runs. `delegated` and `total`,
 // which may be NULL, receive the number of delegated nodes and of all nodes of the model.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
@@ -652,9 +655,10 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterp
 typedef enum DeputySeverity {
   // The delegate violates the contract.
   kDeputySeverityError = 0,
-  // Nearly always an error, but intended by some delegates.
+  // The delegate does something that is nearly always an error, but intended by some delegates.
   kDeputySeveritySuspicion = 1,
-  // Permitted here, but not in every release of TensorFlow Lite.
+  // The delegate does something that is permitted here, but not in every release of TensorFlow
+  // Lite.
   kDeputySeverityPortability = 2,
 } DeputySeverity;
 
@@ -672,7 +676,7 @@ typedef struct DeputyFinding {
   int32_t subgraph_index;
   int32_t node_index;
   int32_t tensor_index;
-  // Number of occurrences so far.
+  // Number of occurrences of the finding so far.
   int64_t count;
   // Pointer to the delegate, as in its kernels' nodes; NULL if no delegate caused the finding.
   const TfLiteDelegate* delegate;
@@ -686,7 +690,7 @@ typedef struct DeputyValidationOptions {
   size_t struct_size;
   // Not 0: the layer is enabled.
   int32_t enabled;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
   // Maximum time of one invoke of a delegate's kernel, in nanoseconds; 0: unlimited.
   int64_t invoke_budget_ns;
@@ -706,7 +710,7 @@ typedef struct DeputyValidationOptions {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetValidation(
     TfLiteInterpreterOptions* options, const DeputyValidationOptions* validation);
 
-// Number of different findings so far; 0 for NULL and without validation.
+// Number of different findings of an interpreter so far; 0 for NULL and without validation.
 TFL_CAPI_EXPORT size_t DeputyInterpreterGetFindingCount(const TfLiteInterpreter* interpreter);
 
 // Fills `finding`, whose struct_size the caller has set. Its strings are valid as long as the
@@ -757,13 +761,13 @@ typedef struct DeputyTensorMemory {
   size_t struct_size;
   // Index of the tensor in its subgraph.
   int32_t tensor_index;
-  // Not 0: it is in the persistent block, otherwise in the arena.
+  // Not 0: the tensor is in the persistent block, otherwise in the arena.
   int32_t persistent;
-  // Offset in its block, in bytes.
+  // Offset of the tensor in its block, in bytes.
   size_t offset;
-  // Size in its block, in bytes.
+  // Size of the tensor in its block, in bytes.
   size_t bytes;
-  // First and last position in the execution plan at which its contents are needed.
+  // First and last position in the execution plan at which the tensor's contents are needed.
   int32_t first_use;
   int32_t last_use;
   // Since the second release of the struct: index of the tensor whose memory this tensor uses,
@@ -801,12 +805,12 @@ typedef struct DeputyOpEvent {
   int32_t node_index;
   // Name of the operator, as in DeputyNodeInfo. Valid during the call only.
   const char* operator_name;
-  // Begin, on a monotonic clock, and duration, in nanoseconds.
+  // Begin of the operator, on a monotonic clock, and its duration, in nanoseconds.
   int64_t begin_ns;
   int64_t duration_ns;
   // Status that the operator's kernel returned.
   TfLiteStatus status;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
   // For an event that a delegate reported: name of the delegate, name of the operation ("conv_2d")
   // or "", index of the delegate's node, and begin and duration of that node's whole run. Otherwise
@@ -816,7 +820,7 @@ typedef struct DeputyOpEvent {
   int64_t node_begin_ns;
   int64_t node_duration_ns;
   int32_t delegate_node;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved2;
 } DeputyOpEvent;
 
@@ -841,9 +845,9 @@ typedef struct DeputyWorkerEvent {
   int32_t node_index;
   // Index of the thread: 0 is the thread that invokes, the others are the pool's.
   int32_t worker;
-  // Number of tiles that it computed.
+  // Number of tiles that the thread computed.
   int32_t tiles;
-  // Begin and duration in nanoseconds, on the clock of DeputyOpEvent.
+  // Begin and duration of the work in nanoseconds, on the clock of DeputyOpEvent.
   int64_t begin_ns;
   int64_t duration_ns;
 } DeputyWorkerEvent;
@@ -863,19 +867,19 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetWorkerCallback(TfLiteInterprete
 // Plug-ins
 // ------------------------------------------------------------------------------------------------
 
-// A loaded shared object that creates delegates. The reference counts below belong to this handle;
-// the shared object itself stays loaded until the process ends, because its own threads, or those
-// of a driver that it uses, may still run its code. Loading a file again does not read it again: a
-// new version of it needs a new process or a new file name.
+// A loaded shared object that creates delegates. Reference counts belong to this handle; the shared
+// object itself stays loaded until the process ends, because its own threads, or those of a driver
+// that it uses, may still run its code. Loading a file again does not read it again: a new version
+// of it needs a new process or a new file name.
 typedef struct DeputyPlugin DeputyPlugin;
 
 // Interface that a plug-in exports.
 typedef enum DeputyPluginKind {
-  // It exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  // The library exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
   kDeputyPluginExternal = 0,
-  // It exports TFL_TheStableDelegate.
+  // The library exports TFL_TheStableDelegate.
   kDeputyPluginStable = 1,
-  // It exports deputy_plugin, which describes the plug-in and its options.
+  // The library exports deputy_plugin, which describes the plug-in and its options.
   kDeputyPluginDeputy = 2,
 } DeputyPluginKind;
 
@@ -902,10 +906,11 @@ TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginLoadWithErrorReporter(
     const char* path, void (*reporter)(void* user_data, const char* format, va_list args),
     void* user_data);
 
-// Adds a reference and returns its argument. NULL is ignored. Any thread.
+// Adds a reference to a plug-in and returns its argument. NULL is ignored. Any thread.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginRetain(DeputyPlugin* plugin);
 
-// Drops a reference; the last one frees the handle. NULL is ignored. Any thread.
+// Drops a reference to a plug-in; dropping the last one frees the handle. NULL is ignored. Any
+// thread.
 TFL_CAPI_EXPORT void DeputyPluginRelease(DeputyPlugin* plugin);
 
 // A plug-in's description. Strings and options belong to the plug-in and are valid as long as the
@@ -913,7 +918,7 @@ TFL_CAPI_EXPORT void DeputyPluginRelease(DeputyPlugin* plugin);
 typedef struct DeputyPluginInfo {
   // sizeof(DeputyPluginInfo).
   size_t struct_size;
-  // Path from which it was loaded.
+  // Path from which the plug-in was loaded.
   const char* path;
   // A DeputyPluginKind.
   int32_t kind;
@@ -992,14 +997,14 @@ typedef struct DeputyPluginList DeputyPluginList;
 // caller owns the list. NULL if out of memory. Any thread; see DeputyPluginLoad.
 TFL_CAPI_EXPORT DeputyPluginList* DeputyPluginListCreate(const char* paths);
 
-// Frees a list and its references. NULL is ignored.
+// Frees a list of plug-ins and its references. NULL is ignored.
 TFL_CAPI_EXPORT void DeputyPluginListDelete(DeputyPluginList* list);
 
-// Number of entries; 0 for NULL.
+// Number of entries of a list of plug-ins; 0 for NULL.
 TFL_CAPI_EXPORT size_t DeputyPluginListGetCount(const DeputyPluginList* list);
 
-// The plug-in of an entry, owned by the list: call DeputyPluginRetain to keep it longer. NULL if it
-// could not be loaded or the index is out of range.
+// Returns the plug-in of an entry, owned by the list: call DeputyPluginRetain to keep it longer.
+// NULL if the entry could not be loaded or the index is out of range.
 TFL_CAPI_EXPORT DeputyPlugin* DeputyPluginListGetPlugin(const DeputyPluginList* list, size_t index);
 
 // The path of an entry, owned by the list. NULL if the index is out of range.
@@ -1031,7 +1036,7 @@ TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin,
                                                                  const void* settings);
 
-// Deletes a delegate that one of the three functions above or TfLiteExternalDelegateCreate created.
+// Deletes a delegate that a DeputyPluginCreate… function or TfLiteExternalDelegateCreate created.
 // NULL is ignored; any other delegate is reported and not deleted.
 TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 

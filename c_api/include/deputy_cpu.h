@@ -24,9 +24,9 @@ extern "C" {
 // there was none. Valid until the thread's next failure. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuLastError(void);
 
-// Options of the delegate. Each is also an option of the plug-in, as text under the same name and
-// with the same default and range (`deputy plugins libdeputy_cpu.so` prints them). Fields beyond
-// the struct_size of an older caller have their defaults.
+// Options of the delegate. Each field is also an option of the plug-in, as text under the same name
+// and with the same default and range (`deputy plugins libdeputy_cpu.so` prints them). Fields
+// beyond the struct_size of an older caller have their defaults.
 typedef struct DeputyCpuOptions {
   // sizeof(DeputyCpuOptions).
   size_t struct_size;

@@ -43,9 +43,9 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyGpuListDevices(DeputyDeviceCallback callback,
 // Storage type of filters and of results within a partition. Arithmetic is always in float32.
 typedef enum DeputyGpuPrecision {
   kDeputyGpuPrecisionFp32 = 0,
-  // Half the memory, three decimal digits; magnitudes above 65504 become infinite.
+  // Half precision: half the memory, three decimal digits; magnitudes above 65504 become infinite.
   kDeputyGpuPrecisionFp16 = 1,
-  // Fp16 on GPUs; Fp32 on CPUs, where fp16 is slower.
+  // Half precision on GPUs; single precision on CPUs, where half precision is slower.
   kDeputyGpuPrecisionAuto = 2,
 } DeputyGpuPrecision;
 
@@ -69,30 +69,31 @@ typedef enum DeputyGpuStorage {
   kDeputyGpuStorageImage3d = 5,
 } DeputyGpuStorage;
 
-// Usage of the delegate; selects a level of tuning (balanced: at least fast, sustained speed:
-// full).
+// Usage of the delegate, which selects a level of tuning: the option `tuning` for single inferences,
+// at least fast for balanced, full for sustained speed.
 typedef enum DeputyGpuPreference {
   kDeputyGpuPreferenceSingleAnswer = 0,
   kDeputyGpuPreferenceSustainedSpeed = 1,
   kDeputyGpuPreferenceBalanced = 2,
 } DeputyGpuPreference;
 
-// Auto-tuning of kernel variants when a partition is compiled: none, about 200 ms, up to a minute.
+// Auto-tuning of kernel variants when a partition is compiled: none, fast (about 200 ms), or full
+// (up to a minute).
 typedef enum DeputyGpuTuning {
   kDeputyGpuTuningNone = 0,
   kDeputyGpuTuningFast = 1,
   kDeputyGpuTuningFull = 2,
 } DeputyGpuTuning;
 
-// Options of the delegate. Each of them, except the two OpenCL objects, is also an option of the
+// Options of the delegate. Each field, except the two OpenCL objects, is also an option of the
 // plug-in, as text under the same name and with the same default and range (`deputy plugins
 // libdeputy_gpu.so` prints them). Fields beyond the struct_size of an older caller have their
 // defaults.
 typedef struct DeputyGpuOptions {
   // sizeof(DeputyGpuOptions).
   size_t struct_size;
-  // The device: an index, "gpu", "accelerator", "cpu", or a part of its name; "" or NULL: the best
-  // device, or the one that the environment variable DEPUTY_OPENCL_DEVICE names.
+  // Name of the device: an index, "gpu", "accelerator", "cpu", or a part of the device's name; ""
+  // or NULL: the best device, or the one that the environment variable DEPUTY_OPENCL_DEVICE names.
   const char* device;
   // A DeputyGpuDeviceClass.
   int32_t device_class;
@@ -104,8 +105,9 @@ typedef struct DeputyGpuOptions {
   int32_t force;
   // Maximum number of partitions; 0: unlimited.
   int64_t max_partitions;
-  // Minimum estimated gain of a partition in microseconds; others stay on the CPU. 0: only
-  // partitions that are estimated to be faster than on the CPU. -1e9, the default: no minimum.
+  // Minimum estimated gain of a partition in microseconds; partitions with less gain stay on the
+  // CPU. 0: only partitions that are estimated to be faster than on the CPU. -1e9, the default: no
+  // minimum.
   double min_gain_us;
   // A DeputyGpuPreference.
   int32_t preference;
@@ -185,8 +187,8 @@ TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate);
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor,
                                                  void* buffer, size_t offset);
 
-// Ends a binding: the tensor is in host memory again, with the contents that it had there.
-// kTfLiteError if it is not bound.
+// Ends the binding of a tensor: the tensor is in host memory again, with the contents that it had
+// there. kTfLiteError if the tensor is not bound.
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuUnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor);
 
 #ifdef __cplusplus

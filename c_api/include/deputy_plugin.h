@@ -26,8 +26,8 @@
 extern "C" {
 #endif
 
-// The version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in
-// with another major number is rejected; every minor number is accepted.
+// Version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in with
+// another major number is rejected; every minor number is accepted.
 #define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
 
 // The reason why a delegate does not run a node. Delegates return values below 100; the runtime
@@ -98,7 +98,7 @@ typedef struct DeputyPluginOption {
   const char* name;
   // A DeputyOptionType.
   int32_t type;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
   // Default value, as text.
   const char* default_value;
@@ -116,8 +116,8 @@ typedef enum DeputyLayout {
   kDeputyLayoutNchw = 2,
 } DeputyLayout;
 
-// Result of the query which nodes a delegate supports. All arrays have node_count entries and
-// belong to the runtime, which initialises them to "not supported, no reason, no group, cost
+// Result of the query for the nodes that a delegate supports. All arrays have node_count entries
+// and belong to the runtime, which initialises them to "not supported, no reason, no group, cost
 // unknown"; the delegate fills them.
 typedef struct DeputySupportResult {
   // Size of the struct in the runtime's version of this header.
@@ -149,7 +149,7 @@ typedef struct DeputyDeviceInfo {
   size_t struct_size;
   // Index in the list of devices, from 0; the value of the plug-in's device option.
   int32_t index;
-  // Not 0: delegates can be created on it.
+  // Not 0: delegates can be created on the device.
   int32_t usable;
   // Name and version of the driver that provides the device.
   const char* platform;
@@ -157,7 +157,7 @@ typedef struct DeputyDeviceInfo {
   // Name of the device, and its vendor.
   const char* name;
   const char* vendor;
-  // Type: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
+  // Type of the device: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
   const char* type;
   // Device class that kernels are generated for: "cpu", "desktop" or "mobile".
   const char* device_class;
@@ -170,11 +170,11 @@ typedef struct DeputyDeviceInfo {
   uint64_t memory_bytes;
   uint64_t max_buffer_bytes;
   uint32_t compute_units;
-  // Not 0: it supports half precision.
+  // Not 0: the device supports half precision.
   int32_t fp16;
 } DeputyDeviceInfo;
 
-// Called once for each device.
+// Called once for each device of a plug-in.
 typedef void (*DeputyDeviceCallback)(void* user_data, const DeputyDeviceInfo* device);
 
 // Called with readable texts about the partitions of a delegate, in the order of the partitions'
@@ -203,7 +203,7 @@ typedef struct DeputyDeviceEvent {
   int64_t duration_ns;
 } DeputyDeviceEvent;
 
-// Called once for each event.
+// Called once for each event of a device.
 typedef void (*DeputyDeviceEventCallback)(void* user_data, const DeputyDeviceEvent* event);
 
 // Time that a delegate spent on one operator of a partition, or on several that it computed as one,
@@ -215,17 +215,17 @@ typedef struct DeputyNodeEvent {
   // Index of the replaced node that the work is for, or of the first of those that were computed as
   // one. -1 for work of the partition as a whole, such as copies.
   int32_t node;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
   // Name of the work ("conv_2d"), or NULL. The runtime copies at most 255 bytes of it.
   const char* name;
-  // Begin, on the clock of DeputyOpEvent.begin_ns (CLOCK_MONOTONIC), and duration, in nanoseconds;
-  // neither is negative.
+  // Begin of the work, on the clock of DeputyOpEvent.begin_ns (CLOCK_MONOTONIC), and its duration,
+  // in nanoseconds; neither is negative.
   int64_t begin_ns;
   int64_t duration_ns;
 } DeputyNodeEvent;
 
-// Called once for each event, on the thread that called node_events, before that call returns.
+// Called once for each node event, on the thread that called node_events, before that call returns.
 typedef void (*DeputyNodeEventCallback)(void* user_data, const DeputyNodeEvent* event);
 
 // An operator of which a plug-in's delegates support at least some nodes; support also depends on
@@ -241,16 +241,16 @@ typedef struct DeputyDelegateOperator {
   const char* custom_name;
 } DeputyDelegateOperator;
 
-// Called once for each operator.
+// Called once for each operator of a plug-in.
 typedef void (*DeputyDelegateOperatorCallback)(void* user_data, const DeputyDelegateOperator* op);
 
 // State of an option of a delegate.
 typedef enum DeputyOptionState {
-  // It was not given and has its default value.
+  // The option was not given and has its default value.
   kDeputyOptionDefault = 0,
-  // It was given and is used.
+  // The option was given and is used.
   kDeputyOptionGiven = 1,
-  // It was given and has no effect.
+  // The option was given and has no effect.
   kDeputyOptionIgnored = 2,
 } DeputyOptionState;
 
@@ -263,13 +263,13 @@ typedef struct DeputyOptionUse {
   const char* value;
   // A DeputyOptionState.
   int32_t state;
-  // 0; reserved.
+  // Reserved; 0.
   int32_t reserved;
-  // Reason why it has no effect; "" otherwise.
+  // Reason why the option has no effect; "" otherwise.
   const char* text;
 } DeputyOptionUse;
 
-// Called once for each option.
+// Called once for each option of a delegate.
 typedef void (*DeputyOptionUseCallback)(void* user_data, const DeputyOptionUse* use);
 
 // Device of a delegate, and the costs of its partitions so far. Strings belong to the delegate and
@@ -300,7 +300,7 @@ typedef struct DeputyDelegatePlugin {
   uint32_t abi_version;
   // A DeputyLayout.
   int32_t preferred_layout;
-  // Short name for reports.
+  // Short name of the delegate for reports.
   const char* name;
   // Version of the plug-in.
   const char* version;
@@ -309,7 +309,8 @@ typedef struct DeputyDelegatePlugin {
   // Options that the plug-in accepts, and their number.
   const DeputyPluginOption* options;
   size_t option_count;
-  // Same as tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
+  // `create` and `destroy` are the functions that the plug-in also exports as
+  // tflite_plugin_create_delegate and tflite_plugin_destroy_delegate.
   TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
                             void (*report_error)(const char* text));
   void (*destroy)(TfLiteDelegate* delegate);
@@ -320,7 +321,7 @@ typedef struct DeputyDelegatePlugin {
   TfLiteStatus (*get_support)(TfLiteDelegate* delegate, TfLiteContext* context,
                               DeputySupportResult* result);
   // Returns the memory that the delegate holds on its device at the moment, in bytes, for reports.
-  // NULL: unknown.
+  // NULL: the memory is unknown.
   size_t (*device_bytes)(TfLiteDelegate* delegate);
   // Since the second release of the struct: calls `callback` for each device that delegates can be
   // created on. If there is none it returns an error, and `report_error`, if it is not NULL, is
@@ -332,17 +333,18 @@ typedef struct DeputyDelegatePlugin {
   TfLiteStatus (*describe_partitions)(TfLiteDelegate* delegate,
                                       DeputyPartitionTextCallback callback, void* user_data);
   // Calls `callback` with the events since the last call, in the order of their submission to the
-  // device, if the delegate was created with profiling, and discards them. No interpreter that uses
-  // the delegate may run at the same time. NULL: the delegate never has events.
+  // device, if the delegate was created with profiling, and discards the events. No interpreter
+  // that uses the delegate may run at the same time. NULL: the delegate never has events.
   TfLiteStatus (*take_events)(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data);
   // Calls `callback` for each operator that the plug-in's delegates support, for tables of support.
-  // NULL: unknown.
+  // NULL: the operators are unknown.
   TfLiteStatus (*list_operators)(DeputyDelegateOperatorCallback callback, void* user_data);
   // Fills the fields of `report` whose values are known; the runtime has set struct_size and the
   // values for "unknown". Calls `callback` for options that have no effect as they are set, with
   // the state kDeputyOptionIgnored, and for options that work with another value than the given
-  // one. It may name options that were not given; the runtime ignores those. NULL: no report.
+  // one. The function may name options that were not given; the runtime ignores those. NULL: no
+  // report.
   TfLiteStatus (*report)(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                          DeputyOptionUseCallback callback, void* user_data);
   // Calls `callback` with the events of the newest run of `node`, a node of the delegate, in the

@@ -47,7 +47,7 @@
 
 namespace deputy::plugin_entry {
 
-// Receives an error message, which is valid during the call. May be null.
+// Function that receives an error message, which is valid during the call. May be null.
 using ReportError = void (*)(const char* text);
 
 // Returns function(&error), or `failure` if it throws. The text that the function leaves in
@@ -70,8 +70,8 @@ Result Contain(Result failure, ReportError report_error, const Function& functio
   return failure;
 }
 
-// DeputyDelegatePlugin::create from a function create(keys, values, count, &error), which returns
-// null, and the reason in `error`, on failure.
+// Implements DeputyDelegatePlugin::create by a function create(keys, values, count, &error), which
+// returns null, and the reason in `error`, on failure.
 template <auto create>
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                        ReportError report_error) {

@@ -23,9 +23,9 @@ typedef struct TfLiteExternalDelegateOptions {
   const char* lib_path;
   // Number of valid entries of the two arrays.
   int count;
-  // Keys.
+  // Keys of the options.
   const char* keys[kExternalDelegateMaxOptions];
-  // Values.
+  // Values of the options.
   const char* values[kExternalDelegateMaxOptions];
   // Function pointer to TfLiteExternalDelegateOptionsInsert.
   TfLiteStatus (*insert)(struct TfLiteExternalDelegateOptions* options, const char* key,

@@ -18,11 +18,11 @@ enum TfLiteGpuInferenceUsage {
   TFLITE_GPU_INFERENCE_PREFERENCE_FAST_SINGLE_ANSWER = 0,
   // Many inferences in a row; a longer preparation is acceptable.
   TFLITE_GPU_INFERENCE_PREFERENCE_SUSTAINED_SPEED = 1,
-  // Compromise between the two usages above.
+  // Compromise between single inferences and many inferences in a row.
   TFLITE_GPU_INFERENCE_PREFERENCE_BALANCED = 2,
 };
 
-// Optimisation goal. AUTO may be followed by AUTO only; the others may appear once each.
+// Optimisation goal. AUTO may be followed by AUTO only; the other goals may appear once each.
 enum TfLiteGpuInferencePriority {
   // The delegate chooses.
   TFLITE_GPU_INFERENCE_PRIORITY_AUTO = 0,
@@ -34,17 +34,17 @@ enum TfLiteGpuInferencePriority {
   TFLITE_GPU_INFERENCE_PRIORITY_MIN_MEMORY_USAGE = 3,
 };
 
-// Flags of experimental_flags.
+// Flags for the option experimental_flags.
 enum TfLiteGpuExperimentalFlags {
   // No flag.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_NONE = 0,
-  // Claims quantised models, too.
+  // The delegate claims quantised models, too.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT = 1,
-  // Uses OpenCL only.
+  // The delegate uses OpenCL only.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_CL_ONLY = 2,
-  // Uses OpenGL only.
+  // The delegate uses OpenGL only.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY = 4,
-  // Stores compiled programs in `serialization_dir`.
+  // The delegate stores compiled programs in `serialization_dir`.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION = 8,
 };
 
@@ -56,9 +56,9 @@ typedef struct {
   int32_t inference_preference;
   // The goal with the highest priority, a TfLiteGpuInferencePriority.
   int32_t inference_priority1;
-  // The goal with the second priority.
+  // The goal with the second priority, a TfLiteGpuInferencePriority.
   int32_t inference_priority2;
-  // The goal with the third priority.
+  // The goal with the third priority, a TfLiteGpuInferencePriority.
   int32_t inference_priority3;
   // Flags of TfLiteGpuExperimentalFlags.
   int64_t experimental_flags;
@@ -66,7 +66,7 @@ typedef struct {
   int32_t max_delegated_partitions;
   // Directory for compiled programs, or NULL. Copied when the delegate is created.
   const char* serialization_dir;
-  // Key of the model in that directory, or NULL. Copied when the delegate is created.
+  // Key of the model in `serialization_dir`, or NULL. Copied when the delegate is created.
   const char* model_token;
 } TfLiteGpuDelegateOptionsV2;
 

@@ -52,7 +52,8 @@ TFL_CAPI_EXPORT bool TfLiteAttributeMapGetBoolBufferAttr(const TfLiteAttributeMa
 TFL_CAPI_EXPORT bool TfLiteAttributeMapSetBoolBufferAttr(TfLiteAttributeMap* attrs,
                                                          TfLiteBufferAttrKey key, bool val);
 
-// Attributes of a synchronisation object, with the same rules.
+// Attributes of a synchronisation object. All functions return false if the map does not describe
+// one; setters replace an older value and also return false if out of memory.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapGetStringSyncAttr(const TfLiteAttributeMap* attrs,
                                                          TfLiteSynchronizationAttrKey key,
                                                          const char** val);
@@ -60,8 +61,8 @@ TFL_CAPI_EXPORT bool TfLiteAttributeMapSetStringSyncAttr(TfLiteAttributeMap* att
                                                          TfLiteSynchronizationAttrKey key,
                                                          const char* val);
 
-// Attributes of any map, whatever it describes, with a number or with a name as the key. Names are
-// copied; a NULL name is not a key.
+// Attributes of any map, whatever the map describes, with a number or with a name as the key. Names
+// are copied; a NULL name is not a key.
 TFL_CAPI_EXPORT bool TfLiteAttributeMapGetIntAttr(const TfLiteAttributeMap* attrs, uint32_t key,
                                                   int* val);
 TFL_CAPI_EXPORT void TfLiteAttributeMapSetIntAttr(TfLiteAttributeMap* attrs, uint32_t key, int val);

@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-// Stores a pointer to a hardware buffer.
+// A holder that stores a pointer to a hardware buffer.
 typedef struct TfLiteBackendBuffer TfLiteBackendBuffer;
 
-// Stores a pointer to a synchronisation object.
+// A holder that stores a pointer to a synchronisation object.
 typedef struct TfLiteSynchronization TfLiteSynchronization;
 
 // A set of attributes of a buffer or a synchronisation object.
@@ -29,9 +29,9 @@ typedef struct TfLiteAttributeMap TfLiteAttributeMap;
 typedef enum TfLiteAttrMapType {
   // Invalid value.
   kTfLiteAttrMapTypeUnknown = 0,
-  // A buffer.
+  // The map describes a buffer.
   kTfLiteAttrMapTypeBuffer = 1,
-  // A synchronisation object.
+  // The map describes a synchronisation object.
   kTfLiteAttrMapTypeSync = 2,
 } TfLiteAttrMapType;
 
@@ -41,9 +41,9 @@ typedef enum TfLiteBufferAttrKey {
   kTfLiteBufferAttrKeyUnknown = 0,
   // Name of the type of buffer, a string.
   kTfLiteBufferAttrKeyResourceTypeName = 1,
-  // Alignment of its address in bytes, a size.
+  // Alignment of the buffer's address in bytes, a size.
   kTfLiteBufferAttrKeyAlignment = 2,
-  // Divisor of its size in bytes, a size.
+  // Divisor of the buffer's size in bytes, a size.
   kTfLiteBufferAttrKeyPadding = 3,
   // Offset of the data in bytes, a size.
   kTfLiteBufferAttrKeyOffset = 4,
@@ -53,9 +53,9 @@ typedef enum TfLiteBufferAttrKey {
   kTfLiteBufferAttrKeyCurrentHostCoherencyState = 6,
   // True if it should be coherent, a bool.
   kTfLiteBufferAttrKeyPreferredHostCoherencyState = 7,
-  // True if the host's cache is up to date at present, a bool.
+  // True if the memory should be coherent between host and device, a bool.
   kTfLiteBufferAttrKeyCurrentHostCacheState = 8,
-  // True if it should be up to date, a bool.
+  // True if the host's cache should be up to date, a bool.
   kTfLiteBufferAttrKeyPreferredHostCacheState = 9,
 } TfLiteBufferAttrKey;
 

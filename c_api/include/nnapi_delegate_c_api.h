@@ -32,13 +32,13 @@ typedef struct TfLiteNnapiDelegateOptions {
   const char* cache_dir;
   // Key of the model in the cache.
   const char* model_token;
-  // Not 0: does not use NNAPI's own CPU implementation.
+  // Not 0: the delegate does not use NNAPI's own CPU implementation.
   int disallow_nnapi_cpu;
-  // Not 0: permits half precision.
+  // Not 0: the delegate may compute in half precision.
   int allow_fp16;
   // Maximum number of partitions; 0 or less for unlimited.
   int max_number_delegated_partitions;
-  // Ignored.
+  // Handle of an NNAPI support library; ignored.
   void* nnapi_support_library_handle;
 } TfLiteNnapiDelegateOptions;
 

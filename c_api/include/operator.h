@@ -32,8 +32,8 @@ TFL_CAPI_EXPORT TfLiteOperator* TfLiteOperatorCreate(TfLiteBuiltinOperator built
                                                      const char* custom_name, int version,
                                                      void* user_data);
 
-// Deletes an operator. NULL is ignored. Must not be called for operators that the runtime owns, see
-// above.
+// Deletes an operator. NULL is ignored. Must not be called for an operator that an opaque delegate
+// has passed to the runtime, which then owns it.
 TFL_CAPI_EXPORT void TfLiteOperatorDelete(TfLiteOperator* registration);
 
 // Builtin code of the operator; kTfLiteBuiltinCustom for NULL.
@@ -61,7 +61,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOperatorSetInitWithData(
     TfLiteOperator* registration, void* (*init)(void* user_data, TfLiteOpaqueContext* context,
                                                 const char* buffer, size_t length));
 
-// Sets the function that frees the result of init; it is called only if that is not NULL.
+// Sets the function that frees the result of init; it is called only if that result is not NULL.
 TFL_CAPI_EXPORT void TfLiteOperatorSetFree(TfLiteOperator* registration,
                                            void (*free)(TfLiteOpaqueContext* context, void* data));
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// Value of delegate_abi_version.
+// Value of TfLiteStableDelegate.delegate_abi_version.
 #define TFL_STABLE_DELEGATE_ABI_VERSION "1.0.0"
 
 // Identification of a delegate, and the functions that create it. Strings and table are valid as
@@ -22,11 +22,11 @@ typedef struct TfLiteStableDelegate {
   const char* delegate_name;
   // Version of the delegate.
   const char* delegate_version;
-  // Functions that create and delete it.
+  // Functions that create and delete the delegate.
   const TfLiteOpaqueDelegatePlugin* delegate_plugin;
 } TfLiteStableDelegate;
 
-// The object, under the name that loaders expect.
+// The object that describes the delegate, under the name that loaders expect.
 extern TFL_CAPI_EXPORT const TfLiteStableDelegate TFL_TheStableDelegate;
 
 #ifdef __cplusplus

@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 // Callbacks of a client. The client initialises the struct, owns it and keeps it at least as long
-// as the interpreters that use it. Every callback receives the struct as its first argument. None
-// may be NULL; Deputy does not call one that is. They are called on the thread that uses the
-// interpreter.
+// as the interpreters that use it. Every callback receives the struct as its first argument. No
+// callback may be NULL; Deputy does not call one that is NULL. They are called on the thread that
+// uses the interpreter.
 typedef struct TfLiteTelemetryProfilerStruct {
-  // Private to the client.
+  // Data of the client; private.
   void* data;
 
   // Called after "Invoke" of an interpreter or signature, or after "ModifyGraphWithDelegate". The
@@ -25,13 +25,14 @@ typedef struct TfLiteTelemetryProfilerStruct {
   void (*ReportTelemetryEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                const char* event_name, uint64_t status);
 
-  // Same event for one operator of a subgraph. For delegates that call the original's profiler;
-  // Deputy does not call it.
+  // Reports a telemetry event of one operator of a subgraph. For delegates that call the original's
+  // profiler; Deputy does not call it.
   void (*ReportTelemetryOpEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  const char* event_name, int64_t op_idx, int64_t subgraph_idx,
                                  uint64_t status);
 
-  // Called once, when the interpreter is created. The settings are valid during the call only.
+  // Reports the interpreter's settings. Called once, when the interpreter is created. The settings
+  // are valid during the call only.
   void (*ReportSettings)(struct TfLiteTelemetryProfilerStruct* profiler, const char* setting_name,
                          const TfLiteTelemetrySettings* settings);
 

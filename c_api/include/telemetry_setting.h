@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// Tagged pointer to one of the objects below.
+// Tagged pointer to the settings of an interpreter or of a delegate.
 typedef struct TfLiteTelemetrySettings {
   // Number of the component that reports, which determines the type of `data`.
   uint32_t source;
@@ -40,7 +40,7 @@ typedef struct TfLiteTelemetryGpuDelegateSettings TfLiteTelemetryGpuDelegateSett
 TFL_CAPI_EXPORT const int32_t* TfLiteTelemetryConversionMetadataGetModelOptimizationModes(
     const TfLiteTelemetryConversionMetadata* metadata);
 
-// Number of optimisation modes.
+// Number of optimisation modes with which the model was converted.
 TFL_CAPI_EXPORT size_t TfLiteTelemetryConversionMetadataGetNumModelOptimizationModes(
     const TfLiteTelemetryConversionMetadata* metadata);
 
@@ -49,7 +49,7 @@ TFL_CAPI_EXPORT const TfLiteTelemetryConversionMetadata*
 TfLiteTelemetryInterpreterSettingsGetConversionMetadata(
     const TfLiteTelemetryInterpreterSettings* settings);
 
-// Number of subgraphs.
+// Number of subgraphs of the interpreter.
 TFL_CAPI_EXPORT size_t TfLiteTelemetryInterpreterSettingsGetNumSubgraphInfo(
     const TfLiteTelemetryInterpreterSettings* settings);
 
@@ -62,7 +62,7 @@ TfLiteTelemetryInterpreterSettingsGetSubgraphInfo(
 TFL_CAPI_EXPORT size_t
 TfLiteTelemetrySubgraphInfoGetNumQuantizations(TfLiteTelemetrySubgraphInfo* subgraph_info);
 
-// Returns an array of their quantisations.
+// Returns an array of the quantisations of a subgraph's quantised tensors.
 TFL_CAPI_EXPORT const TfLiteQuantization* TfLiteTelemetrySubgraphInfoGetQuantizations(
     TfLiteTelemetrySubgraphInfo* subgraph_info);
 

@@ -59,22 +59,23 @@ typedef struct {
   uint32_t flags;
   // Cache of packed weights; borrowed, may be NULL.
   struct TfLiteXNNPackDelegateWeightsCache* weights_cache;
-  // Claims variable operators.
+  // True: the delegate claims variable operators.
   bool handle_variable_ops;
   // Path of the file that stores packed weights between runs, borrowed; NULL for none.
   const char* weight_cache_file_path;
-  // Descriptor of an open file for the same purpose; -1 or 0 for none.
+  // Descriptor of an open file that stores packed weights between runs; -1 or 0 for none.
   int weight_cache_file_descriptor;
   // C++ object of the original library that stores packed weights; ignored here.
   void* weight_cache_provider;
-  // Locks packed weights in physical memory.
+  // True: packed weights are locked in physical memory.
   bool weight_cache_lock_memory;
 } TfLiteXNNPackDelegateOptions;
 
 // Returns true if the platform supports anonymous in-memory files. Any thread.
 TFL_CAPI_EXPORT bool TfLiteXNNPackDelegateCanUseInMemoryWeightCacheProvider(void);
 
-// Returns the path that selects such a file. Static string. Any thread.
+// Returns the path that selects an anonymous in-memory file for packed weights. Static string. Any
+// thread.
 TFL_CAPI_EXPORT const char* TfLiteXNNPackDelegateInMemoryFilePath(void);
 
 // Returns the defaults. Any thread. A caller compiled with older headers provides less memory than
@@ -105,24 +106,24 @@ TFL_CAPI_EXPORT int TfLiteXNNPackDelegateGetFlags(TfLiteDelegate* delegate);
 // Deletes a delegate of this header. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate);
 
-// Creates an empty cache; the caller deletes it after all delegates that use it. NULL if out of
-// memory.
+// Creates an empty cache of packed weights; the caller deletes it after all delegates that use it.
+// NULL if out of memory.
 TFL_CAPI_EXPORT struct TfLiteXNNPackDelegateWeightsCache* TfLiteXNNPackDelegateWeightsCacheCreate(
     void);
 
-// Creates an empty cache with an initial size in bytes.
+// Creates an empty cache of packed weights with an initial size in bytes.
 TFL_CAPI_EXPORT struct TfLiteXNNPackDelegateWeightsCache*
 TfLiteXNNPackDelegateWeightsCacheCreateWithSize(size_t size);
 
-// Makes the cache accept only small additions from now on. Returns false for NULL.
+// Makes a cache of packed weights accept only small additions from now on. Returns false for NULL.
 TFL_CAPI_EXPORT bool TfLiteXNNPackDelegateWeightsCacheFinalizeSoft(
     struct TfLiteXNNPackDelegateWeightsCache* cache);
 
-// Makes the cache immutable. Returns false for NULL.
+// Makes a cache of packed weights immutable. Returns false for NULL.
 TFL_CAPI_EXPORT bool TfLiteXNNPackDelegateWeightsCacheFinalizeHard(
     struct TfLiteXNNPackDelegateWeightsCache* cache);
 
-// Deletes a cache. NULL is ignored.
+// Deletes a cache of packed weights. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteXNNPackDelegateWeightsCacheDelete(
     struct TfLiteXNNPackDelegateWeightsCache* cache);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Reporter = void (*)(void*, const char*, va_list);
 
-// Release of upstream whose behaviour this library implements; programs compare it.
+// Release of upstream whose behaviour this library implements; programs compare this text.
 constexpr const char* kTfLiteVersion = "2.19.0";
 
 TfLiteModel* WrapModel(std::shared_ptr<const deputy::Model> model) {

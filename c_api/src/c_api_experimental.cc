@@ -53,7 +53,7 @@ void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions* options, cons
   Guard([&] { options->operators.AddCustom(name, *registration, min_version, max_version); });
 }
 
-// Each setter replaces all callbacks, so it starts with an empty struct.
+// Each of the setters below replaces all callbacks, so it starts with an empty struct.
 
 void TfLiteInterpreterOptionsSetOpResolverExternal(
     TfLiteInterpreterOptions* options,

@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kDeputyVersion = "0.1.0";
 
-// Returns false, with nothing written, for invalid limits.
+// Converts a client's limits. Returns false, with nothing written, for invalid limits.
 bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
   DeputyLimits given;
   if (!ReadStruct(limits, &given) || given.max_tensors < 0 || given.max_nodes < 0 ||

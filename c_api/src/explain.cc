@@ -40,7 +40,8 @@ Delegates AllDelegates(const TfLiteInterpreter* interpreter) {
   return delegates;
 }
 
-// Compares handles and does not dereference them: the delegates may have been deleted.
+// Finds a delegate by its handle. Compares handles and does not dereference them: the delegates may
+// have been deleted.
 const AppliedDelegate* FindDelegate(const Subgraph* subgraph, const TfLiteDelegate* handle) {
   for (const AppliedDelegate& delegate : DelegatesOf(subgraph)) {
     if (delegate.handle == handle) return &delegate;

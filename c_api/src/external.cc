@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates from shared objects, under the original's names. The registry, which provides more
-// information about them, is in plugin.cc.
+// Delegates from shared objects, under the original's names. The registry in plugin.cc provides
+// more information about the shared objects.
 #include "c_api/include/external_delegate.h"
 
 #include "c_api/src/objects.h"

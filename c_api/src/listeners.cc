@@ -13,7 +13,7 @@ namespace {
 
 using Telemetry = TfLiteTelemetryProfilerStruct;
 
-// The source of an event is the interpreter; delegates would have other numbers.
+// Source of the events: the interpreter. Delegates would have other numbers.
 constexpr uint32_t kSourceInterpreter = 0;
 
 struct SubgraphSettings {
@@ -49,7 +49,7 @@ void ReportInterpreterSettings(Telemetry* telemetry, Interpreter* interpreter) {
   TfLiteTelemetryInterpreterSettings settings;
   settings.subgraphs = subgraphs;
   const TfLiteTelemetrySettings tagged = {kSourceInterpreter, &settings};
-  // Upstream's name of the setting.
+  // "InterpreterBuilder::operator()" is upstream's name of the setting.
   telemetry->ReportSettings(telemetry, "InterpreterBuilder::operator()", &tagged);
 }
 
@@ -98,7 +98,7 @@ void ProfileListener::Report(const DeputyOpEvent& event) const {
   Guard(Ignore, [&] { callback_(user_data_, &event); });
 }
 
-// The operators of a partition replace the delegate's node.
+// Reports an operator; the operators of a partition replace the delegate's node.
 void ProfileListener::EndOp(const OpEvent& event) {
   if (event.parts != nullptr && !event.parts->events.empty()) {
     for (const PartitionEvents::Event& part : event.parts->events) {

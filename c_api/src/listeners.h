@@ -19,7 +19,7 @@ namespace deputy {
 
 class ProfileListener final : public OpListener {
  public:
-  // Null ends the reports. `interpreter` must outlive this object.
+  // Sets the callback; null ends the reports. `interpreter` must outlive this object.
   void Set(Interpreter* interpreter, DeputyProfileCallback callback, void* user_data);
 
   void BeginOp(int, int, const char*) override {}
@@ -35,7 +35,7 @@ class ProfileListener final : public OpListener {
 
 class WorkerListener final : public OpListener {
  public:
-  // Null ends the reports.
+  // Sets the callback; null ends the reports.
   void Set(Interpreter* interpreter, DeputyWorkerCallback callback, void* user_data);
 
   uint32_t needs() const override { return kNeedsTiles; }
@@ -48,13 +48,15 @@ class WorkerListener final : public OpListener {
   void* user_data_ = nullptr;
 };
 
-// The ABI requires that no telemetry callback is NULL; one that is is not called.
+// Calls a client's telemetry callbacks. The ABI requires that none is NULL; one that is NULL is not
+// called.
 class TelemetryListener final : public OpListener {
  public:
-  // Called once, before the first call is reported. `profiler` may be null.
+  // Sets the callbacks, which may be null. Called once, before the first call is reported.
   void Set(Interpreter* interpreter, TfLiteTelemetryProfilerStruct* profiler);
 
-  // The events are those of TensorFlow Lite, which does not fuse nodes.
+  // Requires that nodes run one by one if operators are reported: the events are those of
+  // TensorFlow Lite, which does not fuse nodes.
   uint32_t needs() const override;
   void BeginOp(int subgraph, int node, const char* op_name) override;
   void EndOp(const OpEvent& event) override;

@@ -9,7 +9,7 @@
 
 namespace deputy {
 
-// Prepare of such a delegate.
+// Prepare of a delegate that claims no node.
 inline TfLiteStatus NoOpPrepare(TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; }
 
 }  // namespace deputy

@@ -31,7 +31,7 @@ struct TfLiteModel {
 
 struct TfLiteInterpreterOptions {
   deputy::InterpreterConfig config;
-  // Set by the functions of the API; the environment selects the values that are not set.
+  // True for settings that functions of the API have set; the environment selects the others.
   bool arithmetic_set = false;
   bool precision_set = false;
   bool policy_set = false;
@@ -39,10 +39,10 @@ struct TfLiteInterpreterOptions {
   deputy::ValidationConfig validation;
   std::vector<deputy::Placement> placements;  // constraints on the delegates of nodes
   deputy::OperatorSet operators;
-  std::vector<TfLiteDelegate*> delegates;  // borrowed, in the order of application
+  std::vector<TfLiteDelegate*> delegates;  // borrowed delegates, in the order of application
   bool delegate_fallback = false;
   int requirement = 0;                                 // a DeputyRequirement
-  TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed
+  TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed callbacks; null: none
 };
 
 struct TfLiteInterpreter {
@@ -57,13 +57,13 @@ struct TfLiteInterpreter {
 };
 
 struct TfLiteSignatureRunner {
-  deputy::SignatureRunner* impl = nullptr;         // owned by the interpreter
-  const TfLiteInterpreter* interpreter = nullptr;  // the interpreter that created it
+  deputy::SignatureRunner* impl = nullptr;         // runner that the interpreter owns
+  const TfLiteInterpreter* interpreter = nullptr;  // interpreter that created the runner
 };
 
 namespace deputy {
 
-// DeputyInterpreterCheckDelegation without its checks of arguments.
+// Implements DeputyInterpreterCheckDelegation without its checks of arguments.
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
 

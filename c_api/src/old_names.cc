@@ -4,25 +4,25 @@
 // operator objects are in operator.cc.)
 #include "c_api/include/c_api.h"
 
-// A macro for the new name in the header, for new sources.
+// The header defines the old name as a macro for the new name, for new sources.
 #undef TfLiteInterpreterOptionsAddRegistrationExternal
 
 extern "C" {
 
-// Exported by TensorFlow 2.10 to 2.16.
+// Old name that TensorFlow 2.10 to 2.16 exported.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddRegistrationExternal(
     TfLiteInterpreterOptions* options, TfLiteOperator* registration) {
   TfLiteInterpreterOptionsAddOperator(options, registration);
 }
 
-// Exported by TensorFlow 2.11 only.
+// Old name that only TensorFlow 2.11 exported.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddOpaqueDelegate(
     TfLiteInterpreterOptions* options, TfLiteOpaqueDelegateStruct* opaque_delegate) {
   TfLiteInterpreterOptionsAddDelegate(options,
                                       reinterpret_cast<TfLiteOpaqueDelegate*>(opaque_delegate));
 }
 
-// Exported by TensorFlow 2.9 and older.
+// Old name that TensorFlow 2.9 and older export.
 TFL_CAPI_EXPORT const char* TfLiteInterpreterGetSignatureName(const TfLiteInterpreter* interpreter,
                                                               int32_t signature_index) {
   return TfLiteInterpreterGetSignatureKey(interpreter, signature_index);

@@ -35,7 +35,7 @@ struct DeputyPluginList {
   struct Entry {
     std::string path;
     std::string error;
-    DeputyPlugin* plugin = nullptr;  // null if there is an error
+    DeputyPlugin* plugin = nullptr;  // null: `error` describes the failure
   };
   ~DeputyPluginList() {
     for (const Entry& entry : entries) DeputyPluginRelease(entry.plugin);
@@ -53,7 +53,8 @@ DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
   return plugin.release();
 }
 
-// Reporter of a search: discards messages, because the entries of the list contain the errors.
+// Reporter during a search for plug-ins: discards messages, because the entries of the list contain
+// the errors.
 void DiscardMessage(void*, const char*, va_list) {}
 
 class Search {

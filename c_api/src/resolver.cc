@@ -83,7 +83,7 @@ void OperatorSet::AddOperator(const TfLiteOperator* op) {
   AddCustom(op->custom_name, registration, op->version, op->version);
 }
 
-// The entry that was added last takes precedence.
+// Finds a builtin operator. The entry that was added last takes precedence.
 const TfLiteRegistration* OperatorSet::FindBuiltin(TfLiteBuiltinOperator code, int version) const {
   for (auto entry = builtins_.rbegin(); entry != builtins_.rend(); ++entry) {
     if (entry->registration.builtin_code == code && version >= entry->min_version &&

@@ -38,7 +38,7 @@ class OperatorSet {
  public:
   void AddBuiltin(TfLiteBuiltinOperator code, const TfLiteRegistration& registration,
                   int min_version, int max_version);
-  // `name` is borrowed, as the ABI requires.
+  // Adds a custom operator. `name` is borrowed, as the ABI requires.
   void AddCustom(const char* name, const TfLiteRegistration& registration, int min_version,
                  int max_version);
   void AddOperator(const TfLiteOperator* op);
@@ -75,7 +75,7 @@ class ClientResolver final : public OpResolver {
 
   const OperatorSet& operators_;
   const bool with_builtins_;
-  TfLiteRegistration found_{};  // last result, if the client does not own it
+  TfLiteRegistration found_{};  // registration that was found last, if the client does not own it
 };
 
 }  // namespace deputy

@@ -18,7 +18,7 @@ namespace deputy {
 template <typename Struct>
 inline constexpr size_t kFirstSize = 0;
 
-// Struct, its size in the first release in bytes, and its last field in that release.
+// Declares a struct's size in the first release in bytes, and its last field in that release.
 #define DEPUTY_FIRST_RELEASE(Struct, size, last_field)                           \
   template <>                                                                    \
   inline constexpr size_t kFirstSize<Struct> = size;                             \

@@ -15,7 +15,7 @@ struct TfLiteTelemetryConversionMetadata {
 
 struct TfLiteTelemetrySubgraphInfo {
   std::span<const TfLiteQuantization> quantizations;
-  // Used by TensorFlow 2.12 only.
+  // Fields that only TensorFlow 2.12 has.
   std::span<const int32_t> op_types;
   std::span<const char*> custom_op_names;
 };

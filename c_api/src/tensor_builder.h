@@ -9,10 +9,10 @@
 
 struct TfLiteOpaqueTensorBuilder {
   TfLiteType type = kTfLiteNoType;
-  void* data = nullptr;  // malloc block that the new tensor will own
+  void* data = nullptr;  // contents: a malloc block that the new tensor will own
   TfLiteAllocationType allocation_type = kTfLiteMemNone;
   TfLiteQuantizationParams params{};
-  TfLiteQuantization quantization{};  // the new tensor will own its params
+  TfLiteQuantization quantization{};  // quantisation whose params the new tensor will own
 };
 
 #endif  // DEPUTY_C_API_SRC_TENSOR_BUILDER_H_

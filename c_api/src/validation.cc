@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings and findings of the validation layer: functions of deputy.h.
+// Functions of deputy.h for the validation layer: its settings and findings.
 #include "c_api/include/deputy.h"
 #include "c_api/src/struct_io.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings and results of the verification of delegates: functions of deputy.h.
+// Functions of deputy.h for the verification of delegates: its settings and results.
 #include "core/base/verification.h"
 #include "c_api/include/deputy.h"
 #include "c_api/src/struct_io.h"

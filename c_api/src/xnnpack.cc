@@ -19,7 +19,7 @@ struct TfLiteXNNPackDelegateWeightsCache {
 
 namespace {
 
-// The delegate is the first member: the client has a pointer to it.
+// A delegate with its options. `base` is the first member, because the client has a pointer to it.
 struct XnnpackDelegate {
   TfLiteDelegate base;
   TfLiteXNNPackDelegateOptions options;
@@ -107,7 +107,7 @@ void TfLiteXNNPackDelegateWeightsCacheDelete(struct TfLiteXNNPackDelegateWeights
   delete cache;
 }
 
-// Name of the function above in TensorFlow 2.9 and older.
+// Name of TfLiteXNNPackDelegateWeightsCacheDelete in TensorFlow 2.9 and older.
 TFL_CAPI_EXPORT void TfLiteXNNPackWeightsCacheDelete(
     struct TfLiteXNNPackDelegateWeightsCache* cache) {
   TfLiteXNNPackDelegateWeightsCacheDelete(cache);
