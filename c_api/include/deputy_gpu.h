@@ -69,8 +69,8 @@ typedef enum DeputyGpuStorage {
   kDeputyGpuStorageImage3d = 5,
 } DeputyGpuStorage;
 
-// Usage of the delegate, which selects a level of tuning: the option `tuning` for single inferences,
-// at least fast for balanced, full for sustained speed.
+// Usage of the delegate, which selects a level of tuning: the option `tuning` for single
+// inferences, at least fast for balanced, full for sustained speed.
 typedef enum DeputyGpuPreference {
   kDeputyGpuPreferenceSingleAnswer = 0,
   kDeputyGpuPreferenceSustainedSpeed = 1,
