@@ -17,7 +17,7 @@
 namespace deputy {
 namespace {
 
-// Indices of the inputs of both operators; only NON_MAX_SUPPRESSION_V5 has kSigma.
+// Indices of the inputs of both operators; kSigma may be missing.
 constexpr int kBoxes = 0, kScores = 1, kMaxBoxes = 2, kOverlap = 3, kMinScore = 4, kSigma = 5;
 
 bool IsSoft(const TfLiteNode* node) { return node->inputs->size == 6; }

@@ -67,7 +67,7 @@ TfLiteStatus BroadcastPlan::Prepare(TfLiteContext* context, const TfLiteTensor* 
     }
     dims[rank - 1 - back] = extent_a == 1 ? extent_b : extent_a;
   }
-  // Resized first, because this checks for overflow: the output may be too large.
+  // The output is resized first, because ResizeTo checks whether its size overflows.
   DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(rank)}));
   PlanAxes(a, b, {dims, static_cast<size_t>(rank)});
   return kTfLiteOk;

@@ -63,14 +63,14 @@ const KernelVariant* BestVariant(CopyKernels group, CpuFeatures features, int li
   return best;
 }
 
-// Fills the null loops with those of the next best table, which are as fast.
+// Fills the null loops of the vector table with those of the next best table, which are as fast.
 void CompleteVectorLoops(CpuFeatures features, CpuKernels* table) {
   const CopyKernels group = &CopyTo<&CpuKernels::vector>;
   const KernelVariant* const best = BestVariant(group, features);
   const KernelVariant* const next =
       best == nullptr ? nullptr : BestVariant(group, features, best->score);
   if (next == nullptr) return;
-  // The struct consists of pointers only.
+  // VectorKernels consists of pointers only.
   using Pointers = std::array<const void*, sizeof(VectorKernels) / sizeof(void*)>;
   auto pointers = std::bit_cast<Pointers>(table->vector);
   const auto others = std::bit_cast<Pointers>(*static_cast<const VectorKernels*>(next->kernels));
@@ -91,7 +91,7 @@ const CpuKernels* TableOf(const CpuSet& set) {
   return &tables[static_cast<size_t>(&set - kSets)];
 }
 
-// Returns true if this machine can run a set. For AMX this requests the tile data permission.
+// Returns true if this machine can run the set. For AMX this requests permission to use tile data.
 bool CanRun(const CpuSet& set) {
   if (!DetectCpuFeatures().Includes(set.required)) return false;
   return !set.required.Includes({CpuFeature::kAmxTile}) || RequestTilePermission();

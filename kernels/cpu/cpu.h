@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interface between operators and instruction sets: for each kernel group the best implementation
-// that this machine runs, collected once per process in a table. Only the implementations of these
-// groups use intrinsics; kernels.inc lists them.
+// Interface between operators and instruction sets: a table with the best implementation of each
+// kernel group that this machine runs, collected once per process. Only the implementations of
+// these groups use intrinsics; kernels.inc lists them.
 #ifndef DEPUTY_KERNELS_CPU_CPU_H_
 #define DEPUTY_KERNELS_CPU_CPU_H_
 
@@ -16,11 +16,11 @@ namespace deputy {
 
 // Table of the best kernels of every group for one set of features.
 struct CpuKernels {
-  const char* name = nullptr;  // name of the set
+  const char* name = nullptr;  // name of the feature set
   GemmF32Kernels gemm_f32;
-  GemmBf16Kernels gemm_bf16;  // null functions if the machine has no bfloat16 products
+  GemmBf16Kernels gemm_bf16;  // functions are null if the machine has no bfloat16 products
   GemmS8Kernels gemm_s8;
-  DotsS16Kernels dots_s16;  // null function below AVX2
+  DotsS16Kernels dots_s16;  // functions are null below AVX2
   RequantizeKernels requantize;
   WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;
@@ -54,8 +54,8 @@ inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const 
 // A set of features that DEPUTY_CPU can name.
 struct CpuSet {
   const char* name;
-  CpuFeatures required;  // the processor must have them
-  CpuFeatures allowed;   // kernels may use those that the processor has
+  CpuFeatures required;  // features that the processor must have
+  CpuFeatures allowed;   // features that kernels may use if the processor has them
 };
 
 // Returns the sets for which this build has code, in ascending order of preference. The first one,
@@ -65,21 +65,22 @@ std::span<const CpuSet> CpuSets();
 // Returns the most preferred set whose required features are all included.
 const CpuSet& BestCpuSet(CpuFeatures features);
 
-// Copies the functions of a group to its member of a table; identifies the group.
+// Function that copies the functions of a group to its member of a table. Its address identifies
+// the group.
 using CopyKernels = void (*)(const void* kernels, CpuKernels* table);
 
-// One implementation of a group.
+// One implementation of a kernel group.
 struct KernelVariant {
-  const void* kernels;  // of the group's type
+  const void* kernels;  // points to a struct of the group's type
   CopyKernels copy_to;
   CpuFeatures required;  // features that the kernels use
-  int score;             // the highest one is chosen
+  int score;             // rank among the group's implementations; the highest is selected
 };
 
 // Returns all implementations of this build, of all groups.
 std::span<const KernelVariant> KernelVariants();
 
-// Returns a table with the best kernels that require only these features.
+// Returns a table with the best kernels that require only `features`.
 CpuKernels SelectKernels(const char* name, CpuFeatures features);
 
 // Returns the table of a set, or null if there is none of this name or the machine cannot run it.
@@ -89,7 +90,7 @@ const CpuKernels* FindCpu(const char* name);
 // machine can run. Determined once per process.
 const CpuKernels& Cpu();
 
-// For tests: replaces the table in use, in all threads; null restores the choice of Cpu(). Nodes
+// Replaces the table in use in all threads, for tests; null restores the choice of Cpu(). Nodes
 // that are already prepared keep their table.
 void OverrideCpu(const CpuKernels* kernels);
 

@@ -13,15 +13,15 @@ namespace deputy {
 namespace {
 
 #if defined(__x86_64__)
-// Registers of a CPUID leaf; zero if the processor does not have it.
+// Registers of a CPUID leaf; zero if the processor does not have that leaf.
 struct Cpuid {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 
   explicit Cpuid(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
 };
 
-// The builtins also check that the operating system saves the registers. CPUID is read for features
-// whose names not every compiler accepts.
+// Detects the processor's features. The builtins also check that the operating system saves the
+// registers. CPUID is read for features whose names not every compiler accepts.
 CpuFeatures Detect() {
   const Cpuid basic(1), extended(7);
   const bool intel = __builtin_cpu_is("intel") != 0;
@@ -39,8 +39,8 @@ CpuFeatures Detect() {
       {CpuFeature::kAvx512Vl, __builtin_cpu_supports("avx512vl") != 0},
       {CpuFeature::kAvx512Vnni, __builtin_cpu_supports("avx512vnni") != 0},
       {CpuFeature::kAvx512Bf16, bf16},
-      // On a Xeon with AMX, VDPBF16PS takes four times as long as a float32 multiply-add and
-      // computes only twice as many products.
+      // VDPBF16PS is not fast on a Xeon with AMX: it takes four times as long as a float32
+      // multiply-add and computes only twice as many products.
       {CpuFeature::kFastAvx512Bf16, bf16 && !intel},
       {CpuFeature::kAmxBf16, (extended.edx & (1u << 22)) != 0},
       {CpuFeature::kAmxTile, (extended.edx & (1u << 24)) != 0},
@@ -58,7 +58,7 @@ CpuFeatures Detect() { return kPortableSet; }
 
 }  // namespace
 
-// Cached: under a hypervisor CPUID takes microseconds.
+// The result is cached, because under a hypervisor CPUID takes microseconds.
 CpuFeatures DetectCpuFeatures() {
   static const CpuFeatures features = Detect();
   return features;
@@ -66,7 +66,8 @@ CpuFeatures DetectCpuFeatures() {
 
 bool RequestTilePermission() {
 #if defined(__x86_64__) && defined(__linux__)
-  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // of <asm/prctl.h> since Linux 5.16
+  // constants of <asm/prctl.h> since Linux 5.16
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
   static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return granted;
 #else

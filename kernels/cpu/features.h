@@ -12,7 +12,7 @@ namespace deputy {
 
 enum class CpuFeature {
   kPortable,  // vector code without intrinsics: every processor has it
-  // x86-64
+  // Features of x86-64 processors.
   kAvx2,
   kFma,
   kF16c,
@@ -73,8 +73,8 @@ inline constexpr CpuFeatures kAmxSet =
 CpuFeatures DetectCpuFeatures();
 
 // Requests permission to use AMX tile data from Linux (arch_prctl); returns false if it is refused.
-// Only called when AMX will be used, because from then on signal stacks must be large enough for
-// the tiles; the kernel refuses if one is too small.
+// Called only when AMX will be used, because from then on signal stacks must be large enough for
+// the tiles; the kernel refuses if a signal stack is too small.
 bool RequestTilePermission();
 
 }  // namespace deputy

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernel groups: functions that share a memory layout (packing, tile sizes). Each group is selected
-// by the features that its tables require (kernels.inc), and implementations may tile and pack
-// differently. All of them sum each result in ascending order of depth, so that a result does not
-// depend on how the work was partitioned.
+// by the features that its tables require (kernels.inc), and its implementations may tile and pack
+// differently. Every implementation sums each result in ascending order of depth, so that a result
+// does not depend on how the work was partitioned.
 #ifndef DEPUTY_KERNELS_CPU_GROUPS_H_
 #define DEPUTY_KERNELS_CPU_GROUPS_H_
 
@@ -16,7 +16,7 @@ namespace deputy {
 
 // Maximum number of columns of one GEMM call; callers' buffers have this width.
 inline constexpr int kMaxTileColumns = 64;
-// Maximum number of rows of one call that produces integer sums.
+// Maximum number of rows of one GEMM call that produces integer sums.
 inline constexpr int kMaxTileRows = 8;
 
 // Operations applied to values [r][c] after their clamp and before the store, in this order. They
@@ -24,14 +24,14 @@ inline constexpr int kMaxTileRows = 8;
 struct EpilogueF32 {
   enum class Activation { kNone, kPrelu, kHardSwish };
 
-  // Null: no addition. Otherwise the result is clamp(value + addend[r * addend_stride + c]), with
-  // zero as the addend of columns >= `addend_columns`. The output may alias the addend.
+  // If null, nothing is added. Otherwise the result is clamp(value + addend[r * addend_stride +
+  // c]), with zero as the addend of columns >= `addend_columns`. The output may alias the addend.
   const float* addend = nullptr;
   size_t addend_stride = 0;
   int addend_columns = 0;
   float low = 0, high = 0;
   Activation activation = Activation::kNone;
-  const float* slopes = nullptr;  // [c], for kPrelu
+  const float* slopes = nullptr;  // slope of each column c, for kPrelu
 };
 
 // GEMM of one tile, followed by `epilogue`, for r < rows and c < columns:
@@ -40,7 +40,7 @@ struct EpilogueF32 {
 // `b` points to the first of consecutive panels of the group's `columns`, each [parts *
 // depth][columns].
 struct GemmTileF32 {
-  int rows, columns;  // any number of rows, columns <= kMaxTileColumns
+  int rows, columns;  // any number of rows; at most kMaxTileColumns columns
   int parts, depth;
   const float* const* a;
   size_t a_stride;
@@ -49,14 +49,14 @@ struct GemmTileF32 {
   float low, high;
   float* out;
   size_t out_stride;
-  const EpilogueF32* epilogue = nullptr;  // null: none
+  const EpilogueF32* epilogue = nullptr;  // null if there is none
   // The next call's panel if it is not in the L2 cache; null otherwise. The kernel may prefetch it.
   const float* prefetch = nullptr;
 };
 
-// Like GemmTileF32 without an epilogue, for few columns and unpacked weights b[c * b_stride + p *
-// depth + d]. Sums are accumulated per vector lane, in an order that depends only on parts and
-// depth.
+// Dot products for few columns, with unpacked weights b[c * b_stride + p * depth + d]: computes the
+// sums of GemmTileF32 without an epilogue. Sums are accumulated per vector lane, in an order that
+// depends only on parts and depth.
 struct DotTileF32 {
   int rows, columns;
   int parts, depth;
@@ -64,7 +64,7 @@ struct DotTileF32 {
   size_t a_stride;
   const float* b;
   size_t b_stride;
-  const float* bias;  // null: no bias
+  const float* bias;  // null if there is none
   float low, high;
   float* out;
   size_t out_stride;
@@ -80,21 +80,21 @@ struct PendingBf16Conversion {
   size_t runs;
 };
 
-// Like GemmTileF32, with bfloat16 factors and float32 sums. Depth is stored in pairs: panels are
-// [parts * depth / 2][columns][2], and the depth of a part is even, padded with zeros on both
-// sides.
+// GEMM of one tile as in GemmTileF32, with bfloat16 factors and float32 sums. Depth is stored in
+// pairs: panels are [parts * depth / 2][columns][2], and the depth of a part is even, padded with
+// zeros on both sides.
 struct GemmTileBf16 {
-  int rows, columns;  // any number of rows, columns <= kMaxTileColumns
+  int rows, columns;  // any number of rows; at most kMaxTileColumns columns
   int parts, depth;
   const uint16_t* const* a;
-  size_t a_stride;  // even
+  size_t a_stride;  // distance between rows in values; even
   const uint16_t* b;
   const float* bias;  // padded to whole panels
   float low, high;
   float* out;
   size_t out_stride;
-  PendingBf16Conversion* conversion = nullptr;  // null: nothing to convert
-  const EpilogueF32* epilogue = nullptr;        // null: none
+  PendingBf16Conversion* conversion = nullptr;  // null if there is nothing to convert
+  const EpilogueF32* epilogue = nullptr;        // null if there is none
 };
 
 // Converts rows from float32 to bfloat16, to nearest and ties to even: out[r * out_stride + i] =
@@ -111,7 +111,7 @@ struct RowsToBf16 {
 // Product of 16-bit matrices: sums[r][c] = sum over d of a[r][d] * b[d][c], exact if it fits in 32
 // bits. Depth is stored in pairs: `b` is [depth / 2][columns of a panel][2].
 struct GemmTileS16 {
-  int rows, depth;  // any number of rows, an even depth
+  int rows, depth;  // any number of rows; the depth is even
   const int16_t* a;
   size_t a_stride;
   const int16_t* b;
@@ -119,11 +119,11 @@ struct GemmTileS16 {
   size_t sums_stride;
 };
 
-// Encoding of the int8 left operand that a group expects.
+// Encoding of the int8 left operand that a kernel group expects.
 enum class LhsEncoding {
   kInt16,        // sign-extended to 16 bits
   kInt8,         // unchanged
-  kBiasedUInt8,  // plus 128; the caller subtracts 128 times the sum of the weights from the bias
+  kBiasedUInt8,  // plus 128: the caller subtracts 128 times the sum of the weights from the bias
 };
 constexpr int32_t OffsetOf(LhsEncoding form) { return form == LhsEncoding::kBiasedUInt8 ? 128 : 0; }
 
@@ -134,15 +134,15 @@ constexpr int32_t OffsetOf(LhsEncoding form) { return form == LhsEncoding::kBias
 struct GemmTileS8 {
   int rows, columns, depth;
   const uint8_t* a;
-  size_t a_stride;  // in bytes
+  size_t a_stride;  // distance between rows in bytes
   const int8_t* b;
   const int32_t* bias;
-  int32_t* sums;  // rows have space for whole panels
+  int32_t* sums;  // each row has space for whole panels
   size_t sums_stride;
 };
 
-// Addend of int8 output rows, added before the store as in StepSumS8: its `a` is the requantised
-// result and its `b` is `values`, which has the layout of the output and may alias it.
+// Addend of int8 output rows, added before the store as in StepSumS8: the requantised result is the
+// sum's `a` and `values` is its `b`. `values` has the layout of the output and may alias it.
 struct RowsAddendS8 {
   const int8_t* values;
   float result_factor, addend_factor, offset;
@@ -159,8 +159,8 @@ struct RowsAddendS8 {
 struct GemmRowsS8 {
   int rows, columns;
   int parts, depth;
-  const void* const* a;  // [rows], pointing to the first part of each
-  size_t part_step;      // in bytes
+  const void* const* a;  // [rows], each pointing to the first part of a row
+  size_t part_step;      // distance between parts in bytes
   const int8_t* b;
   size_t panel_stride;
   const int32_t* bias;   // padded to whole panels
@@ -168,16 +168,17 @@ struct GemmRowsS8 {
   int32_t zero_point, low, high;
   int8_t* out;
   size_t out_stride;
-  const RowsAddendS8* addend = nullptr;  // null: none; requires GemmS8Kernels::adds
+  const RowsAddendS8* addend = nullptr;  // null if there is none; requires GemmS8Kernels::adds
 };
 
-// Requantises rows of sums, with a factor for each column.
+// Requantisation of rows of sums, with a factor for each column.
 struct RequantizeTile {
   int rows, columns;
   const int32_t* sums;
   size_t sums_stride;
-  const float* factors;      // used by in_float
-  const int32_t* mantissas;  // used by exact: the FixedMultiplier's parts
+  const float* factors;  // factors of the columns, used by RequantizeKernels::in_float
+  // parts of each column's FixedMultiplier, used by RequantizeKernels::exact
+  const int32_t* mantissas;
   const int32_t* shifts;
   int32_t zero_point, low, high;
   int8_t* out;
@@ -196,40 +197,43 @@ struct StepSumS8 {
   int32_t zero_point;
 };
 
-// Adjacent output columns in one row of a depthwise convolution; all of them have the same taps.
-// `epilogue` follows; its rows are the columns here, its columns the channels.
+// Adjacent output columns in one row of a depthwise convolution; all of them have the same taps. In
+// `epilogue`, which is applied to the result, rows are the columns of this struct, and columns are
+// the channels.
 //   out[i][c] = clamp(bias[c] + sum over rows r and taps t of
 //                     inputs[r][i * column_step + t * tap_step + c] *
 //                     weights[r][t * weight_step + c])
 struct DepthwiseColumnsF32 {
   int columns, channels;
-  int rows, taps;  // of the filter
+  int rows, taps;  // number of filter rows, and of taps in each
   const float* const* inputs;
   const float* const* weights;
   size_t column_step, tap_step, weight_step;
   const float* bias;
   float low, high;
   float* out;                             // [columns][channels]
-  const EpilogueF32* epilogue = nullptr;  // null: none
+  const EpilogueF32* epilogue = nullptr;  // null if there is none
 };
 
-// Adjacent output rows of a depthwise convolution, all columns of each. Computes the same as
+// Adjacent output rows of a depthwise convolution, all columns of each. Results are those of
 // DepthwiseColumnsF32; at the borders only the taps inside the input are added.
 struct DepthwiseLinesF32 {
   int lines, columns, channels;
-  int rows, taps;  // of the filter: rows inside the input; all taps
-  // between columns; number of padding columns to the left of the input
+  int rows, taps;  // number of filter rows inside the input, and of all taps in a row
+  // Distance between the windows of adjacent columns, and number of padding columns to the left of
+  // the input.
   int stride, before;
-  int width;                    // of the input
-  const float* const* inputs;   // [lines][rows], pointing to each row's first pixel
+  int width;                    // number of input columns
+  const float* const* inputs;   // [lines][rows], each pointing to the first pixel of a row
   const float* const* weights;  // [rows][taps][channels]
   const float* bias;
   float low, high;
   float* out;                             // [lines][columns][channels]
-  const EpilogueF32* epilogue = nullptr;  // null: none; its rows are the pixels of `out`
+  const EpilogueF32* epilogue = nullptr;  // null if there is none; its rows are the pixels of `out`
 };
 
-// Epilogue of an image tile, in whole vectors. For each line y and row r of it:
+// Epilogue of an image tile, in whole vectors. For each line y of the tile and each row r of a
+// line:
 //   out[(y * line_rows + r) * out_stride + c] =
 //       clamp(values[y * value_line + r * stride + c] + bias[c]), followed by `epilogue`
 struct EpilogueTileF32 {
@@ -240,7 +244,7 @@ struct EpilogueTileF32 {
   float low, high;
   float* out;
   size_t line_rows, out_stride;
-  const EpilogueF32* epilogue = nullptr;  // null: none
+  const EpilogueF32* epilogue = nullptr;  // null if there is none
 };
 
 // One output pixel of an int8 depthwise convolution: `taps` input pixels (taps in the padding point
@@ -252,28 +256,29 @@ struct DepthwisePixelS8 {
   const int32_t* bias;
   int32_t* sums;
 };
-// Adjacent output columns of an int8 depthwise convolution. Their inputs are `column_step` apart.
+// Adjacent output columns of an int8 depthwise convolution, whose inputs are `column_step` apart.
 // Requantised as in RequantizeKernels::in_float.
 struct DepthwiseColumnsS8 {
   int columns, taps, channels;
-  const int8_t* const* inputs;  // [taps], for the first column
+  const int8_t* const* inputs;  // [taps], addresses for the first column
   size_t column_step;
-  const int8_t* weights;  // packed
-  const int32_t* bias;    // reordered
-  const float* factors;   // reordered
+  const int8_t* weights;  // packed by DepthwiseS8Kernels::pack
+  const int32_t* bias;    // reordered by DepthwiseS8Kernels::order
+  const float* factors;   // reordered by DepthwiseS8Kernels::order
   int32_t zero_point, low, high;
   int8_t* out;  // [columns][channels]
 };
 
-// DepthwiseLinesF32 for int8 and filters of size x size taps. Weights are packed by
-// DepthwiseLinesS8Kernels::pack. Requantised as in RequantizeKernels::in_float.
+// Adjacent output rows of an int8 depthwise convolution, all columns of each, with a filter of size
+// x size taps; see DepthwiseLinesF32. Weights are packed by DepthwiseLinesS8Kernels::pack.
+// Requantised as in RequantizeKernels::in_float.
 struct DepthwiseLinesS8 {
   static constexpr int kMaxLines = 8, kMaxSize = 5;
 
   int lines, columns, channels;
   int size, stride, before;
   int width;
-  // [lines][size], pointing to each row's first pixel; null: a row of zero points
+  // [lines][size], each pointing to the first pixel of a row, or null for a row of zero points.
   const int8_t* const* inputs;
   int32_t input_zero_point;
   const int8_t* packed;
@@ -283,16 +288,17 @@ struct DepthwiseLinesS8 {
 
 // ---- Groups -----------------------------------------------------------------------------------
 //
-// A null function means that the operator runs its reference code.
+// If a function of a group is null, the operator runs its reference code.
 
 struct GemmF32Kernels {
   const char* name = nullptr;
-  int rows = 0, columns = 0;  // rows: number of rows processed at once
+  int rows = 0, columns = 0;  // number of rows processed at once, and of columns of a panel
   void (*tile)(const GemmTileF32& tile) = nullptr;
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
-// Products treat denormal factors and sums as zero; NaN and infinity behave as in float32.
+// Products in bfloat16 treat denormal factors and sums as zero; NaN and infinity behave as in
+// float32.
 struct GemmBf16Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;
@@ -300,19 +306,19 @@ struct GemmBf16Kernels {
   void (*from_float)(const RowsToBf16& rows) = nullptr;
 };
 
-// Winograd transforms of 3 x 3 int8 convolutions, like WinogradTransforms with size 2, in exact
-// integers: the transformed filter is multiplied by 4.
+// Winograd transforms of 3 x 3 int8 convolutions with output tiles of 2 x 2, as in
+// WinogradTransforms but in exact integers: the transformed filter is multiplied by 4.
 struct WinogradS8Kernels {
-  int channels = 0;  // per vector; all counts are multiples of it
+  int channels = 0;  // channels per vector; all counts are multiples of it
   int rows = 0;      // rows of a product that are processed at once
   void (*input)(const int8_t* const* pixels, int channels, int16_t* planes,
                 size_t plane_stride) = nullptr;
   void (*filter)(const int8_t* taps, size_t tap_stride, int count, int16_t* planes,
                  size_t plane_stride) = nullptr;
-  // Panels have the width of the GemmS8Kernels that point to this table.
+  // Multiplies planes. Panels have the width of the GemmS8Kernels that point to this table.
   void (*multiply)(const GemmTileS16& tile) = nullptr;
-  // Output transform of one panel's columns: sums[y * line_stride + x * columns + c] of the tile's
-  // 2 x 2 pixels, starting from bias[c].
+  // Transforms the products of one panel's columns to the outputs of a tile: sums[y * line_stride +
+  // x * columns + c] of its 2 x 2 pixels, starting from bias[c].
   void (*output)(const int32_t* planes, size_t plane_stride, const int32_t* bias, int32_t* sums,
                  size_t line_stride) = nullptr;
 };
@@ -321,18 +327,20 @@ struct GemmS8Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0, run = 0;
   LhsEncoding left = LhsEncoding::kInt16;
-  // Converts int8, or uint8 less 128, to the LhsEncoding.
+  // Convert int8, or uint8 less 128, to the encoding `left`.
   void (*left_from_s8)(const int8_t* values, size_t count, void* out) = nullptr;
   void (*left_from_u8)(const uint8_t* values, size_t count, void* out) = nullptr;
   void (*tile)(const GemmTileS8& tile) = nullptr;
-  // Null: use `tile` and requantise the sums. Accepts any number of rows and columns.
+  // Computes requantised rows, for any number of rows and columns. If null, callers use `tile` and
+  // requantise the sums.
   void (*requantized)(const GemmRowsS8& job) = nullptr;
   bool requantizes_left = false;  // `requantized` expects rows in the LhsEncoding instead of int8
   bool adds = false;              // `requantized` supports an addend
-  // Null if there are none or they are not faster.
+  // Winograd kernels; null if there are none or they are not faster.
   const WinogradS8Kernels* winograd = nullptr;
 
-  // Bytes per value of the left operand, and the offset added to values by its encoding.
+  // left_bytes returns the bytes per value of the left operand, left_offset the offset that its
+  // encoding adds to values.
   size_t left_bytes() const { return left == LhsEncoding::kInt16 ? 2 : 1; }
   size_t requantized_bytes() const { return requantizes_left ? left_bytes() : 1; }
   int32_t left_offset() const { return OffsetOf(left); }
@@ -343,7 +351,7 @@ struct GemmS8Kernels {
 struct DotsS16 {
   const int16_t* a;
   const int16_t* b;
-  int64_t stride;  // from column to column, or from row to row
+  int64_t stride;  // distance between contiguous columns or, for of_rows, between rows
   int64_t depth;
   int columns;
   int64_t* sums;
@@ -351,8 +359,8 @@ struct DotsS16 {
 
 struct DotsS16Kernels {
   const char* name = nullptr;
-  void (*of_columns)(const DotsS16& dots) = nullptr;  // each column is contiguous
-  void (*of_rows)(const DotsS16& dots) = nullptr;     // the rows of the matrix are contiguous
+  void (*of_columns)(const DotsS16& dots) = nullptr;  // for matrices with contiguous columns
+  void (*of_rows)(const DotsS16& dots) = nullptr;     // for matrices with contiguous rows
 };
 
 struct RequantizeKernels {
@@ -361,18 +369,18 @@ struct RequantizeKernels {
   void (*exact)(const RequantizeTile& tile) = nullptr;
 };
 
-// Null: use VectorKernels::sum_s8.
+// Sums of quantised int8 arrays; if `s8` is null, callers use VectorKernels::sum_s8.
 struct StepSumKernels {
   const char* name = nullptr;
   void (*s8)(const StepSumS8& sum) = nullptr;
 };
 
 // Winograd transforms of 3 x 3 convolutions with output tiles of size x size. The input tile, (size
-// + 2) x (size + 2) pixels, and the filter are transformed into that number of planes; the products
-// of corresponding planes are transformed into the output tile.
+// + 2) x (size + 2) pixels, and the filter are each transformed into (size + 2)^2 planes; the
+// products of corresponding planes are transformed into the output tile.
 struct WinogradTransforms {
-  // Writes planes[p * plane_stride + c] for the pixels at `pixels`, in row-major order; at least
-  // one whole vector of channels.
+  // Writes planes[p * plane_stride + c] for the input tile at `pixels`, in row-major order. There
+  // is at least one whole vector of channels.
   void (*input)(const float* const* pixels, int channels, float* planes,
                 size_t plane_stride) = nullptr;
   // Writes the planes of `count` weights, a multiple of the vector length, at each of 9 taps.
@@ -385,19 +393,19 @@ struct WinogradTransforms {
 
 struct WinogradF32Kernels {
   const char* name = nullptr;
-  int channels = 0;              // per vector
-  WinogradTransforms two, four;  // by tile size
+  int channels = 0;              // channels per vector
+  WinogradTransforms two, four;  // transforms for output tiles of 2 x 2 and 4 x 4
   void (*finish)(const EpilogueTileF32& tile) = nullptr;
 };
 
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
   void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
-  // Returns false for filters that it does not support. Null: no filter is supported.
+  // Returns false for filters that the function does not support. If null, no filter is supported.
   bool (*lines)(const DepthwiseLinesF32& lines) = nullptr;
 };
 
-// Computes several columns and rows of an int8 depthwise convolution at once.
+// Kernels that compute several columns and rows of an int8 depthwise convolution at once.
 struct DepthwiseLinesS8Kernels {
   // Returns true if `run` supports a filter of size x size contiguous taps.
   bool (*accepts)(int size, int stride, int channels) = nullptr;
@@ -411,19 +419,19 @@ struct DepthwiseLinesS8Kernels {
 
 struct DepthwiseS8Kernels {
   const char* name = nullptr;
-  LhsEncoding left = LhsEncoding::kInt16;  // kBiasedUInt8: inputs are offset by 128
+  LhsEncoding left = LhsEncoding::kInt16;  // kBiasedUInt8 states that inputs are offset by 128
   void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
-  // Packs [taps][channels] weights in the order that `pixel` reads and returns the size in bytes;
-  // null `out` only computes the size. The channels are repeated up to `period` channels. Null:
-  // weights are not packed.
+  // Packs [taps][channels] weights in the order that `pixel` reads and returns the size in bytes; a
+  // null `out` only computes the size. The channels are repeated up to `period` channels. If the
+  // function is null, weights are not packed.
   size_t (*pack)(const int8_t* weights, int taps, int channels, int period, int8_t* out) = nullptr;
-  // Null: the caller computes pixel by pixel.
+  // Computes adjacent columns; if null, the caller computes pixel by pixel.
   void (*columns)(const DepthwiseColumnsS8& columns) = nullptr;
   // Reorders per-channel values for `columns`, repeated up to `period`; `out` has space for `lanes`
   // additional values.
   void (*order)(const int32_t* values, int channels, int period, int32_t* out) = nullptr;
   int lanes = 0;
-  const DepthwiseLinesS8Kernels* lines = nullptr;  // null: not supported
+  const DepthwiseLinesS8Kernels* lines = nullptr;  // null if there are no such kernels
 
   int32_t left_offset() const { return OffsetOf(left); }
 };
@@ -435,9 +443,9 @@ struct HalfKernels {
 
 // ---- Tables -----------------------------------------------------------------------------------
 //
-// A table must be called only on machines with the features that its row requires.
+// The tables below must be called only on machines with the features that their rows require.
 
-struct VectorKernels;  // kernels/vector/vector.h
+struct VectorKernels;  // defined in kernels/vector/vector.h
 
 #define DEPUTY_KERNELS(type, group, variable, required, score) extern const type variable;
 #define DEPUTY_NESTED_KERNELS(type, variable) extern const type variable;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection among several implementations of an operator: a list, ordered from the fastest to the
-// plain reference, which accepts everything. Prepare selects one; invoke runs it.
+// Selection among several implementations of an operator. The list is ordered from the fastest to
+// the plain reference, which accepts everything. Prepare selects an implementation; invoke runs it.
 #ifndef DEPUTY_KERNELS_CPU_IMPLEMENTATION_H_
 #define DEPUTY_KERNELS_CPU_IMPLEMENTATION_H_
 
@@ -13,22 +13,26 @@
 
 namespace deputy {
 
-// Data is the node's data of the kernel, Tensors the node's tensors.
+// One implementation of an operator. Data is the type of the kernel's data of a node, Tensors that
+// of the node's tensors.
 template <typename Data, typename Tensors>
 struct Implementation {
   const char* name;
-  // Returns true if it supports these types and shapes with the kernels of `cpu`.
+  // Returns true if the implementation supports these types and shapes with the kernels of `cpu`.
   bool (*accepts)(const Data& data, const Tensors& tensors, const CpuKernels& cpu);
-  // Packs the constants that are already available; null if there are none. `run` packs the others.
+  // Packs the constants that are already available; `run` packs the others. Null if there is
+  // nothing to pack.
   TfLiteStatus (*pack)(TfLiteContext* context, Data* data, const Tensors& tensors,
                        const CpuKernels& cpu);
-  // Bytes of scratch memory that `run` uses at once with that number of workers; null: none.
+  // Returns the bytes of scratch memory that `run` uses at once with that number of workers; null
+  // if it uses none.
   size_t (*scratch)(const Data& data, const Tensors& tensors, const CpuKernels& cpu, int workers);
   TfLiteStatus (*run)(TfLiteContext* context, Data* data, const Tensors& tensors,
                       const CpuKernels& cpu);
-  // `run` supports fusion groups (core/kernel_api/fusion.h).
+  // True if `run` supports fusion groups (core/kernel_api/fusion.h).
   bool fuses = false;
-  // Convolutions: `run` supports strides set after prepare, with the same packed constants.
+  // True if `run` of a convolution supports strides set after prepare, with the same packed
+  // constants.
   bool subsamples = false;
 };
 
@@ -38,8 +42,8 @@ class Choice {
  public:
   using Row = Implementation<Data, Tensors>;
 
-  // For prepare, after `data` is complete: selects the first implementation of the list that
-  // accepts the node, or the last one, and declares its scratch memory.
+  // Selects the first implementation of the list that accepts the node, or the last one, and
+  // declares its scratch memory; called in prepare, after `data` is complete.
   void Make(TfLiteContext* context, std::span<const Row* const> list, const Data& data,
             const Tensors& tensors) {
     cpu_ = &Cpu();
@@ -70,13 +74,14 @@ class Choice {
   const CpuKernels* cpu_ = nullptr;
 };
 
-// `accepts` of an implementation without restrictions.
+// Implementation::accepts of an implementation without restrictions.
 template <typename Data, typename Tensors>
 bool AcceptsAll(const Data&, const Tensors&, const CpuKernels&) {
   return true;
 }
 
-// For prepare: requests that our interpreter calls `pack` when it has allocated memory.
+// Requests, in prepare, that the interpreter calls `pack` when it has allocated memory. Has no
+// effect under a foreign context.
 inline void RequestPacking(TfLiteContext* context, const TfLiteNode* node,
                            TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) {
   if (Runtime* runtime = RuntimeOf(context)) runtime->RequestPacking(node, pack);

@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-// Row function of a unary operator that is a loop of the table and has no parameter.
+// Row function of a unary operator that is a loop of VectorKernels and has no parameter.
 template <MapF32 VectorKernels::*loop>
 void MapRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const float* const in = rows.computed[0] != nullptr ? rows.computed[0]
@@ -26,7 +26,7 @@ ElementOp MapElement(TfLiteContext*, TfLiteNode*, const ChainedNode&) {
   return {.kind = kind};
 }
 
-// Element function with which the loop joins an element chain; null if there is none.
+// Returns the function with which the operator joins an element chain; null if there is none.
 template <MapF32 VectorKernels::*loop>
 constexpr auto ElementOf() -> decltype(RowKernel::element) {
   if (loop == &VectorKernels::tanh) return &MapElement<ElementOpKind::kTanh>;
@@ -37,7 +37,7 @@ constexpr auto ElementOf() -> decltype(RowKernel::element) {
 template <MapF32 VectorKernels::*loop>
 constexpr RowKernel kMapRows = {.rows = &MapRows<loop>, .element = ElementOf<loop>()};
 
-// For prepare: offers kMapRows if the table has the loop.
+// Offers row-wise fusion of a float32 unary operator, in prepare, if the CPU table has the loop.
 template <MapF32 VectorKernels::*loop>
 void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
                   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
@@ -46,7 +46,7 @@ void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
               {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElementwise, 1}});
 }
 
-// Returns the address at which the whole matrix would begin whose elements from `first` on are at
+// Returns the address at which the whole matrix would begin if its elements from `first` on are at
 // `part`. Earlier elements are never accessed.
 template <typename T>
 T* MatrixBegin(T* part, int64_t first) {
@@ -82,7 +82,8 @@ inline bool IsOneOfEachRow(const TfLiteTensor* input, const TfLiteTensor* output
   return true;
 }
 
-// For prepare: a row offer for a node with that plan; `kernel` computes rows by RunVectorRows.
+// Returns the row offer of a binary node with the plan `plan`, in prepare; `kernel` computes rows
+// by RunVectorRows.
 inline RowOffer BroadcastRows(TfLiteContext* context, const TfLiteNode* node,
                               const BroadcastPlan& plan, const RowKernel* kernel) {
   const TfLiteTensor *a = Input(context, node, 0), *b = Input(context, node, 1);

@@ -11,7 +11,8 @@
 
 namespace deputy {
 
-// Calls run(values, count, out) for ranges of the two tensors, on all threads.
+// Calls run(values, count, out) for ranges of an input and an output of the same shape, on all
+// threads.
 template <typename In, typename Out, typename RunFunction>
 TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                      const RunFunction& run) {
@@ -23,8 +24,8 @@ TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
   return kTfLiteOk;
 }
 
-// Computes output[i] = function(input[i]) on all threads, with the table's loop or, if that is
-// null, with `reference`.
+// Computes output[i] = function(input[i]) for float32 on all threads, with the CPU table's loop or,
+// if that is null, with `reference`.
 template <typename Function>
 TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         MapF32 VectorKernels::*loop, float parameter, const Function& reference) {
@@ -35,8 +36,8 @@ TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLit
       [=](const float* values, int64_t count, float* out) { map(values, count, parameter, out); });
 }
 
-// Computes the same on float16, converted to float: with the loop if it is not null, else with
-// `reference`.
+// Computes output[i] = function(input[i]) for float16 on all threads. Elements are converted to
+// float and computed with the CPU table's loop or, if that is null, with `reference`.
 template <typename Function>
 TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                             MapF32 VectorKernels::*loop, float parameter,

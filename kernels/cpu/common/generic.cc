@@ -74,7 +74,7 @@ void GemmF32(const GemmTileF32& tile) {
 void Dots(const DotTileF32& tile) {
   for (int row = 0; row < tile.rows; ++row) {
     for (int column = 0; column < tile.columns; ++column) {
-      // Lanes that the compiler vectorises.
+      // Number of lanes of a sum, which the compiler vectorises.
       constexpr int kLanes = 8;
       float lanes[kLanes] = {};
       const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;

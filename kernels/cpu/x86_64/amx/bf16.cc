@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // bfloat16 products for x86-64 with AMX, with the panels of the AVX512-BF16 kernels. AVX512-BF16
-// instructions also convert to bfloat16 here.
+// instructions convert to bfloat16.
 //
-// One instruction adds 32 values of depth to a sum: first those with even indices, then those with
-// odd ones, each in a separate float32 sum, then both. It rounds to nearest and treats denormals as
-// zero whatever the processor's settings are. The depth of a part is always divided in the same
-// way, so that a sum does not depend on the tile it is in.
+// One instruction adds 32 values of depth to a sum: first the values with even indices, then those
+// with odd indices, each in a separate float32 sum, then both sums. It rounds to nearest and treats
+// denormals as zero whatever the processor's settings are. The depth of a part is always divided in
+// the same way, so that a sum does not depend on the tile it is in.
 #include "kernels/cpu/x86_64/avx512_bf16/bf16.inc"
 #include "kernels/cpu/x86_64/amx/tiles.inc"
 
@@ -16,9 +16,9 @@
 namespace deputy {
 namespace {
 
-// Values in a tile's row.
+// Number of bfloat16 values in a tile's row.
 constexpr int kPieceValues = kTileBytes / 2;
-// Rows processed at once, of two tiles.
+// Number of rows processed at once, in two tiles.
 constexpr int kRowsBf16 = 2 * kTileRows;
 
 // Division of a part's depth into whole tile rows and a remainder, which is copied and padded with
@@ -33,11 +33,11 @@ struct DepthCut {
   }
 };
 
-// Two tiles of rows. A tile that would extend past the last row begins earlier and contains rows
-// that are already computed.
+// Two tiles of rows of the left operand. A tile that would extend past the last row begins earlier
+// and contains rows that are already computed.
 struct LeftRows {
-  int first[2];    // first rows of the tiles in the job
-  int skipped[2];  // rows of each tile that are already computed
+  int first[2];    // index in the job of each tile's first row
+  int skipped[2];  // number of rows of each tile that are already computed
   int rows[2];
 };
 
@@ -107,7 +107,8 @@ class PanelBf16 {
     }
   }
 
-  // Pads both sides with zeros: memory after the remainder could contain NaN.
+  // Adds the remainder of a part's depth. Both operands are padded with zeros, because memory after
+  // the remainder could contain NaN.
   template <bool kTwoRows, bool kTwoColumns>
   void AddRemainder(const TileAt at[2], const char* weights) {
     const size_t bytes = 2 * static_cast<size_t>(cut_.remainder);

@@ -15,16 +15,16 @@ constexpr int kRowsS8 = 8, kRunS8 = 4;
 // Division of a part's depth into pieces of a tile's row. The last piece ends with the part and may
 // overlap the previous one; the overlapping values are multiplied by zero weights.
 struct DepthCut {
-  int piece;      // bytes in a tile's row
+  int piece;      // bytes of depth in a tile's row
   int whole;      // bytes of whole pieces in a part
-  int remainder;  // remaining bytes
-  bool valid;     // depth > 0: tiles cannot be empty
+  int remainder;  // bytes of a part after its whole pieces
+  bool valid;     // depth > 0; tiles cannot be empty
 
   // Maximum number of parts whose remainder weights are stored.
   static constexpr int kMaxParts = 8;
   DepthCut(int parts, int depth) : valid(depth > 0) {
-    // More parts with remainders are divided into runs, which is slow but does not occur in
-    // practice.
+    // More than kMaxParts parts with remainders are divided into runs, which is slow but does not
+    // occur in practice.
     piece = depth <= kTileBytes                             ? depth
             : depth % kTileBytes == 0 || parts <= kMaxParts ? kTileBytes
                                                             : kRunS8;
@@ -63,8 +63,8 @@ class DepthRemainders {
 // A tile of up to 16 rows of a job; it may contain unrelated rows before, between and after them.
 struct LeftTile {
   TileAt at;
-  int first, rows;              // rows of the job
-  uint8_t position[kTileRows];  // position of each of them in the tile
+  int first, rows;              // first row in the job, and number of rows of the job in the tile
+  uint8_t position[kTileRows];  // position in the tile of each row of the job
 };
 
 // Finds tiles for the rows of a job, which have arbitrary addresses. Windows on an image are
@@ -82,7 +82,7 @@ class TileFinder {
   }
   int tile_rows() const { return tile_rows_; }
 
-  // Finds the tile of row `first` and the following rows.
+  // Finds a tile that contains row `first` and as many of the following rows as possible.
   void Find(int first, LeftTile* tile) const {
     const ptrdiff_t step = StepFrom(first);
     const ptrdiff_t span = (tile_rows_ - 1) * step;
@@ -106,12 +106,12 @@ class TileFinder {
   const char* Row(int row) const { return static_cast<const char*>(rows_[row]); }
   bool IsWithin(const char* row) const { return lowest_ <= row && row <= highest_; }
 
-  // Returns the distance to the next row of the same line, 0 if there is none.
+  // Returns the distance to the next row of the same line; 0 if there is no such row.
   ptrdiff_t StepFrom(int first) const {
     if (first + 1 >= count_ || tile_rows_ == 1) return 0;
     const ptrdiff_t step = Row(first + 1) - Row(first);
     if (first + 2 >= count_) return step;
-    // At the end of a line, the distance in the next line is used.
+    // If row `first` is the last of its line, the distance in the next line is used.
     const ptrdiff_t next = Row(first + 2) - Row(first + 1);
     return step == next || next <= 0 || step % next != 0 ? step : next;
   }
@@ -144,7 +144,7 @@ struct BlockSums {
   alignas(64) int32_t values[2 * kTileValues] = {};
 };
 
-// A panel of columns of a job.
+// A panel of columns of a job, which multiplies tiles of rows and stores the results.
 class PanelS8 {
  public:
   PanelS8(const GemmRowsS8& job, const Requantization& requantization, const DepthCut& cut,
@@ -227,7 +227,7 @@ class PanelS8 {
     return requantization_.Steps(_mm512_load_si512(sums + 16 * vector), factors_[vector]);
   }
 
-  // Stores rows in pairs: two rows of a panel fill a vector of bytes.
+  // Requantises and stores the rows of a tile in pairs: two rows of a panel fill a vector of bytes.
   template <bool kAdds>
   void StoreRows(const LeftTile& tile, const int32_t* sums) const {
     int8_t* out = job_.out + static_cast<size_t>(tile.first) * job_.out_stride + column_;
@@ -263,7 +263,7 @@ class PanelS8 {
   __m512 factors_[2];
 };
 
-// Computes blocks of two tiles; each block is stored while the next one is multiplied.
+// Computes a panel in blocks of two tiles; each block is stored while the next one is multiplied.
 void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums sums[2]) {
   int before = 0;
   for (int i = 0; i < count; i += 2) {
@@ -275,7 +275,8 @@ void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums 
   panel.Store(tiles + (count - 1) / 2 * 2, before, sums[(count - 1) / 2 % 2]);
 }
 
-// Computes all columns of as many rows as reuse a panel of weights in the cache.
+// Computes requantised rows with AMX: all columns of as many rows as reuse a panel of weights in
+// the cache.
 void RequantizedByTiles(const GemmRowsS8& job) {
   constexpr int kMaxTiles = 24;
   const Requantization requantization(job, job.columns);
@@ -297,8 +298,8 @@ void RequantizedByTiles(const GemmRowsS8& job) {
   }
 }
 
-// Runs the VNNI kernel, whose left operand is offset by 128: the bias is corrected by 128 times the
-// sum of each column's weights.
+// Computes requantised rows with the VNNI kernel, whose left operand is offset by 128: the bias is
+// corrected by 128 times the sum of each column's weights.
 void RequantizedByVnni(const GemmRowsS8& job) {
   const __m512i more = _mm512_set1_epi8(static_cast<char>(0x80));
   const int depth = job.parts * job.depth;
@@ -330,7 +331,8 @@ void RequantizedByVnni(const GemmRowsS8& job) {
   }
 }
 
-// With few products per sum requantisation dominates; VNNI has the sums in registers.
+// Computes requantised rows. With few products per sum requantisation dominates, and VNNI is used,
+// because it has the sums in registers.
 void RequantizedRows(const GemmRowsS8& job) {
   const int deep = job.addend == nullptr ? 32 : 64;
   if (job.rows == 0) return;

@@ -47,8 +47,8 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
 
-// StoreWithEpilogue on sums in memory, shared by all tiles of a size: inlined, it would be most of
-// their code.
+// Applies the epilogue to a tile's sums in memory and stores them. Shared by all tiles of a size:
+// inlined, it would be most of their code.
 template <int kColumns, int kVectors>
 [[gnu::noinline]] void StoreTileWithEpilogue(const EpilogueF32& epilogue, int pixel, int first,
                                              const float* sums, float* out, size_t step) {
@@ -131,27 +131,28 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
   }
 }
 
-// Tile functions for a number of columns: for one vector, and for several at once if there are few
-// columns.
+// Tile functions for a number of columns: for one vector of channels, and for several at once if
+// there are few columns.
 struct LineTiles {
   int columns, vectors;
   void (*one)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
   void (*several)(const DepthwiseLinesF32& in, int line, const Piece& piece, int first);
 };
 
-// Tiles for common/depthwise_f32.inc.
+// Tiles for AVX2, for use by common/depthwise_f32.inc.
 struct Avx2Depthwise {
   static constexpr int kVector = 8;
   using Tiles = LineTiles;
 
-  // The maximum is limited by registers for the sums and a row's weights.
+  // Returns the widths of pieces. The maximum is limited by registers for the sums and a row's
+  // weights.
   static constexpr PieceWidths<8> Widths(int taps) {
     return {{taps == 3 ? 12 : 10, 8, 7, 6, 5, 4, 3, 2}};
   }
   static constexpr int PieceCycles(int taps, int width) {
     const int sums = taps * taps;
     const int busy = width * (sums + 2) / 2, waiting = 3 * sums + 2 * width;
-    // several vectors at once hide latency
+    // True if several vectors at once, or enough columns, hide the latency.
     const bool hides = width <= 5 || busy > waiting;
     return 8 + (hides ? busy : waiting);
   }
@@ -180,8 +181,8 @@ struct Avx2Depthwise {
             &LineTile<kColumns, kTaps, kStride, kVectors>};
   }
 
-  // Computes a piece. The last vector may overlap the previous one; shared channels are computed
-  // twice.
+  // Computes a piece of all lines. The last vector may overlap the previous one; shared channels
+  // are computed twice.
   static void RunPiece(const DepthwiseLinesF32& in, const Tiles& tiles, const Piece& piece) {
     const int width = 8 * tiles.vectors;
     for (int together = 0; together < in.channels; together += kTogether) {
@@ -241,7 +242,8 @@ struct Avx2Depthwise {
 bool DepthwiseLines(const DepthwiseLinesF32& in) {
   if (!HasIntPositions(in)) return false;
   const bool whole = in.channels % 8 == 0;
-  // Channels that are computed twice need an unchanged addend.
+  // Overlapping vectors compute channels twice, which requires an addend that the output does not
+  // alias.
   const bool adds = in.epilogue != nullptr && in.epilogue->addend != nullptr;
   if (!whole && (in.channels < 8 || adds)) return false;
   return LinesByFilter<Avx2Depthwise>(in);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 depthwise convolutions for x86-64 with AVX2, of any filter. As for float32, everything is in
-// the unnamed namespace and no inline function of a shared header is used.
+// int8 depthwise convolutions for x86-64 with AVX2, of any filter. Everything is in the unnamed
+// namespace, and no inline function of a shared header is used.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__)
@@ -12,7 +12,7 @@
 namespace deputy {
 namespace {
 
-// Like AddProducts with a factor in memory, which g++ 12 would otherwise load into a separate
+// Adds products with a factor in memory, which g++ 12 would otherwise load into a separate
 // register.
 inline void AddProductsAt(__m256i* sums, __m256i a, const int8_t* b) {
   __m256i products;
@@ -21,16 +21,16 @@ inline void AddProductsAt(__m256i* sums, __m256i a, const int8_t* b) {
           : "x"(a), "m"(*reinterpret_cast<const __m256i_u*>(b)));
 }
 
-// Channels per iteration. Each 32-bit lane holds two taps of a channel, so that one multiply-add
-// adds both products. Interleaving leaves the channels of a chunk in the order 0 to 3, 8 to 11 (low
-// sums), 4 to 7, 12 to 15 (high sums); the weights (already widened to 16 bits), bias and factors
-// are packed in this order.
+// Number of channels per iteration. Each 32-bit lane holds two taps of a channel, so that one
+// multiply-add adds both products. Interleaving leaves the channels of a chunk in the order 0 to 3,
+// 8 to 11 (low sums), 4 to 7, 12 to 15 (high sums); the weights (already widened to 16 bits), bias
+// and factors are packed in this order.
 constexpr int kChunk = 16;
 
 inline int ChannelAt(int i) { return i % 4 + (i / 4 % 2) * 8 + (i / 8) * 4; }
 
 // Two taps that are multiplied together. In 3x3 and 5x5 filters, whose inputs adjacent columns
-// share, they are vertical neighbours, in the last row horizontal ones. `second` is negative if
+// share, the taps are vertical neighbours, in the last row horizontal ones. `second` is negative if
 // there is none.
 struct TapPair {
   int first, second;
@@ -75,7 +75,7 @@ size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period
 struct ChunkLoad {
   int count;
   bool few;
-  ptrdiff_t second;  // from the first eight bytes to the others
+  ptrdiff_t second;  // offset of the second load from the chunk's first channel
   ptrdiff_t first;
   __m128i order;
 
@@ -96,7 +96,7 @@ struct ChunkLoad {
   return LoadBytes(values, count);
 }
 
-// kAll: all 16 channels exist.
+// Loads the channels of a chunk, widened to 16 bits. kAll: all 16 channels exist.
 template <bool kAll>
 inline __m256i LoadWidened(const int8_t* values, const ChunkLoad& load) {
   if constexpr (kAll) return Widened(values);
@@ -107,7 +107,7 @@ inline __m256i LoadWidened(const int8_t* values, const ChunkLoad& load) {
   return _mm256_cvtepi8_epi16(_mm_shuffle_epi8(both, load.order));
 }
 
-// Sums of a chunk in one column.
+// Sums of a chunk of channels in one column.
 struct ChunkSums {
   __m256i low, high;
 };
@@ -117,7 +117,7 @@ inline void AddPair(ChunkSums* sums, __m256i first, __m256i second, const int8_t
   AddProductsAt(&sums->high, _mm256_unpackhi_epi16(first, second), weights + 32);
 }
 
-// Adds all taps of a chunk, `offset` bytes after the taps' addresses.
+// Adds the products of all taps of a chunk, which begins `offset` bytes after the taps' addresses.
 template <bool kAll>
 inline void AddTaps(const int8_t* const* inputs, int taps, size_t offset, const ChunkLoad& load,
                     const int8_t* weights, ChunkSums* sums) {
@@ -152,7 +152,7 @@ void DepthwiseS8(const DepthwisePixelS8& pixel) {
 // ---- Several columns ----
 
 // Requantises a chunk in adjacent columns, one or two at a time, and stores `count` of its
-// channels. kPlain: all of them, and saturation while packing is the only clamp needed.
+// channels. kPlain: all channels are stored, and saturation while packing is the only clamp needed.
 template <bool kPlain>
 inline void StoreChunks(const DepthwiseColumnsS8& in, const Requantization& requantization,
                         int column, int columns, int first, int count, const ChunkSums* sums) {
@@ -192,8 +192,8 @@ void DepthwiseS8Column(const DepthwiseColumnsS8& in, const Requantization& requa
 
 // ---- Filters whose columns share taps ----
 
-// Returns the distance between adjacent taps of each filter row if columns are kStride of it apart,
-// else 0. All taps of a row may point to the row of zero points.
+// Returns the distance between adjacent taps of each filter row if adjacent columns are kStride
+// times that distance apart, otherwise 0. All taps of a row may point to the row of zero points.
 template <int kSize, int kStride>
 inline size_t SharedStep(const DepthwiseColumnsS8& in) {
   const size_t step = in.column_step / kStride;
@@ -291,7 +291,8 @@ void DepthwiseS8SharedChunk(const DepthwiseColumnsS8& in, const Requantization& 
   }
 }
 
-// Functions that compute the columns of a whole or a partial chunk, and their parameter.
+// Functions that compute the columns of a whole chunk (`all`) or a partial chunk (`some`), and
+// their parameter.
 struct ChunkFunction {
   using Run = void (*)(const DepthwiseColumnsS8&, const Requantization&, size_t, int,
                        const int8_t*);
@@ -325,7 +326,7 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   }
   const size_t chunk_bytes = ChunkBytes(in.taps);
   const int8_t* weights = in.weights;
-  // The reordered factors are padded to whole chunks.
+  // Factors are padded to whole chunks because they have been reordered.
   const Requantization requantization(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   int first = 0;
   for (; first + kChunk <= in.channels; first += kChunk, weights += chunk_bytes) {

@@ -21,10 +21,11 @@ constexpr int32_t kScale = 256;
 
 // ---- Packing -----------------------------------------------------------------------------------
 
-// Pairs of taps: vertical neighbours, in the last row horizontal ones.
+// Number of pairs of taps that are multiplied together: vertical neighbours, in the last row
+// horizontal ones.
 inline int PairsOf(int size) { return (size * size + 1) / 2; }
 struct TapPair {
-  int first, second;  // second: negative where there is none
+  int first, second;  // `second` is negative if the pair has only one tap
 };
 inline TapPair PairAt(int size, int pair) {
   if (pair < size * (size / 2)) {
@@ -34,8 +35,8 @@ inline TapPair PairAt(int size, int pair) {
   return {2 * pair, 2 * pair + 1 < size * size ? 2 * pair + 1 : -1};
 }
 
-// Packed data of a block: for each half its pairs of weights, in vectors of even and of odd
-// channels; the bias; the factors.
+// Sizes in the packed data of a block. For each half it has pairs of weights, in vectors of even
+// and of odd channels; then follow the bias and the factors.
 constexpr size_t kPairBytes = 2 * 32, kNumbersBytes = kBlock * sizeof(int32_t);
 inline size_t HalfBytes(int size) { return static_cast<size_t>(PairsOf(size)) * kPairBytes; }
 inline size_t BlockBytes(int size) { return kHalves * HalfBytes(size) + 2 * kNumbersBytes; }
@@ -65,7 +66,7 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
 bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) {
   constexpr int32_t kMaxBias = 1 << 22;
-  constexpr float kMaxFactor = 1e30f;  // 1/256 of it and of its inverse are exact
+  constexpr float kMaxFactor = 1e30f;  // division of it and of its inverse by 256 is exact
   for (int c = 0; c < channels; ++c) {
     if (bias[c] < -kMaxBias || bias[c] > kMaxBias) return false;
     if (!(factors[c] >= 1 / kMaxFactor && factors[c] <= kMaxFactor)) return false;
@@ -126,7 +127,7 @@ class Weights {
   __m256i held_[kWeightRegisters];
 };
 
-// Sums of even and of odd channels.
+// Sums of kColumns columns, each as a vector of even and a vector of odd channels.
 template <int kColumns>
 using Sums = __m256i[kColumns][2];
 
@@ -146,7 +147,7 @@ template <int kSize, int kStride, int kEvery, int kColumns>
   }
 }
 
-// Computes one half of a block for kColumns columns whose input is at `from`.
+// Computes one half of a block for kColumns columns whose copied input begins at `from`.
 template <int kHalf, int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void Tile(const int8_t* from, size_t row_bytes, const int8_t* packed,
                                         const int8_t* bias, __m256i* out) {
@@ -207,7 +208,8 @@ template <int kHalf, int kSize, int kStride>
 
 // ---- Requantisation ----------------------------------------------------------------------------
 
-// Output columns of a block. Columns of a run are `stride` bytes apart; the runs begin at `starts`.
+// Output columns of a block. Columns of a run are `stride` bytes apart; each run begins at its
+// offset in `starts`.
 struct Columns {
   int count;
   size_t stride;
@@ -253,8 +255,8 @@ void FinishColumns(const Requantization& requantization, const int8_t* factors, 
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-// Processes pieces of two blocks, which share a cache line, with as many columns and lines as fit
-// in the first-level cache.
+// Computes pieces of two blocks, which share a cache line, with as many columns and lines as fit in
+// the first-level cache.
 template <int kSize, int kStride>
 class Lines {
  public:
@@ -283,7 +285,8 @@ class Lines {
   struct Piece {
     int line, lines, column, columns;
 
-    // The runs of adjacent columns of a block have equal lengths; the last ones may overlap.
+    // Returns the length of each run of a block's adjacent columns. Runs have equal lengths, so the
+    // last runs may overlap.
     int Count(const Block& block) const { return (columns + block.runs() - 1) / block.runs(); }
     int Start(const Block& block, int run) const {
       return Min(run * Count(block), columns - Count(block));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Float GEMM, requantisation, sums of quantised tensors and conversion of half floats for x86-64
-// with AVX2, FMA and F16C. Only this folder is compiled with these flags, so it must not emit a
-// function that another file could call: everything is in the unnamed namespace, and no inline
-// function of a shared header is used.
+// with AVX2, FMA and F16C. This folder is compiled with flags for these features, so it must not
+// emit a function that a file for any processor could call: everything is in the unnamed namespace,
+// and no inline function of a shared header is used.
 #include "kernels/cpu/x86_64/avx2/epilogue.inc"
 
 #if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
@@ -54,7 +54,7 @@ template <int kRows, int kVectors>
   }
 }
 
-// Multiplies kRows rows by kVectors vectors of columns, of the first half of a panel or of whole
+// Multiplies kRows rows by kVectors vectors of columns, either the first half of a panel or whole
 // panels, and stores `columns` of them.
 template <int kRows, int kVectors>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
@@ -72,7 +72,8 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   for (int part = 0; part < tile.parts; ++part) {
     LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
     int d = 0;
-    // Unrolled by two: fewer loop instructions per product, which helps the other hyper-thread.
+    // The loop is unrolled by two: fewer loop instructions per product, which helps the other
+    // hyper-thread.
     for (; d + 2 <= tile.depth; d += 2, b += 2 * kColumnsF32, a.Advance(2)) {
       MultiplyColumn(a, 0, b, panel_stride, sums);
       MultiplyColumn(a, 1, b + kColumnsF32, panel_stride, sums);
@@ -87,14 +88,14 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-// Rows of the next block, indexed by the number of remaining rows. The remainder is split evenly: a
-// block of very few rows is bound by the latency of its accumulations.
+// Number of rows of the next block, indexed by the number of remaining rows. The remainder is split
+// evenly, because latency dominates the accumulations of a block of very few rows.
 constexpr int kLastOfSix[] = {1, 2, 3, 4, 5, 6, 4, 4, 5, 6, 6, 6, 5};
 constexpr int kLastOfFour[] = {1, 2, 3, 4, 3, 3};
 constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
 
-// Multiplies all rows by kVectors vectors that begin at a panel: kMax rows at a time while more
-// than the table covers remain.
+// Multiplies all rows by kVectors vectors that begin at a panel, in blocks of kMax rows. When only
+// as many rows remain as kLast has entries, kLast gives the size of the next block.
 template <int kMax, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);
@@ -139,7 +140,8 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// Sums the lanes of each row: lower and upper half, then lanes two apart, then the remaining two.
+// Adds the lanes of each of four rows: lower and upper half, then lanes two apart, then the
+// remaining two.
 inline __m128 SumLanes(const __m256 (&rows)[4]) {
   __m128 halves[4];
 #pragma GCC unroll 4
@@ -178,7 +180,7 @@ inline void DotRows(const DotTileF32& tile, int row, int column) {
     }
   }
   const __m128 bias = _mm_set1_ps(tile.bias == nullptr ? 0.0f : tile.bias[column]);
-  // This operand order passes NaN through, as the plain code does.
+  // The order of operands passes NaN through, as the plain code does.
   const __m128 raised = _mm_max_ps(_mm_set1_ps(tile.low), _mm_add_ps(bias, SumLanes(sums)));
   alignas(16) float values[4];
   _mm_store_ps(values, _mm_min_ps(_mm_set1_ps(tile.high), raised));
@@ -212,8 +214,8 @@ inline void StoreSteps(__m256i steps, __m256i zero_point, int8_t* out, int count
   }
 }
 
-// Requantises eight columns at a time. `Requantize` is constructed with the factors of eight
-// columns and converts eight sums to clamped quantised values.
+// Requantises a tile of sums, eight columns at a time. `Requantize` is constructed with the factors
+// of eight columns and converts eight sums to clamped quantised values.
 template <typename Requantize>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m256i zero_point = _mm256_set1_epi32(tile.zero_point);
@@ -266,7 +268,7 @@ struct FinishExact {
   }
   __m256i operator()(__m256i sums) const {
     const __m256i product = DoublingHighMultiply(_mm256_sllv_epi32(sums, left), mantissas);
-    // Rounding shift to the right, ties away from zero.
+    // The shift to the right rounds to nearest, ties away from zero.
     const __m256i remainder = _mm256_and_si256(product, mask);
     const __m256i negative = _mm256_cmpgt_epi32(_mm256_setzero_si256(), product);
     const __m256i threshold = _mm256_sub_epi32(_mm256_srli_epi32(mask, 1), negative);
@@ -283,7 +285,7 @@ void RequantizeExact(const RequantizeTile& tile) { RequantizeColumns<FinishExact
 
 struct StepSum {
   __m256 factor_a, factor_b, offset, low, high;
-  __m256i zero_point;  // 16-bit lanes
+  __m256i zero_point;  // in 16-bit lanes
 
   explicit StepSum(const StepSumS8& sum)
       : factor_a(_mm256_set1_ps(sum.factor_a)),
@@ -296,17 +298,17 @@ struct StepSum {
   static __m256 Scaled(const int8_t* values, __m256 factor) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
     __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)), factor);
-    // Each product is rounded: the compiler must not contract it into a multiply-add.
+    // Each product must be rounded, so the compiler must not contract it into a multiply-add.
     __asm__("" : "+x"(scaled));
     return scaled;
   }
-  // Eight quantised values, before the zero point is added.
+  // Returns eight quantised values, before the zero point is added.
   __m256i operator()(const int8_t* a, const int8_t* b) const {
     const __m256 steps =
         _mm256_add_ps(_mm256_add_ps(Scaled(a, factor_a), Scaled(b, factor_b)), offset);
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(steps, low), high));
   }
-  // Sixteen quantised values as 16-bit integers, in the lane order of the pack instruction.
+  // Returns sixteen quantised values as 16-bit integers, in the lane order of the pack instruction.
   __m256i Words(const int8_t* a, const int8_t* b) const {
     const __m256i words = _mm256_packs_epi32((*this)(a, b), (*this)(a + 8, b + 8));
     return _mm256_add_epi16(words, zero_point);

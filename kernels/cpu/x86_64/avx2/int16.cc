@@ -40,7 +40,7 @@ inline void Store(__m256i from, int64_t* to) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), from);
 }
 
-// Processes four columns; entries of `b` may repeat the last column.
+// Computes the dot products of four columns; entries of `b` may repeat the last column.
 void DotColumns(const DotsS16& dots, const int16_t* const (&b)[kColumns], int64_t* out) {
   Sum sums[kColumns];
   const int64_t whole = dots.depth / kStep * kStep;
@@ -81,8 +81,8 @@ void OfColumns(const DotsS16& dots) {
   }
 }
 
-// Interleaves two rows of 16 columns at a time, so that vpmaddwd multiplies pairs of one column.
-// `count` of the columns exist.
+// Computes the dot products of 16 columns, of which `count` exist. Two rows are interleaved at a
+// time, so that vpmaddwd multiplies pairs of one column.
 void SumRows(const DotsS16& dots, int first, int count) {
   const auto bytes = static_cast<size_t>(count) * sizeof(int16_t);
   int16_t rows[2][kStep] = {};
@@ -105,7 +105,8 @@ void SumRows(const DotsS16& dots, int first, int count) {
     sums[0].Add(a, _mm256_unpacklo_epi16(x, y));
     sums[1].Add(a, _mm256_unpackhi_epi16(x, y));
   }
-  // sums[0] holds columns 0 to 3 and 8 to 11 (vpunpcklwd), sums[1] holds the others.
+  // sums[0] holds columns 0 to 3 and 8 to 11 (vpunpcklwd), sums[1] holds columns 4 to 7 and 12 to
+  // 15.
   int64_t lanes[2][2][4];
   for (int half = 0; half < 2; ++half) {
     Store(sums[half].even, lanes[half][0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 products for x86-64 with AVX2. As for float32, only this folder is compiled for AVX2, so
-// everything is in the unnamed namespace and no inline function of a shared header is used.
+// int8 products for x86-64 with AVX2. This folder is compiled with flags for this instruction set,
+// so everything is in the unnamed namespace and no inline function of a shared header is used.
 //
 // Products go through 16-bit multiply-add of pairs (vpmaddwd). The 8-bit form (vpmaddubsw)
 // saturates at 16 bits and is wrong for large values; with the addition that it needs it is no
@@ -92,8 +92,8 @@ void GemmS8(const GemmTileS8& tile) {
   kBySize[tile.rows - 1](tile);
 }
 
-// Widens int8 to int16. `flip` is XORed to every value: 0x80 converts uint8 to int8 by subtracting
-// 128.
+// Widens int8 to int16. Every value is XORed with `flip` first: 0x80 converts uint8 to int8 by
+// subtracting 128.
 inline void Widen(const int8_t* values, size_t count, uint8_t flip, int16_t* out) {
   const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
   size_t i = 0;
@@ -115,7 +115,7 @@ void LeftFromU8(const uint8_t* values, size_t count, void* out) {
 
 // ---- int8 rows with requantisation ------------------------------------------------------------
 
-// Loads the factors of one or two vectors of columns, only those that exist.
+// Loads the factors of one or two vectors of columns, without reading past the last column.
 template <int kVectors, bool kPlain>
 inline void LoadFactors(const GemmRowsS8& job, int column, __m256 (&factors)[kVectors]) {
 #pragma GCC unroll 2
@@ -127,7 +127,8 @@ inline void LoadFactors(const GemmRowsS8& job, int column, __m256 (&factors)[kVe
 }
 
 // Requantises the sums of rows [row, row + kRows) in one or two vectors of columns, and stores the
-// columns that exist. kPlain: all of them, and saturation while packing is the only clamp needed.
+// columns that exist. kPlain: all columns exist, and saturation while packing is the only clamp
+// needed.
 template <int kRows, int kVectors, bool kPlain>
 [[gnu::always_inline]] inline void FinishRows(const GemmRowsS8& job,
                                               const Requantization& requantization, int row,
@@ -135,7 +136,8 @@ template <int kRows, int kVectors, bool kPlain>
   const int wide = kPlain ? 8 * kVectors : Min(job.columns - column, 8 * kVectors);
   __m256 factors[kVectors];
   LoadFactors<kVectors, kPlain>(job, column, factors);
-  // Four vectors, of two or four rows, are narrowed together: each 128-bit lane has half of each.
+  // Number of rows narrowed together. They have four vectors of sums; each 128-bit lane of the
+  // result has half of each vector.
   constexpr int kTogether = 4 / kVectors;
   const auto words = [&](int r) {
     const int next = r + 1 < kRows ? r + 1 : r;
@@ -162,7 +164,7 @@ template <int kRows, int kVectors, bool kPlain>
   }
 }
 
-// Computes kRows rows by 8 * kVectors columns.
+// Computes the requantised outputs of kRows rows by 8 * kVectors columns.
 template <int kRows, int kVectors, bool kPlain>
 void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, int row,
                       int column) {
@@ -232,7 +234,8 @@ void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, 
   }
 }
 
-// Computes all rows, at most kMax at a time.
+// Computes the requantised outputs of all rows in 8 * kVectors columns, at most kMax rows at a
+// time.
 template <int kMax, int kVectors>
 void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
   constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, int, int) = {
@@ -261,7 +264,7 @@ void RequantizedRows(const GemmRowsS8& job) {
     if (job.columns - column > 8) {
       RequantizedColumns<kRowsS8, 2>(job, requantization, column);
     } else {
-      // Half a panel: the pointers of more rows would not fit in registers.
+      // Half a panel has blocks of 8 rows: the pointers of more rows would not fit in registers.
       RequantizedColumns<8, 1>(job, requantization, column);
     }
   }

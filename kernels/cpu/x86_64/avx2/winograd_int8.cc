@@ -2,9 +2,8 @@
 //
 // Winograd transforms of int8 convolutions for x86-64 with AVX2, and their product: F(2x2, 3x3)
 // with the points 0, 1, -1 and infinity. The weights are multiplied by 2 along each axis, so that
-// all values are integers: planes of inputs are within +-512, those of weights within +-1152. As
-// for float32, everything is in the unnamed namespace and no inline function of a shared header is
-// used.
+// all values are integers: planes of inputs are within +-512, those of weights within +-1152.
+// Everything is in the unnamed namespace, and no inline function of a shared header is used.
 #include "kernels/cpu/groups.h"
 
 #if defined(__AVX2__)
@@ -16,8 +15,8 @@
 namespace deputy {
 namespace {
 
-constexpr int kVector = 16;   // 16-bit values per vector
-constexpr int kColumns = 16;  // columns per panel
+constexpr int kVector = 16;   // number of 16-bit values per vector
+constexpr int kColumns = 16;  // number of columns per panel
 constexpr int kRows = 6;
 constexpr int kPoints = 4;
 

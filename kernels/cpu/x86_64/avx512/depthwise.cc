@@ -49,8 +49,8 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
 
-// Applies the epilogue to a tile's sums in memory. Shared by all tiles of a size: inlined, it would
-// be most of their code.
+// Applies the epilogue to a tile's sums in memory and stores them. Shared by all tiles of a size:
+// inlined, it would be most of their code.
 template <int kColumns, int kVectors>
 [[gnu::noinline]] void StoreTileWithEpilogue(const DepthwiseLinesF32& in, int pixel, int first,
                                              const float* sums, float* out) {
@@ -156,7 +156,7 @@ struct LineTiles {
   TileFunction one, two;
 };
 
-// Tiles for common/depthwise_f32.inc.
+// Tiles for AVX-512, for use by common/depthwise_f32.inc.
 struct Avx512Depthwise {
   static constexpr int kVector = 16;
   using Tiles = LineTiles;
@@ -252,13 +252,13 @@ struct Avx512Depthwise {
 
 // ---- Lines of pairs -----------------------------------------------------------------------------
 //
-// 8 or 24 channels of two adjacent pixels fill kOfPair = 1 or 3 vectors. The inputs of adjacent
-// taps are kOfPair half vectors apart. Inputs that span two vectors are assembled in registers,
-// because a load that crosses a cache line takes as long as two.
+// Lines with 8 or 24 channels are computed in pairs of adjacent pixels, which fill kOfPair = 1 or 3
+// vectors. The inputs of adjacent taps are kOfPair half vectors apart. Inputs that span two vectors
+// are assembled in registers, because a load that crosses a cache line takes as long as two.
 
 constexpr int kPairTaps = 3;
 
-// Loads vector `vector` of a pair from per-channel `values`, repeated for both pixels.
+// Loads vector `vector` of a pair of pixels from per-channel `values`, repeated for both pixels.
 template <int kOfPair>
 inline __m512 LoadPair(const float* values, int vector) {
   constexpr int kChannels = 8 * kOfPair;
@@ -269,7 +269,8 @@ inline __m512 LoadPair(const float* values, int vector) {
   return _mm512_mask_loadu_ps(front, 0xff00, values + 16 - kChannels);
 }
 
-// Like StoreTileWithEpilogue, for contiguous vectors.
+// Applies the epilogue to the sums of pairs of pixels, which are contiguous vectors, and stores
+// them.
 template <int kVectors>
 [[gnu::noinline]] void StorePairsWithEpilogue(const DepthwiseLinesF32& in, int pixel,
                                               const float* sums, float* out) {
@@ -285,15 +286,15 @@ template <int kVectors>
   FinishTile(out, 16, Bounds(in.low, in.high), &epilogue, 0, 0, 16, values);
 }
 
-// Returns the second half of `first` and the first half of `second`. For the intrinsic g++ 12 would
-// load both vectors again.
+// Returns the second half of `first` followed by the first half of `second`. With the intrinsic g++
+// 12 would load both vectors again.
 inline __m512 ConcatenateHalves(__m512 first, __m512 second) {
   __m512 both;
   __asm__("valignq $4, %1, %2, %0" : "=v"(both) : "v"(first), "v"(second));
   return both;
 }
 
-// Multiply-add in the lanes of a constant mask.
+// Multiply-add in the lanes of a constant mask only.
 template <int kLanes>
 inline void MultiplyAddSome(__m512* sum, __m512 a, __m512 b) {
   if constexpr (kLanes == 0xffff) {
@@ -303,14 +304,14 @@ inline void MultiplyAddSome(__m512* sum, __m512 a, __m512 b) {
   }
 }
 
-// Computes kPairs adjacent pairs; at the ends of a line the outer windows lack a tap.
+// Computes kPairs adjacent pairs of pixels; at the ends of a line the outer windows lack a tap.
 template <int kOfPair, int kPairs, int kSides>
 struct PairTile {
   static constexpr int kVectors = kOfPair * kPairs;
   static constexpr bool kAtLeft = (kSides & 1) != 0, kAtRight = (kSides & 2) != 0;
 
-  // Position, in half vectors, of a tap's input for a vector of sums; and the lanes of it that
-  // exist.
+  // HalfOf returns the position, in half vectors, of a tap's input for a vector of sums; LanesAt
+  // returns the mask of the lanes that exist at that position.
   static constexpr int HalfOf(int vector, int tap) { return 2 * vector + (tap - 1) * kOfPair; }
   static constexpr int LanesAt(int half) {
     if (kAtLeft && half < 0) return half == -1 ? 0xff00 : 0;
@@ -324,7 +325,7 @@ struct PairTile {
   __m512 sums[kVectors];
   __m512 weights[kOfPair][kPairTaps];
 
-  // Adds all products with the input at half vector kHalf.
+  // Adds all products whose input is at half vector kHalf.
   template <int kHalf, int kVector = 0, int kTap = 0>
   [[gnu::always_inline]] inline void Multiply(__m512 value) {
     if constexpr (kVector < kVectors) {
@@ -335,7 +336,7 @@ struct PairTile {
       Multiply<kHalf, kVector + (kLast ? 1 : 0), kLast ? 0 : kTap + 1>(value);
     }
   }
-  // Processes a row's vectors from kVector on; `before` is the previous vector.
+  // Adds the products of an input row's vectors from kVector on; `before` is the previous vector.
   template <int kVector>
   [[gnu::always_inline]] inline void Row(const float* values, __m512 before) {
     constexpr int kEnd = (HalfOf(kVectors - 1, kPairTaps - 1) + 1) / 2;
@@ -368,7 +369,7 @@ template <int kOfPair, int kPairs, int kSides>
         tile.weights[vector][tap] = LoadPair<kOfPair>(from, vector);
       }
     }
-    // The first half vector of input, and the vector that contains it.
+    // Index of the vector that contains the first half vector of input.
     constexpr int kFirst = (Tile::HalfOf(0, 0) - 1) / 2;
     __m512 before = _mm512_setzero_ps();
     if constexpr (Tile::Has(kFirst)) before = _mm512_loadu_ps(values + 16 * kFirst);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Float GEMM, requantisation and conversion of half floats for x86-64 with AVX-512 (F, BW, DQ, VL).
-// As for AVX2, only this folder is compiled with these flags, so everything is in the unnamed
+// This folder is compiled with flags for this instruction set, so everything is in the unnamed
 // namespace and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
@@ -48,7 +48,7 @@ struct LeftRows {
   }
 };
 
-// Prefetches the next call's panel into the second-level cache, a part in each step of depth,
+// Prefetches the next call's panel into the second-level cache, a part of it in each step of depth,
 // distributed over `passes` blocks of rows.
 struct PanelPrefetch {
   const char* at;
@@ -62,7 +62,7 @@ struct PanelPrefetch {
     at += step;
   }
 };
-// Replaces it where nothing is prefetched.
+// Replaces PanelPrefetch if nothing is prefetched.
 struct NoPrefetch {
   void Next() {}
 };
@@ -72,8 +72,8 @@ struct NoPrefetch {
 template <int kRows, int kWide, bool kHalf, typename Prefetch>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns,
                          Prefetch* prefetch_state) {
-  Prefetch prefetch = *prefetch_state;            // copied into registers
-  constexpr int kVectors = kWide + (kWide == 0);  // arrays cannot be empty
+  Prefetch prefetch = *prefetch_state;            // a local copy stays in registers
+  constexpr int kVectors = kWide + (kWide == 0);  // at least 1, because arrays cannot be empty
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *
                                 kColumnsF32;
@@ -132,7 +132,7 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
 // Combines the left factors of two adjacent rows, one in each half of the lanes.
 inline __m512 TwoRows(__m512 even, __m512 odd) { return _mm512_mask_blend_ps(0xff00, even, odd); }
 
-// Adds the products of one of four depths, selected by kWhich.
+// Adds the products of one of the four depths that `fours` holds, selected by kWhich.
 template <int kWhich, int kPairs>
 inline void AddSpread(const __m512 (&fours)[kPairs], __m512 weights, __m512 (&sums)[kPairs]) {
 #pragma GCC unroll 16
@@ -252,8 +252,8 @@ inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int colum
              Bounds(tile.low, tile.high), tile.epilogue, row, first, columns, values);
 }
 
-// Returns how many of `left` rows to process at once: at most kMax or 8, and never so few in the
-// last block that it is bound by latency.
+// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8, and never
+// so few in the last block that its time is dominated by latency.
 template <int kMax>
 int RowsAtOnce(int left) {
   if (left == kMax || left >= kMax + 4) return kMax;
@@ -261,7 +261,7 @@ int RowsAtOnce(int left) {
   return left < 16 ? (left + 1) / 2 : 8;
 }
 
-// Returns the number of blocks of kMax rows; at least 1.
+// Returns how many blocks of kMax rows are processed before the remaining rows; at least 1.
 template <int kMax>
 int WholeTiles(int rows) {
   const int tiles = rows % kMax == 0 ? rows / kMax : (rows - 4) / kMax;
@@ -270,7 +270,7 @@ int WholeTiles(int rows) {
 
 template <int kMax, int kWide, bool kHalf, typename Prefetch>
 void GemmF32Panel(const GemmTileF32& tile, int first, Prefetch prefetch_state) {
-  // The remaining rows prefetch nothing: that would require eight more functions.
+  // The rows after the whole tiles prefetch nothing: that would require eight more functions.
   NoPrefetch nothing;
   constexpr void (*kBySize[])(const GemmTileF32&, int, int, int, NoPrefetch*) = {
       &GemmF32Block<1, kWide, kHalf, NoPrefetch>, &GemmF32Block<2, kWide, kHalf, NoPrefetch>,
@@ -350,9 +350,9 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Dot products -----------------------------------------------------------------------------
 
-// Adds the four lanes of each quarter of four vectors; quarter q of the result has the four sums of
-// the vectors' quarters q. The first value is added to the third and the second to the fourth, then
-// both sums: the order is the same for every vector.
+// Adds the four lanes of each 128-bit quarter of four vectors; quarter q of the result has the four
+// sums of the vectors' quarters q. The first value is added to the third and the second to the
+// fourth, then both sums are added: the order is the same for every vector.
 inline __m512 SumQuarters(__m512 a, __m512 b, __m512 c, __m512 d) {
   const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
   const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
@@ -364,7 +364,7 @@ inline __m128 SumLanes(__m512 quarters) {
       _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps(quarters, 1));
   return _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1));
 }
-// Adds the quarters of four vectors, each with four sums, into 16 sums.
+// Adds the quarters of four vectors, each quarter with four sums, into 16 sums.
 inline __m512 SumLanes(const __m512 (&quarters)[4]) {
   __m512 halves[2];
 #pragma GCC unroll 2
@@ -377,7 +377,7 @@ inline __m512 SumLanes(const __m512 (&quarters)[4]) {
                        _mm512_shuffle_f32x4(halves[0], halves[1], _MM_SHUFFLE(3, 1, 3, 1)));
 }
 
-// Loads the remainder of a part, after its last whole vector, padded with zeros. For at most eight
+// Loads the values of a part after its last whole vector, padded with zeros. For at most eight
 // values only half a vector is accessed, which seldom crosses a cache line.
 template <bool kHalf>
 inline __m512 LoadRemainder(__mmask16 lanes, const float* values) {
@@ -433,7 +433,7 @@ template <int kRows, bool kHalf>
 inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 remainder) {
   const __m128 totals = SumLanes(DotQuarters<kRows, kHalf>(tile, row, column, remainder));
   const __m128 biased = _mm_add_ps(_mm_set1_ps(DotBias(tile, column)), totals);
-  // NaN passes through, as in ClampTo.
+  // The order of operands passes NaN through, as in ClampTo.
   const __m128 clamped =
       _mm_min_ps(_mm_set1_ps(tile.high), _mm_max_ps(_mm_set1_ps(tile.low), biased));
   float results[4];
@@ -443,7 +443,8 @@ inline void DotRows(const DotTileF32& tile, int row, int column, __mmask16 remai
   for (int r = 0; r < kRows; ++r, out += tile.out_stride) *out = results[r];
 }
 
-// Finishes 16 dot products: with that many, adding lanes costs less than the products.
+// Adds the lanes of 16 dot products, clamps and stores them. With that many, adding lanes costs
+// less than the products.
 inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512 (&quarters)[4]) {
   const __m512 biased = _mm512_add_ps(_mm512_set1_ps(DotBias(tile, column)), SumLanes(quarters));
   const __m512 clamped = Bounds(tile.low, tile.high)(biased);
@@ -455,7 +456,7 @@ inline void FinishDots(const DotTileF32& tile, int row, int column, const __m512
   for (int r = 0; r < 16; ++r, out += tile.out_stride) *out = results[r];
 }
 
-// Computes rows in blocks of sixteen; returns the first remaining row.
+// Computes the dot products of rows in blocks of sixteen; returns the first remaining row.
 template <bool kHalf>
 int DotManyRows(const DotTileF32& tile, int column, __mmask16 remainder) {
   int row = 0;
@@ -470,8 +471,8 @@ int DotManyRows(const DotTileF32& tile, int column, __mmask16 remainder) {
   return row;
 }
 
-// Like DotManyRows, for kParts parts of kWhole whole vectors and a remainder each, with the weights
-// in registers.
+// Computes the dot products of rows as DotManyRows does, for kParts parts of kWhole whole vectors
+// and a remainder each, with the weights in registers.
 template <bool kHalf, int kParts, int kWhole>
 int ShallowRows(const DotTileF32& tile, int column, __mmask16 remainder) {
   const auto load = [remainder](const float* values, int v) {
@@ -531,8 +532,8 @@ void Dots(const DotTileF32& tile) {
 
 // ---- Requantisation ---------------------------------------------------------------------------
 
-// Requantises 16 columns at a time. `Requantize` is constructed with the columns' factors and
-// converts sums to clamped quantised values, to which the zero point is added.
+// Requantises a tile of sums, 16 columns at a time. `Requantize` is constructed with the columns'
+// factors and converts sums to clamped quantised values, to which the zero point is added.
 template <typename Requantize>
 inline void RequantizeColumns(const RequantizeTile& tile) {
   const __m512i zero_point = _mm512_set1_epi32(tile.zero_point);
@@ -585,7 +586,7 @@ struct FinishExact {
   }
   __m512i operator()(__m512i sums) const {
     const __m512i product = DoublingHighMultiply(_mm512_sllv_epi32(sums, left), mantissas);
-    // Rounding shift to the right, ties away from zero.
+    // The shift to the right rounds to nearest, ties away from zero.
     const __m512i remainder = _mm512_and_si512(product, mask);
     const __m512i negative = _mm512_srli_epi32(product, 31);
     const __m512i threshold = _mm512_add_epi32(_mm512_srli_epi32(mask, 1), negative);

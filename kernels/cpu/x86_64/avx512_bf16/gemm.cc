@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bfloat16 products for x86-64 with AVX-512 BF16 (VDPBF16PS). As for AVX-512, only this file is
-// compiled with these flags, so everything is in the unnamed namespace and no inline function of a
+// bfloat16 products for x86-64 with AVX-512 BF16 (VDPBF16PS). This folder is compiled with flags
+// for this instruction set, so everything is in the unnamed namespace and no inline function of a
 // shared header is used.
 //
 // One instruction adds the products of a pair to a float32 sum, the odd one first. It rounds to
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRows = 12, kColumns = 32;
 
-// Two adjacent values of a row, loaded as one 32-bit value.
+// Two adjacent bfloat16 values of a row, loaded as one 32-bit value.
 using Pair [[gnu::may_alias]] = float;
 
 // Product instruction that keeps its accumulator in place: g++ 12 otherwise keeps copies of a whole
@@ -28,7 +28,8 @@ inline void AddProducts(__m512* sum, __m512 a, __m512 b) {
 inline void AddProducts(__m256* sum, __m256 a, __m256 b) {
   __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(a), "v"(b));
 }
-// Product with a broadcast memory operand as the left pair, for pairs that are used once.
+// Product instruction with a broadcast memory operand as the left pair, for pairs that are used
+// once.
 inline void AddProductsAt(__m512* sum, const Pair* a, __m512 b) {
   __asm__("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(b), "m"(*a));
 }
@@ -69,8 +70,8 @@ const Pair* PanelOf(const GemmTileBf16& tile, int first) {
          static_cast<size_t>(first / kColumns) * PanelPairs(tile);
 }
 
-// The conversion work that a tile does for its PendingBf16Conversion, one run in each step of
-// depth: the products leave the conversion and store units almost idle.
+// The part of a PendingBf16Conversion that is done during a tile's products, one run in each step
+// of depth: the products leave the conversion and store units almost idle.
 class Rounding {
  public:
   explicit Rounding(PendingBf16Conversion* conversion) : conversion_(conversion) {
@@ -126,7 +127,7 @@ template <int kCount>
 // vector; stores `columns` of the result.
 template <int kCount, int kWide, bool kHalf>
 inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
-  constexpr int kVectors = kWide + (kWide == 0);  // arrays cannot be empty
+  constexpr int kVectors = kWide + (kWide == 0);  // at least 1, because arrays cannot be empty
   const Pair* b = PanelOf(tile, first);
   __m512 sums[kCount][kVectors];
   __m256 halves[kCount];
@@ -197,8 +198,8 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   }
 }
 
-// Returns how many of `left` rows to process at once: at most kMax or 8, and never so few in the
-// last block that it is bound by latency.
+// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8, and never
+// so few in the last block that its time is dominated by latency.
 template <int kMax>
 int RowsAtOnce(int left) {
   if (left == kMax || left >= kMax + 4) return kMax;

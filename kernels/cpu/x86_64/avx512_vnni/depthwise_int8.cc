@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 depthwise convolutions for x86-64 with AVX-512 and VNNI, of any filter; most of those with 3
-// x 3 and 5 x 5 taps are computed by lines (depthwise_lines_int8.cc). Everything is in
-// the unnamed namespace, and no inline function of a shared header is used.
+// int8 depthwise convolutions for x86-64 with AVX-512 and VNNI, of any filter; most filters of 3 x
+// 3 and 5 x 5 taps are computed by lines (depthwise_lines_int8.cc). Everything is in the unnamed
+// namespace, and no inline function of a shared header is used.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -12,13 +12,13 @@
 namespace deputy {
 namespace {
 
-// 64 channels are processed at a time. Each 32-bit lane holds four taps of a channel, so that one
-// instruction adds four products. Interleaving bytes leaves the channels in the order (128-bit
+// Number of taps of a channel in a 32-bit lane, so that one instruction adds four products. 64
+// channels are processed at a time. Interleaving bytes leaves the channels in the order (128-bit
 // lane, vector, position); weights are packed in this order. Sums are reordered at the end;
 // narrowing them to bytes restores the order without further instructions.
 constexpr int kTapsAtOnce = 4;
 
-// Channel at position i of a chunk: lane (i % 16) of vector (i / 16).
+// Returns the channel at position i of a chunk: lane (i % 16) of vector (i / 16).
 inline int ChannelAt(int i) { return 16 * (i % 16 / 4) + 4 * (i / 16) + i % 4; }
 
 size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period, int8_t* out) {
@@ -39,8 +39,8 @@ size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period
   return bytes;
 }
 
-// Returns the addresses of four taps from `tap` on. After the last tap any valid address will do,
-// because the weights are zero.
+// Writes the addresses of four taps from `tap` on. After the last tap any valid address may be
+// used, because the weights are zero.
 inline void TapsAt(const DepthwisePixelS8& pixel, int tap, int first, const int8_t* out[4]) {
   for (int i = 0; i < kTapsAtOnce; ++i) {
     out[i] = pixel.inputs[tap + i < pixel.taps ? tap + i : 0] + first;
@@ -82,7 +82,7 @@ const int8_t* DepthwiseS8Chunk(const DepthwisePixelS8& pixel, int first, const i
     LoadFourWeights(weights, fours);
     AddFourTaps(sums, in, fours);
   }
-  // Reorders (vector, lane) to (lane, vector): a transposition of 128-bit blocks.
+  // The transposition of 128-bit blocks reorders sums from (vector, lane) to (lane, vector).
   const __m512i a = _mm512_shuffle_i32x4(sums[0], sums[1], 0x44);
   const __m512i b = _mm512_shuffle_i32x4(sums[2], sums[3], 0x44);
   const __m512i c = _mm512_shuffle_i32x4(sums[0], sums[1], 0xee);
@@ -123,7 +123,7 @@ inline void StoreDepthwise(const DepthwiseColumnsS8& in, const Requantization& r
   }
 }
 
-// Computes the chunk of channels from `first` on in kColumns columns.
+// Computes the chunk of channels that begins at `first` in kColumns columns.
 template <int kColumns>
 inline void DepthwiseS8Columns(const DepthwiseColumnsS8& in, const Requantization& requantization,
                                int column, int first, const int8_t* weights) {
@@ -160,7 +160,7 @@ void DepthwiseRunS8(const DepthwiseColumnsS8& in) {
   const size_t chunk_bytes =
       static_cast<size_t>((in.taps + kTapsAtOnce - 1) / kTapsAtOnce) * 4 * kChunk;
   const int8_t* weights = in.weights;
-  // The reordered factors are padded to whole chunks.
+  // Factors are padded to whole chunks because they have been reordered.
   const Requantization requantization(in, (in.channels + kChunk - 1) / kChunk * kChunk);
   for (int first = 0; first < in.channels; first += kChunk, weights += chunk_bytes) {
     int column = 0;

@@ -25,22 +25,23 @@ inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
 
 // A block has 64 channels, or fewer channels of several columns, side by side in its vectors.
 constexpr int kBlock = 64, kMinWidth = 8, kMaxRuns = kBlock / kMinWidth;
-constexpr int kVectors = 4, kVector = 64;  // vectors of four rows of a column; bytes per vector
+// number of vectors that hold four rows of a column; bytes per vector
+constexpr int kVectors = 4, kVector = 64;
 
 struct Block {
   int first, width;
 
-  // Number of columns side by side.
+  // Returns the number of columns side by side in a vector.
   int runs() const { return kBlock / width; }
-  // Channel in a lane: interleaving bytes moves four of each 128 bits to each vector.
+  // Returns the channel in a lane: interleaving bytes moves four of each 128 bits to each vector.
   int ChannelOf(int vector, int lane) const {
     const int position = lane / 4 * 16 + vector * 4 + lane % 4;
     return first + position % width;
   }
 };
 
-// Blocks that cover the channels, at least kMinWidth of them. The last block may overlap the
-// previous one.
+// Blocks that together cover all channels, of which there are at least kMinWidth. The last block
+// may overlap the previous one.
 struct Blocks {
   int channels;
 
@@ -62,20 +63,20 @@ struct Blocks {
     for (int left = channels % kBlock; left > 0; left -= WidthOf(left)) ++pieces;
     return pieces;
   }
-  // More than two pieces take as long as a whole block, which is only possible with kBlock
-  // channels.
+  // Returns true if a whole block covers the remainder: more than two pieces take as long as a
+  // whole block, which requires at least kBlock channels.
   bool EndsInWhole() const { return channels >= kBlock && Pieces() > 2; }
 };
 
 // ---- Packing -----------------------------------------------------------------------------------
 
 // Number of interleaved rows (a quad; a new quad begins at every second row), and number of output
-// lines that a quad serves with stride 1.
+// lines for which a quad is used with stride 1.
 constexpr int kQuad = 4, kLines = 2;
 constexpr int QuadsOf(int size) { return size == 3 ? 1 : 2; }
 
-// Packed data of a block: for each vector its weights [quad][tap column][line]; the bias; the
-// factors.
+// Bytes of the bias, and of the factors, in the packed data of a block, which has for each vector
+// the weights [quad][tap column][line], then the bias, then the factors.
 constexpr size_t kNumbersBytes = kBlock * sizeof(int32_t);
 constexpr size_t WeightsBytes(int size) {
   return static_cast<size_t>(QuadsOf(size)) * static_cast<size_t>(size) * kLines * kVector;
@@ -163,18 +164,18 @@ inline void Interleave(const __m512i (&rows)[kQuad], __m512i (&quad)[kVectors]) 
   quad[3] = _mm512_unpackhi_epi16(high01, high23);
 }
 
-// Addresses of input columns.
+// Addresses of the input columns of four rows.
 struct Source {
-  const int8_t* rows[kQuad];  // null: outside the input
-  const int8_t* outside;      // a pixel of zero points
-  size_t step;                // distance between columns
-  int width;                  // width of the input
-  int x;                      // the first column
+  const int8_t* rows[kQuad];  // null for rows outside the input
+  const int8_t* outside;      // pixel of zero points, read outside the input
+  size_t step;                // distance between columns, in bytes
+  int width;                  // number of input columns
+  int x;                      // index of the first column
   int starts[kMaxRuns];       // offset of each run, in columns
 };
 
 // Iterates over the columns of four rows. Only the first kRead rows are read; the weights of the
-// others are zero.
+// remaining rows are zero.
 template <int kRead, int kRuns>
 class ColumnReader {
  public:
@@ -243,8 +244,8 @@ template <int kRuns>
 
 // ---- Products ----------------------------------------------------------------------------------
 
-// Computes one vector's sums of kColumns columns, in one or two lines, and stores them to `out`
-// [line][column][kVectors].
+// Computes the sums of kColumns columns in one vector, for one or two lines, and stores them to
+// `out` [line][column][kVectors].
 template <int kSize, int kStride, int kColumns>
 [[gnu::always_inline]] inline void TileVector(const int8_t* const* quads, const int8_t* weights,
                                               const int8_t* bias, __m512i* out) {
@@ -289,7 +290,7 @@ template <int kSize, int kStride, int kColumns>
   }
 }
 
-// Computes the sums of all vectors. `packed` is the packed data of the block.
+// Computes the sums of all vectors of a block, whose packed data is `packed`.
 template <int kSize, int kStride, int kColumns>
 [[gnu::noinline]] void Tile(const int8_t* first_quad, const int8_t* second_quad,
                             const int8_t* packed, __m512i* out) {
@@ -305,9 +306,9 @@ template <int kSize, int kStride, int kColumns>
 // Requantisation parameters of a block.
 struct BlockRequantization {
   __m512 factors[kVectors];
-  __m512 high;         // bound before the zero point is added
-  __m512i zero_point;  // 16-bit lanes
-  __m512i min, max;    // bounds of the result
+  __m512 high;         // upper bound before the zero point is added
+  __m512i zero_point;  // in 16-bit lanes
+  __m512i min, max;    // bounds of the quantised result
   bool plain = true;   // `high`, `min` and `max` are not needed
 
   BlockRequantization(const DepthwiseLinesS8& in, const int8_t* packed_factors)
@@ -315,8 +316,8 @@ struct BlockRequantization {
         zero_point(_mm512_set1_epi16(static_cast<int16_t>(in.zero_point))),
         min(_mm512_set1_epi8(static_cast<char>(in.low))),
         max(_mm512_set1_epi8(static_cast<char>(in.high))) {
-    // Products of 32-bit sums and small factors fit in 32 bits, so that only the result needs
-    // clamping.
+    // Limit of small factors: their products with 32-bit sums fit in 32 bits, so that only the
+    // result needs clamping.
     const __m512 limit = _mm512_set1_ps(0.5f);
     plain = in.low == -128 && in.high == 127;
     for (int v = 0; v < kVectors; ++v) {
@@ -370,7 +371,8 @@ inline void StoreRuns(__m512i bytes, int8_t* out, const size_t* starts) {
   }
 }
 
-// Output columns of a block. Columns of a run are `stride` bytes apart; the runs begin at `starts`.
+// Output columns of a block. Columns of a run are `stride` bytes apart; each run begins at its
+// offset in `starts`.
 struct Columns {
   size_t stride;
   size_t starts[kMaxRuns];
@@ -379,7 +381,7 @@ struct Columns {
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void FinishColumns(const BlockRequantization& finish, const __m512i* sums,
                                      int count, const Columns& columns, int8_t* out) {
-  // Copied: as far as the compiler knows, the stores below could change the originals.
+  // Local copies: as far as the compiler knows, the stores below could change the originals.
   const BlockRequantization finished = finish;
   const Columns to = columns;
   for (int i = 0; i < count; ++i, sums += kVectors, out += to.stride) {
@@ -397,7 +399,8 @@ class Line {
   using Sums = __m512i[kVectors];
   using Quad = __m512i[kVectors];
 
-  // `line` selects one of the lines that a quad serves. `packed` is the packed data of the block.
+  // `line` selects one of the lines for which a quad is used. `packed` is the packed data of the
+  // block.
   Line(const BlockRequantization& finish, const int8_t* packed, int line, const Columns& columns,
        int8_t* out)
       : finish_(finish), bias_(packed + kVectors * WeightsBytes(3)), columns_(columns), out_(out) {
@@ -424,7 +427,8 @@ class Line {
   }
 
  private:
-  // Copied: as far as the compiler knows, the stores of results could change the originals.
+  // Copies of the arguments: as far as the compiler knows, the stores of results could change the
+  // originals.
   const BlockRequantization finish_;
   const int8_t* const bias_;
   const Columns columns_;
@@ -432,7 +436,7 @@ class Line {
   __m512i weights_[3][kVectors];
 };
 
-// Computes `count` outputs from quads in memory.
+// Computes `count` outputs of a line from quads in memory.
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfQuads(const BlockRequantization& finish, const int8_t* packed,
                                    int which, const int8_t* quads, int count,
@@ -446,8 +450,8 @@ template <bool kPlain, int kRuns>
     for (int v = 0; v < kVectors; ++v) quad[v] = _mm512_load_si512(quads + kVector * v);
     quads += kColumnBytes;
   };
-  // Adds the last column's products to `oldest`, the middle ones to `middle`, the first ones to
-  // `newest`.
+  // Adds the products of an input column's quad: those of the last tap column to `oldest`, of the
+  // middle one to `middle`, of the first one to `newest`.
   const auto step = [&](auto& oldest, auto& middle, auto& newest) __attribute__((always_inline)) {
     line.Start(newest);
     next();
@@ -479,7 +483,8 @@ template <bool kPlain, int kRuns>
   line.Store(b);
 }
 
-// Computes `count` outputs with stride 2; the quads go from the input directly into registers.
+// Computes `count` outputs of a line with stride 2; the quads go from the input directly into
+// registers.
 template <bool kPlain, int kRuns>
 [[gnu::noinline]] void LineOfSteps(const BlockRequantization& finish, const int8_t* packed,
                                    const Source& source, int count, const Columns& columns,
@@ -516,7 +521,7 @@ template <bool kPlain, int kRuns>
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-// Functions of a piece, by its number of runs and by whether requantisation is plain.
+// Functions that compute a piece, for one number of runs and for plain or other requantisation.
 struct PieceCode {
   decltype(&InterleaveColumns<1>) interleave;
   decltype(&FinishColumns<true, 1>) finish;
@@ -529,7 +534,8 @@ struct PieceCode {
             &LineOfSteps<kPlain, kRuns>};
   }
 };
-// Indexed by whether requantisation is plain, and by log2 of the number of runs.
+// Functions of pieces, indexed by whether requantisation is plain, and by log2 of the number of
+// runs.
 constexpr PieceCode kPieceCodes[2][4] = {{PieceCode::Of<false, 1>(), PieceCode::Of<false, 2>(),
                                           PieceCode::Of<false, 4>(), PieceCode::Of<false, 8>()},
                                          {PieceCode::Of<true, 1>(), PieceCode::Of<true, 2>(),
@@ -547,7 +553,7 @@ class Lines {
     for (int b = 0; b < blocks.count(); ++b) {
       const Block block = blocks[b];
       const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
-      // The pieces of a line have equal lengths.
+      // Maximum number of columns of a piece; all pieces of a line have equal lengths.
       const int max = kMaxColumns * block.runs();
       const int pieces = (in_.columns - 1) / max + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;
@@ -559,14 +565,16 @@ class Lines {
 
  private:
   static constexpr bool kKeepsQuads = kSize > 3 || kStride == 1;
-  static constexpr int kServed = kStride == 1 ? kLines : 1;  // output lines per quad
-  static constexpr int kWidest = 8;                          // maximum number of columns of a tile
+  // number of output lines for which a quad is used
+  static constexpr int kServed = kStride == 1 ? kLines : 1;
+  static constexpr int kWidest = 8;  // maximum number of columns of a tile
   static constexpr int kInputColumns =
-      kSize == 3 ? 72 : 44;  // input columns that fit in the buffer
+      kSize == 3 ? 72 : 44;  // maximum number of input columns in the buffer
   static constexpr int kMaxColumns = kKeepsQuads ? (kInputColumns - kSize) / kStride - 1 : 1 << 24;
-  static constexpr int kBufferedQuads = kSize == 3 ? 1 : 3;  // quads in the buffer
+  static constexpr int kBufferedQuads = kSize == 3 ? 1 : 3;  // number of quads in the buffer
 
-  // A block's columns, in runs of equal lengths; the last ones may overlap.
+  // Columns of a block that are computed together, in runs of equal lengths; the last runs may
+  // overlap.
   struct Piece {
     Block block;
     int column, count;
@@ -580,8 +588,8 @@ class Lines {
     }
   };
 
-  // Returns an input row of these lines, counted from the first line's first row; null: zero
-  // points.
+  // Returns an input row, counted from the first row that these lines read, or null for a row of
+  // zero points.
   const int8_t* RowAt(int row) const {
     const int line = Min(row / kStride, in_.lines - 1), tap = row - line * kStride;
     return tap < kSize ? in_.inputs[line * kSize + tap] : nullptr;
@@ -589,7 +597,7 @@ class Lines {
 
   int8_t* QuadAt(int quad) { return quads_[quad % kBufferedQuads]; }
 
-  // Finds the rows of a quad that begins with row `first`.
+  // Finds the four rows of the quad that begins with row `first`.
   void FindRows(const Block& block, int first, Source* source) const {
     for (int r = 0; r < kQuad; ++r) {
       const int8_t* const row = RowAt(first + r);
@@ -617,7 +625,8 @@ class Lines {
         FindRows(piece.block, line * kStride, &source);
         code.line_of_steps(finish, packed, source, piece.count, columns, out);
       } else {
-        // With five rows, a quad is used together with the second next one.
+        // Distance between the two quads of a line: with filters of five rows, a quad is used
+        // together with the second next one.
         constexpr int kQuadDistance = kBufferedQuads - 1;
         for (int next = quad == 0 ? 0 : quad + kQuadDistance; next <= quad + kQuadDistance;
              ++next) {
@@ -639,7 +648,7 @@ class Lines {
     }
   }
 
-  // Computes lines from two quads.
+  // Computes `count` columns of lines in tiles, from two quads.
   void RunTiles(const PieceCode& code, int count, const int8_t* const (&quads)[2], int lines,
                 const int8_t* packed, const BlockRequantization& finish, const Columns& columns,
                 int8_t* out) {
@@ -656,7 +665,7 @@ class Lines {
     }
   }
 
-  // Width of the next tile: the remaining columns are divided evenly.
+  // Returns the width of the next tile; the remaining columns are divided evenly.
   static int Width(int left) {
     const int tiles = (left + kWidest - 1) / kWidest;
     return (left + tiles - 1) / tiles;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 products for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. As for AVX2, only this file and
-// its neighbours are compiled with these flags, so everything is in the unnamed namespace and no
-// inline function of a shared header is used. The code of a tile is always inlined: g++ 12 keeps
-// tiles in registers only in functions without calls.
+// int8 products for x86-64 with AVX-512 (F, BW, DQ, VL) and VNNI. This folder is compiled with
+// flags for this instruction set, so everything is in the unnamed namespace and no inline function
+// of a shared header is used. The code of a tile is always inlined: g++ 12 keeps tiles in registers
+// only in functions without calls.
 //
-// They use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left operand,
-// which is therefore offset by 128, and signed weights. Nothing saturates.
+// The products use the 8-bit form of VNNI (vpdpbusd): four products at a time of an unsigned left
+// operand, which is therefore offset by 128, and signed weights. Nothing saturates.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -16,11 +16,11 @@ namespace deputy {
 namespace {
 
 constexpr int kRowsS8 = 8, kColumnsS8 = 32, kRunS8 = 4;
-// Maximum depths at which requantisation takes a noticeable share of the time and a block of
-// columns fits in the first-level cache; for products of one part, and of several.
+// Maximum depths, for products of one part and of several, at which requantisation takes a
+// noticeable share of the time and a block of columns fits in the first-level cache.
 constexpr int kShallowS8 = 640, kShallowPartsS8 = 512;
-// Number of product steps over which the previous rows are finished, without and with an addend:
-// more work is spread over more steps.
+// Number of product steps over which the previous rows are requantised and stored, without and with
+// an addend, and minimum number with an addend: more work is spread over more steps.
 constexpr int kPlainPipelineSteps = 2, kAddendPipelineSteps = 16, kMinAddendPipelineSteps = 8;
 
 // ---- int8 GEMM --------------------------------------------------------------------------------
@@ -83,19 +83,19 @@ void GemmS8(const GemmTileS8& tile) {
 
 // ---- int8 rows with requantisation ------------------------------------------------------------
 
-// A block of 16 * kVectors columns of a job: parameters that are the same for all its rows.
+// Parameters of a block of 16 * kVectors columns of a job that are the same for all its rows.
 template <int kVectors>
 struct ColumnBlock {
-  // Four vectors, of one, two or four rows, are narrowed together.
+  // Number of rows that are narrowed together: four vectors, of one, two or four rows.
   static constexpr int kTogether = kVectors > 2 ? 1 : 4 / kVectors;
 
   const GemmRowsS8& job;
   const Requantization& requantization;
-  const int8_t* b;  // panels of the columns
+  const int8_t* b;  // panels of weights of the columns
   const int32_t* bias;
   int8_t* out;       // output of the first row
-  ptrdiff_t addend;  // offset of an output's addend
-  __mmask64 exist;   // mask of a row's bytes
+  ptrdiff_t addend;  // distance of an output's addend from the output, in bytes
+  __mmask64 exist;   // mask of a row's bytes that exist
   bool dense;        // rows that are narrowed together are contiguous
   alignas(64) float factors[16 * kVectors];
 
@@ -118,8 +118,8 @@ struct ColumnBlock {
   int8_t* Out(int row) const { return out + static_cast<size_t>(row) * job.out_stride; }
 };
 
-// Requantisation with small factors and no clamp other than int8's range. Held by value: as far as
-// the compiler knows, stores of bytes could change it in memory.
+// Requantisation with small factors and no clamp other than int8's range. Its members are values,
+// not references: as far as the compiler knows, stores of bytes could change them in memory.
 struct PlainEpilogue {
   static constexpr bool kAdds = false;
 
@@ -179,11 +179,11 @@ struct SumsS8 {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       weights[v] = _mm512_loadu_si512(b + static_cast<size_t>(v / 2) * panel_stride + 64 * (v % 2));
-      // Kept in a register: g++ 12 otherwise reloads it for every row, because it assumes 16
-      // registers.
+      // The weights are kept in a register: g++ 12 otherwise reloads them for every row, because it
+      // assumes 16 registers.
       __asm__("" : "+v"(weights[v]));
     }
-    // There are more addresses than general registers.
+    // The addresses of more than four rows do not fit in general registers, so they are reloaded.
     if (kRows > 4) __asm__("" : "+r"(rows));
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -221,7 +221,7 @@ struct SumsS8 {
 };
 
 // Requantisation and store of a block of rows, divided into stages that run between the product
-// steps of the next block: executed at once they would fill the processor's queues.
+// steps of the next block: executed at once the stages would fill the processor's queues.
 template <int kRows, int kVectors, typename Epilogue>
 struct RowsEpilogue {
   static constexpr int kTogether = ColumnBlock<kVectors>::kTogether;
@@ -300,8 +300,8 @@ struct RowsEpilogue {
     if (kTogether > 1 && end.dense) {
       _mm512_storeu_si512(first, bytes);
     } else if (Epilogue::kAdds && kTogether == 2 && end.exist == FirstBytes(24)) {
-      // Masked-out bytes of a store still delay loads of the next rows' addends, which may be in
-      // them.
+      // Stores exactly 24 bytes: masked-out bytes of a store still delay loads of the next rows'
+      // addends, which may be in those bytes.
       StoreTwentyFour(_mm512_castsi512_si256(bytes), first);
       StoreTwentyFour(_mm512_extracti64x4_epi64(bytes, 1), first + end.out_stride);
     } else {
@@ -331,7 +331,8 @@ struct WeightsPrefetch {
 
   WeightsPrefetch(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
     constexpr int kPanels = kChunk / kColumnsS8;
-    // Larger panels are not prefetched: they would evict the current columns' weights.
+    // Maximum size of a panel that is prefetched; larger ones would evict the current columns'
+    // weights.
     constexpr size_t kMaxBytes = 384 * 1024;
     const int next = column / kColumnsS8 + kPanels;
     const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
@@ -345,7 +346,8 @@ struct WeightsPrefetch {
   }
 };
 
-// Accumulates the products from value `done` of the first part on; `b` has its weights.
+// Accumulates the products from value `done` of the first part on; `b` points to the weights of
+// that value.
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void SumUp(const GemmRowsS8& job, const void* const* rows,
                                          size_t done, const int8_t* b,
@@ -363,7 +365,7 @@ template <int kRows, int kVectors>
   }
 }
 
-// Computes kRows rows, of which `count` exist.
+// Computes a block of kRows rows, of which `count` exist.
 template <int kRows, int kVectors>
 [[gnu::noinline]] void RequantizedBlock(const ColumnBlock<kVectors>& block, const void* const* rows,
                                         int count, int8_t* out, WeightsPrefetch* prefetch) {
@@ -381,8 +383,9 @@ template <int kRows, int kVectors>
   StoreSums(block.job, made, count, block.exist, block.addend, out);
 }
 
-// Computes rows in software-pipelined blocks of kRows: each is finished while the next one is
-// multiplied, which keeps all execution units busy. The first part must have at least kSteps steps.
+// Computes rows in software-pipelined blocks of kRows: each block is requantised and stored while
+// the next one is multiplied, which keeps all execution units busy. The first part must have at
+// least kSteps steps.
 template <int kRows, int kVectors, typename Epilogue, int kSteps>
 struct PipelinedBlocks {
   using Sums = SumsS8<kRows, kVectors>;
@@ -420,7 +423,8 @@ struct PipelinedBlocks {
   }
 };
 
-// Returns the number of rows computed.
+// Computes as many whole blocks of kRows rows as there are, pipelined; returns the number of rows
+// computed.
 template <int kRows, int kVectors, typename Epilogue, int kSteps>
 [[gnu::noinline]] int RequantizedPipelined(const ColumnBlock<kVectors>& block) {
   const PipelinedBlocks<kRows, kVectors, Epilogue, kSteps> turn(block);
@@ -429,8 +433,8 @@ template <int kRows, int kVectors, typename Epilogue, int kSteps>
   const size_t step = kRows * turn.end.out_stride;
   const void* const* rows = turn.job.a;
   int8_t* out = block.out;
-  // With an even number of blocks the loop starts in its middle, so that the last block is in
-  // `even`.
+  // With an even number of blocks the loop starts in its middle, so that the sums of the last block
+  // are in `even`.
   SumsS8<kRows, kVectors> even, odd;
   even.Start(turn.bias);
   SumUp(turn.job, rows, 0, turn.b, &even);
@@ -461,11 +465,13 @@ void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsPrefetch* pref
   RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), prefetch);
 }
 
-// Computes all rows, in blocks of kRows; the remaining ones in the smallest block that fits.
+// Computes all rows of 16 * kVectors columns, in blocks of kRows; the remaining rows in the
+// smallest block that fits.
 template <int kVectors, int kRows, int... kSmaller>
 void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
   const ColumnBlock<kVectors> block(job, requantization, column);
-  // Code for an addend is only generated for the column counts that networks have: many, 32 and 24.
+  // True if there is code for an addend: only for the column counts that networks have (many, 32,
+  // 24).
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   WeightsPrefetch prefetch(job, column);
   int row = 0;
@@ -474,8 +480,8 @@ void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantizat
                      (!adds || (kAdds && StepSum::IsPlain(*job.addend)));
   if (plain && job.parts * job.depth <= (job.parts == 1 ? kShallowS8 : kShallowPartsS8) &&
       job.depth >= (adds ? kMinAddendPipelineSteps : kPlainPipelineSteps) * kRunS8) {
-    // Enough rows to hide the latency of the products, but few enough to leave registers for the
-    // requantisation.
+    // Number of rows per pipelined block: enough to hide the latency of the products, but few
+    // enough to leave registers for the requantisation.
     constexpr int kEach = kRows / 2;
     if constexpr (kAdds) {
       if (adds) {
@@ -495,13 +501,15 @@ void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantizat
   }
   const int left = job.rows - row;
   if (left == 0) return;
-  // Sizes are in descending order, so the last one that suffices is used.
+  // Function for the remaining rows. Sizes are in descending order, so the last one that suffices
+  // is used.
   void (*last)(const ColumnBlock<kVectors>&, int, WeightsPrefetch*) = &LastRows<kRows, kVectors>;
   ((left <= kSmaller ? void(last = &LastRows<kSmaller, kVectors>) : void()), ...);
   last(block, row, &prefetch);
 }
 
-// Uses as many accumulators as fit in registers, for any number of columns.
+// Computes requantised rows for any number of columns, with as many accumulators as fit in
+// registers.
 void RequantizedRows(const GemmRowsS8& job) {
   const Requantization requantization(job, job.columns);
   for (int column = 0; column < job.columns; column += kChunk) {
@@ -529,7 +537,7 @@ void LeftFromS8(const int8_t* values, size_t count, void* out) {
   }
 }
 
-// uint8 less 128 is int8, and plus 128 is uint8 again.
+// Copies the values unchanged: uint8 less 128 is int8, and plus 128 is uint8 again.
 void LeftFromU8(const uint8_t* values, size_t count, void* out) { std::memcpy(out, values, count); }
 
 }  // namespace
