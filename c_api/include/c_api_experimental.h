@@ -72,8 +72,8 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverExternal(
     const TfLiteOperator* (*find_custom_op)(void* user_data, const char* custom_op, int version),
     void* op_resolver_user_data);
 
-// Sets callbacks that return operator objects, and callbacks that return registrations, which are
-// called for operators that the former do not find.
+// Sets callbacks that return operator objects, and further callbacks that return registrations and
+// are called for operators that the first ones do not find.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverExternalWithFallback(
     TfLiteInterpreterOptions* options,
     const TfLiteOperator* (*find_builtin_op_external)(void* user_data, int op, int version),

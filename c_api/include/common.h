@@ -837,7 +837,8 @@ typedef struct TfLiteRegistration {
   // Version of the operator.
   int version;
 
-  // An operator object that takes precedence over the four functions above, or NULL.
+  // An operator object that takes precedence over the functions init, free, prepare and invoke, or
+  // NULL.
   TfLiteOperator* registration_external;
 
   // Returns the asynchronous kernel of a delegate's node (since TensorFlow 2.13). May be NULL.

@@ -347,7 +347,7 @@ static inline TfLiteStatus DeputySerializationWrite(const DeputySerialization* s
                                                     const void* data, size_t bytes) {
   char path[kDeputySerializationPathBytes], draft[kDeputySerializationPathBytes];
   if (!DeputySerializationPath(store, fingerprint, path)) return kTfLiteDelegateDataWriteError;
-  (void)mkdir(store->folder, 0700);  // if this fails, creating the draft fails as well
+  (void)mkdir(store->folder, 0700);  // a failure is detected when the draft is created
   const int file = DeputySerializationMakeDraft(path, draft);
   if (file < 0) return kTfLiteDelegateDataWriteError;
   const DeputySerializationHeader header =

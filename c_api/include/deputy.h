@@ -232,8 +232,8 @@ TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* mod
 
 // Reaction of an interpreter to the failure of a delegate.
 typedef enum DeputyDelegatePolicy {
-  // Same statuses and resulting state as TensorFlow Lite: if a delegate cannot be applied, all
-  // other delegates are removed, too; a failing kernel fails the inference.
+  // The statuses and the resulting state are those of TensorFlow Lite: if a delegate cannot be
+  // applied, all other delegates are removed, too; a failing kernel fails the inference.
   kDeputyPolicyTfLite = 0,
   // A delegate that cannot be applied has no effect on the graph: the call that applies it returns
   // kTfLiteDelegateError, and an interpreter whose options contain it is created without it. If a
@@ -843,7 +843,7 @@ typedef struct DeputyWorkerEvent {
   // Indices of the subgraph and of the node.
   int32_t subgraph_index;
   int32_t node_index;
-  // Index of the thread: 0 is the thread that invokes, the others are the pool's.
+  // Index of the thread: 0 is the thread that invokes, all others are threads of the pool.
   int32_t worker;
   // Number of tiles that the thread computed.
   int32_t tiles;

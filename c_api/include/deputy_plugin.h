@@ -30,8 +30,8 @@ extern "C" {
 // another major number is rejected; every minor number is accepted.
 #define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
 
-// The reason why a delegate does not run a node. Delegates return values below 100; the runtime
-// determines the others.
+// Reason why a delegate does not run a node. Delegates return values below 100; the runtime
+// determines the values from 100 on.
 typedef enum DeputyReason {
   // No reason is needed: the delegate runs the node.
   kDeputyReasonNone = 0,
@@ -84,7 +84,7 @@ typedef enum DeputyReason {
 typedef enum DeputyOptionType {
   // Any text.
   kDeputyOptionString = 0,
-  // "true", "false", "1" or "0".
+  // A boolean: "true", "false", "1" or "0".
   kDeputyOptionBool = 1,
   // A decimal integer of 64 bits.
   kDeputyOptionInt = 2,
@@ -366,7 +366,7 @@ typedef struct DeputyDelegatePlugin {
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the
 // plug-in has no description.
-// NOLINTNEXTLINE(modernize-redundant-void-arg): this is C
+// NOLINTNEXTLINE(modernize-redundant-void-arg): this is C.
 typedef const DeputyDelegatePlugin* (*DeputyPluginFunction)(void);
 
 #ifdef __cplusplus

@@ -39,9 +39,9 @@ extern "C" {
 #define TFLITE_XNNPACK_DELEGATE_FLAG_ENABLE_LATEST_OPERATORS 0x00000040
 // Supports changes of input shapes.
 #define TFLITE_XNNPACK_DELEGATE_FLAG_ENABLE_SUBGRAPH_RESHAPING 0x00000080
-// Produces the same results on every machine, but is slower.
+// Selects arithmetic that produces the same results on every machine, but is slower.
 #define TFLITE_XNNPACK_DELEGATE_FLAG_SLOW_CONSISTENT_ARITHMETIC 0x00000200
-// Does not support changes of input shapes.
+// Disables the support of changes of input shapes.
 #define TFLITE_XNNPACK_DELEGATE_FLAG_DISABLE_SUBGRAPH_RESHAPING 0x00000400
 // Disables operators with dynamically quantised activations.
 #define TFLITE_XNNPACK_DELEGATE_FLAG_DISABLE_DYNAMICALLY_QUANTIZED_OPS 0x00000800
@@ -55,7 +55,7 @@ typedef struct {
   int32_t num_threads;
   // Flags for XNNPACK's runtime.
   uint32_t runtime_flags;
-  // Flags TFLITE_XNNPACK_DELEGATE_FLAG_....
+  // Combination of the TFLITE_XNNPACK_DELEGATE_FLAG_… bits.
   uint32_t flags;
   // Cache of packed weights; borrowed, may be NULL.
   struct TfLiteXNNPackDelegateWeightsCache* weights_cache;

@@ -260,7 +260,7 @@ TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(struct TfLiteOpaqueContex
                              : deputy::ReleaseContext(subgraph->interpreter(), subgraph_index);
 }
 
-// The client runs the first subgraph, so it cannot be excluded.
+// Excludes a subgraph from delegation, except the first one, which the client runs.
 TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
     TfLiteOpaqueContext* opaque_context, int subgraph_index) {
   const Subgraph* subgraph = SubgraphOf(opaque_context);

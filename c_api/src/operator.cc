@@ -114,9 +114,9 @@ void TfLiteOperatorSetInplaceOperator(TfLiteOperator* registration, uint64_t inp
 
 // ---- Names of TensorFlow 2.17 and older ----
 
-// Only this function had user data in TensorFlow 2.17 and 2.18. Their TfLiteOperatorCreate had
-// three parameters; a program that calls it through such a declaration passes an undefined
-// `user_data`, which only callbacks with data receive.
+// Creates an operator with user data. In TensorFlow 2.17 and 2.18 only this function had user data;
+// their TfLiteOperatorCreate had three parameters. A program that calls it through such a
+// declaration passes an undefined `user_data`, which only callbacks with data receive.
 TFL_CAPI_EXPORT TfLiteOperator* TfLiteOperatorCreateWithData(TfLiteBuiltinOperator builtin_code,
                                                              const char* custom_name, int version,
                                                              void* user_data) {

@@ -14,7 +14,8 @@
 
 namespace deputy {
 
-// Minimum size of every client's struct, in bytes. A smaller struct_size is invalid.
+// Minimum size of a client's struct in bytes: its size in the first release. A smaller struct_size
+// is invalid.
 template <typename Struct>
 inline constexpr size_t kFirstSize = 0;
 

@@ -33,7 +33,7 @@ struct Lifetime {
 class Arena {
  public:
   struct Slot {
-    // Byte offset in the block; kNoOffset: the tensor has no memory in it
+    // Byte offset in the block; kNoOffset: the tensor has no memory in it.
     size_t offset = kNoOffset;
     size_t bytes = 0;
     Lifetime lifetime;

@@ -38,8 +38,8 @@ class TextAsFormat {
   char format_[2 * kTextSize];  // large enough for a text of '%' only
 };
 
-// The client needs a va_list, which only a variadic function can create; it is always empty.
-// Exceptions of the client's reporter are swallowed.
+// Calls a client's reporter with an empty va_list, which only a variadic function can create.
+// Exceptions of the reporter are swallowed.
 void CallReporter(ReportFunction function, void* user_data, const char* format, ...) noexcept {
   va_list args;
   va_start(args, format);

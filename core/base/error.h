@@ -38,7 +38,7 @@ class ErrorReporter {
   void ReportWithDetail(const char* detail, const char* format, ...)
       __attribute__((format(printf, 3, 4)));
 
-  // Text of the newest report, "" before the first. Valid until the next report.
+  // Returns the text of the newest report, "" before the first. Valid until the next report.
   const char* last_error() const { return last_error_; }
 
   // Number of reports so far.
@@ -48,7 +48,7 @@ class ErrorReporter {
   friend class ReportCollector;
   friend class ReportSilencer;
 
-  // `known` is stored, `text` is passed to the client.
+  // Stores `known` as the newest report and passes `text` to the client.
   void Deliver(const char* known, const char* text);
 
   ReportFunction function_ = nullptr;
@@ -68,7 +68,8 @@ class ReportCollector {
   ReportCollector(const ReportCollector&) = delete;
   ReportCollector& operator=(const ReportCollector&) = delete;
 
-  // "first; second", truncated if too long; "" if there was no report.
+  // Returns the collected texts, joined as "first; second" and truncated if too long; "" if there
+  // was no report.
   const char* text() const { return text_; }
 
  private:

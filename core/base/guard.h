@@ -29,7 +29,7 @@ auto Guard(Failure&& failure, Body&& body) noexcept -> std::invoke_result_t<Body
   }
 }
 
-// Overload for a body that returns nothing.
+// Runs a body that returns nothing; otherwise like the overload with a result.
 template <typename Body>
 void Guard(Body&& body) noexcept {
   Guard(&ReportOutOfMemory, std::forward<Body>(body));

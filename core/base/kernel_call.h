@@ -18,13 +18,15 @@ TfLiteRegistration UnresolvedCustomOp(const char* name, int version);
 
 // Every Call… function here makes the call that `call` describes; `observer` may be null.
 
-// The result's user data becomes node->user_data; TfLiteKernelInitFailed() means failure.
+// Calls the kernel's init. The result's user data becomes node->user_data; TfLiteKernelInitFailed()
+// means failure.
 CallResult CallInit(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, const char* buffer, size_t length);
 // Calls the kernel's free with `user_data`, which must not be null.
 CallResult CallFree(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, void* user_data);
-// A missing prepare returns Ok, a missing invoke kTfLiteError.
+// CallPrepare and CallInvoke call the kernel's functions. A missing prepare counts as Ok, a missing
+// invoke as kTfLiteError.
 CallResult CallPrepare(CallObserver* observer, const ForeignCall& call,
                        const TfLiteRegistration& registration, TfLiteNode* node);
 CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,

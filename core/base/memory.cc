@@ -19,7 +19,7 @@ namespace {
 // Blocks that contain whole huge pages are advised to use them: each saves 512 page faults.
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// `bytes` is a multiple of kTensorAlignment. Returns null on failure.
+// Allocates `bytes`, a multiple of kTensorAlignment. Returns null on failure.
 char* Allocate(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (const size_t whole = InLargePages(bytes); whole >= kHugePage) {

@@ -28,7 +28,8 @@ struct Limits {
   Limits();
 };
 
-// Compute a * b and a + b in 64 bits; false, with `*out` unchanged, on overflow.
+// MultiplySizes and AddSizes compute a * b and a + b. They return false, with `*out` unchanged, on
+// overflow.
 bool MultiplySizes(size_t a, size_t b, size_t* out);
 bool AddSizes(size_t a, size_t b, size_t* out);
 

@@ -15,7 +15,8 @@ const flatbuffers::Table* AsTable(const void* table) {
   return static_cast<const flatbuffers::Table*>(table);
 }
 
-// Offset of a field's entry in the vtable: two 16-bit words of header, then one word per field.
+// Returns the offset of a field's entry in the vtable: two 16-bit words of header, then one word
+// per field.
 flatbuffers::voffset_t Slot(int field) {
   return static_cast<flatbuffers::voffset_t>(2 * sizeof(flatbuffers::voffset_t) +
                                              static_cast<size_t>(field) *

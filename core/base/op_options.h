@@ -27,7 +27,7 @@ struct OptionsKind {
 class OpOptions {
  public:
   OpOptions() = default;  // every field reads as its default
-  // `table` is a flatbuffers::Table that the verifier has accepted as the member `kind`.
+  // Refers to `table`, a flatbuffers::Table that the verifier has accepted as the member `kind`.
   OpOptions(OptionsKind kind, const void* table) : kind_(kind), table_(table) {}
 
   OptionsKind kind() const { return kind_; }
@@ -40,7 +40,8 @@ class OpOptions {
   int32_t Int(int field, int32_t default_value = 0) const;
   int64_t Long(int field, int64_t default_value = 0) const;
   float Float(int field, float default_value = 0.0f) const;
-  // Text or array inside the model; null or empty if absent. Valid as long as the model exists.
+  // String and Ints return a text or an array inside the model, null or empty if absent. Valid as
+  // long as the model exists.
   const char* String(int field) const;
   std::span<const int32_t> Ints(int field) const;
   // Returns a copy, since files need not align 8-byte elements.

@@ -19,7 +19,7 @@ struct TfLiteOperator {
   TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*) = nullptr;
   int32_t builtin_code = 0;
-  // -1: the operator has functions; else it describes the registration of this node
+  // -1: the operator has functions; else it describes the registration of this node.
   int node_index = -1;
   uint64_t inplace_operator = 0;
   void* user_data = nullptr;

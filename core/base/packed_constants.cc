@@ -64,8 +64,8 @@ const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parame
                                         const Limits& limits, ThreadPool* pool, FillFunction call,
                                         const void* fill) {
   std::pair<PackedKey, std::string> full_key(key, std::move(parameters));
-  // Held during the fill, so that a second caller waits for the values instead of computing them
-  // again.
+  // The lock is held during the fill, so that a second caller waits for the values instead of
+  // computing them again.
   const std::lock_guard lock(mutex_);
   if (const auto found = places_.find(full_key); found != places_.end()) return found->second;
   char* const place = Place(bytes, limits, pool);

@@ -30,7 +30,7 @@ struct PackedKey {
                           const PackedKey&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Thread-safe.
+// Thread-safe store of packed constants.
 class PackedConstants {
  public:
   // Returns the values of this key: `bytes`, aligned to kTensorAlignment, which fill(char* data)

@@ -276,10 +276,10 @@ class Partitioner {
   Lists consumers_;                    // per computed tensor: plan positions
   Lists successors_;                   // per plan position: plan positions
   Queue ready_[2];  // by kind: positions at or after the sweep's whose nodes can run
-  // Positions of the open kind that became ready after the sweep had passed them
+  // Positions of the open kind that became ready after the sweep had passed them.
   std::vector<int> missed_;
   int position_ = 0;  // position of the sweep
-  // By tensor: index of the subset that computes it, kReady or kPending
+  // By tensor: index of the subset that computes it, kReady or kPending.
   std::vector<int> producer_;
   std::vector<int> last_consumer_;  // per tensor: the newest subset that has it as an input
   std::vector<int> last_exporter_;  // per tensor: the newest subset that has it as an output

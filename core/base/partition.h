@@ -31,7 +31,7 @@ struct PartitionGraph {
 struct NodeSubset {
   bool claimed = false;
   std::vector<int> nodes;  // node indices in scheduling order
-  // Tensor indices, ascending, each once; inputs include constants
+  // Tensor indices, ascending, each once; inputs include constants.
   std::vector<int> inputs, outputs;
 };
 

@@ -164,8 +164,8 @@ class FreeSpace {
   }
 
   size_t end_ = 0;                               // end of the last extent
-  std::map<size_t, size_t> gaps_;                // begin -> end
-  std::set<std::pair<size_t, size_t>> by_size_;  // bytes, begin
+  std::map<size_t, size_t> gaps_;                // begin of each gap -> its end
+  std::set<std::pair<size_t, size_t>> by_size_;  // size and begin of each gap
 };
 
 // Assigns offsets to blocks in a given order.

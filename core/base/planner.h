@@ -21,7 +21,8 @@ struct BlockRequest {
   int last = 0;
   // An offset that was assigned before (the contents must survive), or kNoOffset.
   size_t fixed_offset = kNoOffset;
-  // Rarely accessed: placed into remaining gaps, or after the others.
+  // True if the block is rarely accessed: it is placed into remaining gaps, or after all other
+  // blocks.
   bool idle = false;
 };
 
@@ -36,8 +37,8 @@ struct MemoryPlan {
 // the requests only.
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
-// If the plan is more than a twentieth above the lower bound, tries other orders and replaces it by
-// a smaller plan whose busy_bytes are not larger.
+// Replaces a plan that is more than a twentieth above the lower bound by a smaller one with no
+// larger busy_bytes, if another order of the blocks yields one.
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan);
 
 // Returns the maximum number of bytes alive at one step, sizes rounded up to `alignment`: no plan

@@ -21,7 +21,7 @@
 
 namespace deputy {
 
-// Must be used by one thread at a time.
+// Variables and tables by number. Must be used by one thread at a time.
 class Resources {
  public:
   struct Variable {

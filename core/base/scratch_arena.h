@@ -12,7 +12,7 @@ namespace deputy {
 
 class ThreadPool;
 
-// Must be used by one thread at a time.
+// A block of memory used as a stack. Must be used by one thread at a time.
 class ScratchArena {
  public:
   // Returns `bytes`, aligned for tensors and uninitialised, valid until the matching Release. Null,

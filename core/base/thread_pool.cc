@@ -55,7 +55,8 @@ constexpr uint32_t FirstShare(uint64_t word) { return static_cast<uint32_t>(word
 constexpr uint32_t LastShare(uint64_t word) { return static_cast<uint32_t>(word) & 0xffff; }
 constexpr bool AnyShare(uint64_t word) { return FirstShare(word) != LastShare(word); }
 constexpr uint32_t JobNumber(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
-// The word of the next job: without shares, or with all but the first one, which the caller runs.
+// Returns the word of the next job: without shares, or with all but the first one, which the caller
+// runs.
 constexpr uint64_t NextJob(uint64_t word, uint32_t shares) {
   const uint64_t range = shares == 0 ? 0 : kOneFromFront | shares;
   return (static_cast<uint64_t>(JobNumber(word) + 1) << 32) | range;
@@ -196,7 +197,8 @@ bool ThreadPool::State::EnterProcess() {
 // Starts as many workers as the system permits. Signals are blocked in workers.
 void ThreadPool::State::Start() {
   started = true;
-  // With more threads than processors, a spinning worker would block one that has a tile.
+  // Spinning is disabled if there are more threads than processors: a spinning worker would block
+  // one that has a tile.
   if (threads > AvailableProcessors()) spin = std::chrono::microseconds(0);
   workers.reset(new (std::nothrow) Worker[threads - 1]);
   if (workers == nullptr) return;
@@ -288,8 +290,9 @@ void ThreadPool::State::Sleep(int number) {
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The system may wake a worker on its caller's processor although another one is idle: a virtual
-// machine with two processors did so after a pause, and took up to 30 ms to rebalance.
+// Migrates a worker that woke up on its caller's processor. The system may do that although another
+// processor is idle: a virtual machine with two processors did so after a pause, and took up to 30
+// ms to rebalance.
 void ThreadPool::State::MigrateOffCaller() const {
   const int here = sched_getcpu();
   if (here >= 0 && here == caller_processor.load(std::memory_order_relaxed)) MigrateOff(here);

@@ -34,16 +34,16 @@ class TileTimes {
  public:
   using Task = void (*)(void* argument, int tile, int worker);
 
-  // Worker numbers must be below `workers`.
+  // Creates a wrapper of `task`. Worker numbers must be below `workers`.
   TileTimes(Task task, void* argument, int workers);
 
-  // A Task; its argument is a TileTimes.
+  // Runs one tile and measures it. This function is a Task whose argument is a TileTimes.
   static void RunTile(void* times, int tile, int worker);
-  // Must be called after the job.
+  // Passes the work of each worker to the observer. Must be called after the job.
   void NotifyObserver(TileObserver* observer);
 
  private:
-  // Aligned to a cache line, since workers write concurrently.
+  // The measured work of one worker, aligned to a cache line, since workers write concurrently.
   struct alignas(64) Note {
     TileWork work;
   };

@@ -34,7 +34,7 @@ struct AppliedDelegate {
   // The three pointers may be dangling unless the delegate is applied.
   TfLiteDelegate* handle;  // the client's pointer
   TfLiteDelegate* inner;   // the pointer in nodes and tensors
-  // Builder of the inner delegate; null: that delegate is plain
+  // Builder of the inner delegate; null: that delegate is plain.
   const TfLiteOpaqueDelegateBuilder* builder;
   int64_t flags;  // bits of TfLiteDelegateFlags
   // Name of the delegate's plug-in or library, else of its nodes; "" before the delegate has nodes.
@@ -53,7 +53,7 @@ class AppliedDelegates {
 
   explicit AppliedDelegates(const Graph* graph) : graph_(graph) {}
 
-  // All delegates, in the order of their first offer.
+  // Returns all delegates, in the order of their first offer.
   const std::list<AppliedDelegate>& all() const { return all_; }
   // Finds a delegate by either of its pointers; null if it is unknown.
   const AppliedDelegate* Find(const TfLiteDelegate* delegate) const;

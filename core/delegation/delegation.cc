@@ -105,7 +105,8 @@ TfLiteStatus Delegation::CheckFullyDelegated() {
 
 // ---- Application under the policy Hot -----------------------------------------------------------
 
-// A failure of a delegate that was called is returned as kTfLiteDelegateError, whatever its status.
+// Applies a delegate, or rolls back. A failure of a delegate that was called is returned as
+// kTfLiteDelegateError, whatever the delegate's status.
 TfLiteStatus Delegation::ApplyOrRollback(const AppliedDelegate& delegate) {
   transaction_ = std::make_unique<Transaction>(subgraph_);
   const TfLiteStatus status = ApplySteps(delegate);
@@ -267,7 +268,7 @@ TfLiteStatus Delegation::Restore() {
 
 TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   delegate->record.nodes.resize(static_cast<size_t>(subgraph_->graph().node_count()));
-  // Delegates are not called for an inconsistent subgraph
+  // Delegates are not called for an inconsistent subgraph.
   if (!subgraph_->consistent()) return kTfLiteOk;
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
   const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
@@ -344,7 +345,8 @@ TfLiteStatus Delegation::Redo() {
   return kTfLiteOk;
 }
 
-// A delegate that cannot copy an input back fails the removal, which is completed nevertheless.
+// Removes all delegates. If a delegate cannot copy an input back, the removal is completed
+// nevertheless and returns the failure.
 TfLiteStatus Delegation::Remove(const char* why) {
   SavedContents inputs;
   const TfLiteStatus read = ReadBackInputs(&inputs);

@@ -73,13 +73,13 @@ class Delegation final : public DelegateLayer {
   bool applying() const { return delegates_.current() != nullptr; }
   // Number of nested switches to delegate mode.
   int mode_depth() const { return mode_depth_; }
-  // The delegates that were offered, with their records.
+  // Returns the delegates that were offered, with their records.
   const AppliedDelegates& delegates() const { return delegates_; }
   // Returns a hash of the graph's structure and the applied delegates.
   uint64_t Digest() const;
-  // The float16 weights of the original plan's nodes.
+  // Returns the float16 weights of the original plan's nodes.
   const Fp16Weights& fp16_weights() const { return fp16_weights_; }
-  // By node index: the client's placement constraints; empty if there are none.
+  // Returns the client's placement constraints by node index; empty if there are none.
   std::vector<PlacedNode>& placed_nodes() { return placed_nodes_; }
 
  private:

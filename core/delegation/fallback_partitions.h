@@ -22,7 +22,7 @@ struct FallbackPartition {
   // negative.
   void BackOff(int64_t inference, int retry);
 
-  // CPU nodes that the delegate node replaced, in the order of the original plan
+  // CPU nodes that the delegate node replaced, in the order of the original plan.
   std::vector<int> nodes;
   bool prepared = true;    // false: the delegate's prepare failed
   int64_t retry_at = 0;    // index of the inference in which the delegate is tried again

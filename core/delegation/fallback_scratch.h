@@ -17,7 +17,8 @@ class Graph;
 
 class FallbackScratch {
  public:
-  // The arguments must outlive this object. `arena` and `persistent` are the subgraph's.
+  // Creates empty scratch memory. The arguments must outlive this object; `arena` and `persistent`
+  // are the subgraph's.
   FallbackScratch(Graph* graph, const Arena* arena, const Arena* persistent)
       : graph_(graph), arena_(arena), persistent_(persistent) {}
 

@@ -42,7 +42,7 @@ class Fp16Weights {
   std::vector<Use> uses_;  // sorted by node and position
 };
 
-// RAII guard: `nodes` read the widened tensors during its lifetime.
+// RAII guard: `nodes` read the widened tensors during the guard's lifetime.
 class WidenedInputs {
  public:
   WidenedInputs(Graph* graph, const Fp16Weights& weights, const std::vector<int>& nodes);
@@ -51,7 +51,7 @@ class WidenedInputs {
   WidenedInputs& operator=(const WidenedInputs&) = delete;
 
  private:
-  // Address of a node's input, and the value to restore
+  // Address of a node's input, and the value to restore.
   std::vector<std::pair<int*, int>> changed_;
 };
 

@@ -16,12 +16,12 @@ class Graph;
 
 class GraphSnapshot {
  public:
-  // The graph must outlive this object. Throws if out of memory.
+  // Takes a snapshot of the graph, which must outlive this object. Throws if out of memory.
   explicit GraphSnapshot(Graph* graph);
 
   // Must be called when a node was prepared. If the node existed before the snapshot, the tensors
-  // from `first_added` on belong to it. Restore keeps them and the node's temporaries, since its
-  // kernel may have stored their indices.
+  // from `first_added` on belong to the node. Restore keeps them and the node's temporaries, since
+  // the node's kernel may have stored their indices.
   void NotePrepared(int node_index, size_t first_added);
 
   int node_count() const { return static_cast<int>(nodes_.size()); }
@@ -48,7 +48,7 @@ class GraphSnapshot {
   Graph* const graph_;
   std::vector<Node> nodes_;
   std::vector<Tensor> tensors_;
-  // Tensors added since the snapshot that Restore keeps, ascending
+  // Tensors added since the snapshot that Restore keeps, ascending.
   std::vector<size_t> kept_tensors_;
   std::vector<int> plan_;
 };

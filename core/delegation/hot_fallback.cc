@@ -392,8 +392,9 @@ void HotFallback::NoteRecomputed(int node_index) {
       partition.nodes.size());
 }
 
-// A partition that reads float16 may run before the nodes that widen its inputs, while its CPU
-// nodes need their results. Results of constants are kept, so these nodes can run early.
+// Runs the nodes that widen the float16 inputs of a partition. The partition may run before them,
+// while its CPU nodes need their results. Results of constants are kept, so the nodes can run
+// early.
 TfLiteStatus HotFallback::RunProducersOfWidened(const std::vector<int>& producers) {
   for (int producer : producers) {
     const int widened = subgraph_->graph().node(producer)->outputs->data[0];
@@ -454,7 +455,8 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
   return kTfLiteOk;
 }
 
-// Graph inputs cannot be recomputed: those that are only on the delegate's device must be copied.
+// Copies graph inputs whose contents are only on the delegate's device, since they cannot be
+// recomputed.
 bool HotFallback::ReadInputsOf(const TfLiteDelegate* delegate) {
   const Graph& graph = subgraph_->graph();
   return std::all_of(graph.inputs().begin(), graph.inputs().end(), [&](int index) {
@@ -476,7 +478,7 @@ bool HotFallback::RestartInference() {
   }
   lost_ = nullptr;
   {
-    // Without the saved state the only alternative is to fail.
+    // A cancellation is deferred: without the saved state the only alternative is to fail.
     const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
     if (variables_at_start_.Restore() != kTfLiteOk) return false;
     subgraph_->interpreter()->resources().Restore(resources_at_start_);

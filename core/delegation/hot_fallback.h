@@ -103,7 +103,7 @@ class HotFallback final : public NodeFallback {
   FallbackPartitions partitions_;
   KnownShapes known_shapes_;  // shapes of tensors that delegates write
   FallbackScratch scratch_;
-  // Variables of this subgraph and of subgraphs called in the run
+  // Variables of this subgraph and of subgraphs called in the run.
   SavedVariables variables_at_start_;
   Resources::Snapshot resources_at_start_;
   SavedContents variables_of_node_;

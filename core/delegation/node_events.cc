@@ -19,7 +19,7 @@
 namespace deputy {
 namespace {
 
-// Maximum number of events of one call, as documented in deputy_plugin.h
+// Maximum number of events of one call, as documented in deputy_plugin.h.
 constexpr size_t kMaxEvents = 65536;
 constexpr size_t kMaxNameBytes = 255;
 
@@ -81,7 +81,8 @@ void Query(const AppliedDelegate& delegate, TfLiteContext* context, TfLiteNode* 
 
 }  // namespace
 
-// After invalid events, which are reported as an error, the delegate is not queried again.
+// Returns the events of a node. After invalid events, which are reported as an error, the delegate
+// is not queried again.
 PartitionEvents Delegation::EventsOf(int node_index) noexcept {
   const auto query = [&]() -> PartitionEvents {
     TfLiteNode* const node = subgraph_->graph().node(node_index);

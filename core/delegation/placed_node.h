@@ -9,7 +9,7 @@ namespace deputy {
 // The client's constraint on where one node may run; see placement.h.
 struct PlacedNode {
   bool placed = false;
-  // The delegate that may run the node; null: only the CPU may
+  // The delegate that may run the node; null: only the CPU may.
   const TfLiteDelegate* delegate = nullptr;
 
   bool Allows(const TfLiteDelegate* other) const { return !placed || delegate == other; }

@@ -21,7 +21,7 @@ struct Placement {
   int subgraph = -1;  // index of the subgraph; -1: all subgraphs
   int node = -1;      // node index, for kIndex
   std::string name;   // name of the output tensor or operator, for the other selectors
-  // The only delegate that may run the nodes; null: the CPU
+  // The only delegate that may run the nodes; null: the CPU.
   const TfLiteDelegate* delegate = nullptr;
 };
 

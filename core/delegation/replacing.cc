@@ -84,8 +84,8 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
               error.c_str());
 }
 
-// Like Cut, but excludes nodes that the client keeps from this delegate, and groups that would be
-// split.
+// Cuts the plan without nodes that the client keeps from this delegate, and without groups that
+// would be split.
 TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
@@ -114,8 +114,8 @@ bool Delegation::MayClaim(int node_index) {
   return false;
 }
 
-// A group is intact if all its nodes of the plan are in one partition. Removes nodes of other
-// groups from `nodes`; returns true if there were any.
+// Removes the nodes of broken groups from `nodes`; returns true if there were any. A group is
+// intact if all its nodes of the plan are in one partition.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
   if (delegates_.current() == nullptr) return false;
   const int kOnCpu = -1, kSplit = -2;
@@ -232,7 +232,7 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
     }
   }
   if (status != kTfLiteOk) {
-    // Unlike upstream, restores the plan: a delegate that ignores the error would otherwise lose
+    // The plan is restored, unlike upstream: a delegate that ignores the error would otherwise lose
     // nodes.
     RemoveNodesFrom(old_nodes);
     subgraph_->SetPlan(old_plan);

@@ -18,8 +18,8 @@ T* AllocateZeroed() {
   return value;
 }
 
-// Each part is attached to the tensor before the next is allocated, so that a failed allocation
-// leaks nothing.
+// Sets the quantisation of a tensor. Each part is attached to the tensor before the next is
+// allocated, so that a failed allocation leaks nothing.
 void SetQuantization(const QuantizationDesc& desc, TfLiteTensor* tensor) {
   if (desc.type == kTfLiteBlockwiseQuantization) {
     auto* params = AllocateZeroed<TfLiteBlockwiseQuantization>();

@@ -16,7 +16,8 @@ namespace deputy {
 
 class CustomAllocations {
  public:
-  // The arguments must outlive this object. Errors name the subgraph by its index.
+  // Creates an empty list. The arguments must outlive this object. Errors name the subgraph by its
+  // index.
   CustomAllocations(Graph* graph, int subgraph_index, ErrorReporter* reporter)
       : graph_(graph), subgraph_index_(subgraph_index), reporter_(reporter) {}
 
@@ -33,7 +34,7 @@ class CustomAllocations {
   Graph* const graph_;
   const int subgraph_index_;
   ErrorReporter* const reporter_;
-  // Pairs of tensor index and memory
+  // Pairs of tensor index and memory.
   std::vector<std::pair<int, TfLiteCustomAllocation>> allocations_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Interface of the layer that applies delegates, as subgraph and interpreter use it. The layer is
-// above them (core/delegation) and is injected when an interpreter is created.
+// Interface of the layer that applies delegates, as subgraph and interpreter use it. The
+// implementation is in core/delegation, which may use subgraphs, and is injected when an
+// interpreter is created.
 #ifndef DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 #define DEPUTY_CORE_EXEC_DELEGATE_LAYER_H_
 
@@ -51,7 +52,7 @@ class DelegateLayer {
   virtual TfLiteStatus Remove(const char* why) = 0;
 
   virtual bool any_applied() const = 0;
-  // The plan before the first delegate; empty while no delegate node is in the plan.
+  // Returns the plan before the first delegate; empty while no delegate node is in the plan.
   virtual const std::vector<int>& original_plan() const = 0;
   // Prepares the original plan if an applied delegate requires propagated shapes.
   virtual TfLiteStatus PropagateShapes() = 0;

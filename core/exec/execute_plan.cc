@@ -101,8 +101,9 @@ TfLiteStatus ExecutionPlan::RunNode(int node_index, const GroupRun* group) {
                            "failed to invoke.");
 }
 
-// A kernel that resizes an arena tensor while it runs loses the tensor's memory. Upstream lets the
-// next consumer read a null pointer; this reports the error and prepares again.
+// Reports an error if an output has lost its memory, and prepares again. A kernel that resizes an
+// arena tensor while it runs loses the tensor's memory; upstream lets the next consumer read a null
+// pointer.
 bool ExecutionPlan::LostOutput(int position) {
   const int node_index = graph_->plan()[position];
   const TfLiteIntArray* outputs = graph_->node(node_index)->outputs;

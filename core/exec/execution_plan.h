@@ -26,7 +26,7 @@ class ExecutionPlan {
  public:
   using PackFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
 
-  // `parts` must outlive this object.
+  // Creates an unprepared plan. `parts` must outlive this object.
   explicit ExecutionPlan(SubgraphParts* parts);
 
   // ---- Prepare ---------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class ExecutionPlan {
   // Position in the plan; the nodes before it are prepared with the current shapes.
   int next_to_prepare_ = 0;
   int preparing_node_ = -1;  // the node whose prepare is running
-  // True: a kernel resized a tensor since the newest node began to run
+  // True: a kernel resized a tensor since the newest node began to run.
   bool tensor_resized_ = false;
   std::vector<bool> read_;          // by tensor: true if a node of the plan or the caller reads it
   std::vector<bool> has_contents_;  // by tensor: true for constants that kernels have computed

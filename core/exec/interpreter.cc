@@ -110,7 +110,8 @@ TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   ArmCancellation();
   const CancelScope cancellable(this, "Invoke");
   if (subgraph->ready()) CountInference();
-  // An observer of exact tensors must see the requested number of threads.
+  // The inference is not timed if an observer needs exact tensors, since it must see the requested
+  // number of threads.
   const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
   return subgraph->Invoke(allow_stale_outputs);
 }

@@ -71,7 +71,7 @@ class Interpreter final : public InterpreterState {
   bool observes_timer_ = false;  // true: timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::deque<SubgraphCallee> callees_;  // by index of the subgraph
-  // Signatures sorted by key; filled by the first look-up
+  // Signatures sorted by key; filled by the first look-up.
   std::vector<const SignatureDesc*> signatures_by_key_;
   // Runners by signature; the placeholder's key is null.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;

@@ -29,7 +29,8 @@ class InterpreterThreads {
   // effect within another one, and before the first use of the pool.
   class TimedInference {
    public:
-    // `threads` may be null: the inference is then not measured and uses all threads.
+    // Begins the measurement of an inference. `threads` may be null: the inference is then not
+    // measured and uses all threads.
     explicit TimedInference(InterpreterThreads* threads);
     ~TimedInference();
     TimedInference(const TimedInference&) = delete;

@@ -14,7 +14,8 @@ struct SubgraphParts;
 
 class KernelRuntime final : public Runtime {
  public:
-  // The arguments must outlive this object. `plan` is the current one.
+  // Creates the services of a subgraph. The arguments must outlive this object. `plan` is the plan
+  // that runs.
   KernelRuntime(SubgraphParts* parts, ExecutionPlan* plan) : parts_(parts), plan_(plan) {}
 
   Subgraph* subgraph() const;

@@ -36,7 +36,7 @@ class MemoryLayout {
     bool fuses = false;  // false: ViewOffers that do not refuse sharing are ignored
   };
 
-  // `graph` must outlive this object.
+  // Creates an empty layout. `graph` must outlive this object.
   explicit MemoryLayout(Graph* graph) : graph_(graph) {}
 
   // Reserves guard bytes around each tensor; see Arena::SetGuard. No memory is shared then.

@@ -73,7 +73,7 @@ void PlanCache::Exchange(Idle* idle) {
     const TfLiteTensor* const tensor = parts_->graph.tensor(parts_->graph.inputs()[n]);
     if (tensor == nullptr || tensor->allocation_type == kTfLiteMmapRo) continue;
     size_t bytes = 0;
-    // Cannot overflow, since the tensor had this shape
+    // The size cannot overflow, since the tensor had this shape before.
     TensorBytes(tensor->type, shapes_[n], &bytes);
     inputs.push_back({parts_->graph.inputs()[n], MakeArray(shapes_[n]), bytes});
   }

@@ -23,8 +23,8 @@ namespace deputy {
 
 class PlanCache {
  public:
-  // The arguments must outlive this object. `current` is the plan that runs; this object exchanges
-  // its contents.
+  // Creates an empty cache. The arguments must outlive this object. `current` is the plan that
+  // runs; this object exchanges its contents.
   PlanCache(SubgraphParts* parts, ExecutionPlan* current) : parts_(parts), current_(current) {}
 
   // Called when a kernel that is not Deputy's was added.

@@ -17,8 +17,8 @@ bool IsModelConstant(const TfLiteTensor& tensor) { return tensor.allocation_type
 
 }  // namespace
 
-// The arrays belong to this object only after all allocations, since the destructor does not run if
-// one fails.
+// Creates the state. The arrays belong to this object only after all allocations, since the
+// destructor does not run if one fails.
 PreparedState::PreparedState(SubgraphParts* parts, int model_tensors)
     : parts_(parts),
       tensors_(parts->graph.tensors().size()),

@@ -33,7 +33,7 @@ class SavedVariables {
     std::vector<int> dims;
   };
   struct Entry {
-    // Number of the round of the entry; older entries are invalid, their memory is reused
+    // Number of the round of the entry; older entries are invalid, their memory is reused.
     int64_t round = 0;
     Subgraph* subgraph = nullptr;
     bool ready = false;  // false: the variables had no memory yet

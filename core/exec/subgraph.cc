@@ -204,7 +204,7 @@ void Subgraph::RequireAllocation() {
 
 TfLiteStatus Subgraph::ResizeInputTensorStrict(int tensor_index, std::span<const int> dims) {
   const TfLiteTensor* resized = parts_.graph.tensor(tensor_index);
-  // Reports the invalid index
+  // ResizeInputTensor reports the invalid index.
   if (resized == nullptr) return ResizeInputTensor(tensor_index, dims);
   const TfLiteIntArray* signature = TfLiteTensorGetDimsSignature(resized);
   if (signature->size != static_cast<int>(dims.size())) {
@@ -267,7 +267,7 @@ std::vector<PartitionGraph::ControlEdge> Subgraph::ControlEdges() const {
     // The node table may have fewer nodes than the model, since invalid nodes are not added.
     const int count = static_cast<int>(std::min(parts_.desc->operators.size(), position_of.size()));
     for (const auto& [from, to] : *model_edges) {
-      // Partition rejects this edge
+      // Partition rejects this edge.
       if (from < 0 || to < 0 || from >= count || to >= count) return {{-1, -1}};
       const int a = position_of[from], b = position_of[to];
       if (a >= 0 && b >= 0 && a != b) edges.emplace_back(a, b);

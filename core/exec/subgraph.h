@@ -33,7 +33,8 @@ class InterpreterState;
 
 class Subgraph final {
  public:
-  // `interpreter` outlives the subgraph. `desc` outlives it too (it is part of the shared model).
+  // Creates an empty subgraph. `interpreter` and `desc`, which is part of the shared model, must
+  // outlive it.
   Subgraph(InterpreterState* interpreter, int index, const SubgraphDesc* desc,
            MakeDelegateParts make_delegate_parts);
   ~Subgraph();
@@ -142,7 +143,8 @@ class Subgraph final {
     parts_.graph.AppendToPlan(node);
     PlanHasChanged();
   }
-  // Must be called when the graph's plan was set without SetPlan.
+  // Called when the graph's plan was set without SetPlan: discards what was derived from the old
+  // plan.
   void PlanHasChanged() noexcept;
   // Called before a delegate gets pointers to nodes, which it may keep over a few replacements.
   void ReserveNodes();

@@ -17,7 +17,7 @@ class Subgraph;
 
 class SubgraphCallee final : public CallableSubgraph {
  public:
-  // `subgraph` must outlive this object.
+  // Creates the interface of a subgraph, which must outlive this object.
   explicit SubgraphCallee(Subgraph* subgraph) : subgraph_(subgraph) {}
 
   size_t input_count() const override;

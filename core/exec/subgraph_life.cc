@@ -21,7 +21,7 @@ bool IsPersistent(const TfLiteTensor& tensor) {
 TfLiteStatus Subgraph::AllocateTensors() {
   if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
   {
-    // A cancellation during Redo would lose the delegates.
+    // Cancellation is deferred: during Redo it would lose the delegates.
     const CancelScope uninterrupted(parts_.interpreter, nullptr);
     if (const TfLiteStatus status = delegation().Redo(); status != kTfLiteOk) return status;
   }

@@ -17,7 +17,7 @@ class InterpreterState;
 class Subgraph;
 
 struct SubgraphParts {
-  // All arguments must outlive this object. The delegates are set later.
+  // Creates the parts. All arguments must outlive this object. The delegates are set later.
   SubgraphParts(Subgraph* owner, InterpreterState* state, int number,
                 const SubgraphDesc* model_desc, ErrorReporter* reporter)
       : subgraph(owner),

@@ -268,7 +268,7 @@ void PlanGroups::ForgetFrom(int position) {
   for (size_t i = 0; i < groups_.size(); ++i) MarkEntries(i);
 }
 
-// Strong exception guarantee: resizing comes first.
+// Adds a group. Strong exception guarantee, since resizing comes first.
 void PlanGroups::Add(PlannedGroup group, size_t plan_size) {
   if (entries_.size() < plan_size) entries_.resize(plan_size);
   groups_.push_back(std::move(group));

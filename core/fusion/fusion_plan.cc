@@ -226,8 +226,8 @@ bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
   return group->alias_free;
 }
 
-// Returns true if client memory may conflict with fusion. A node between those of the group could
-// read or write a client's memory that the group uses as well.
+// Returns true if client memory may conflict with fusion: a node between the nodes of the group
+// could read or write a client's memory that the group uses as well.
 bool FusionPlan::TouchesClientMemory(const PlannedGroup& group,
                                      const Conditions& conditions) const {
   const int span = group.nodes.back() - group.nodes.front();

@@ -22,8 +22,8 @@ class FusionPlan {
     bool has_client_memory = false;  // the client has provided memory for a tensor
   };
 
-  // The arguments must outlive this object. `nodes` are the declarations from which groups are
-  // formed.
+  // Creates a plan without groups. The arguments must outlive this object. `nodes` are the
+  // declarations from which groups are formed.
   FusionPlan(Graph* graph, const PreparedNodes* nodes) : graph_(graph), nodes_(nodes) {}
 
   // Forms the groups of the nodes at positions `first_new` to `last_prepared`, which were prepared

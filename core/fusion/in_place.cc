@@ -139,8 +139,7 @@ class InPlacePass {
     if (output.owner >= 0 || owns_[static_cast<size_t>(to)]) return false;
     if (input.bytes == 0 || input.bytes != output.bytes) return false;
     if (memory.bytes < output.bytes) return false;
-    // Requires that the output is first written here, and that the memory is not kept for the
-    // caller.
+    // The output must be written here first, and the memory must not be kept for the caller.
     if (output.lifetime.first != node.first || memory.lifetime.last == kForever) return false;
     for (int kept : node.kept) {
       if (kept >= 0 && BlockOf(kept) == block) return false;

@@ -26,8 +26,8 @@ class RowPlan {
 
   // ---- Nodes -----------------------------------------------------------------------------------
   int node_count() const { return static_cast<int>(nodes_.size()); }
-  // Returns true if the node can be computed by rows and is in no group yet. It then has one output
-  // and an input 0. The functions below require nodes that are or were free.
+  // Returns true if the node can be computed by rows and is in no group yet. Such a node has one
+  // output and an input 0. The other functions on nodes require nodes that are or were free.
   bool IsFree(int node) const;
   void Take(std::span<const int> nodes);
 

@@ -175,7 +175,8 @@ class Builder {
     program_.ops.push_back(std::move(op));
   }
 
-  // Returns the slots that are free after the operation.
+  // Sets the slots from which the operation reads its inputs. Returns the slots that are free after
+  // the operation.
   std::vector<int> ReadValues(RowOp* op) {
     std::vector<int> freed;
     const std::span<const int> inputs = plan_.InputsOf(op->node);

@@ -9,8 +9,8 @@
 namespace deputy {
 namespace {
 
-// Strides multiply along a chain of layers. Images beyond this limit, which no real model reaches,
-// are not subsampled.
+// Maximum stride, since strides multiply along a chain of layers. Images whose stride would exceed
+// this limit, which no real model reaches, are not subsampled.
 constexpr int64_t kMaxStride = 1 << 15;
 
 bool IsWithinLimit(const PixelStride& first, const PixelStride& second) {

@@ -160,7 +160,7 @@ class StructCopy {
   }
 
   // Restores arrays and fields of kind kValue. Arrays with equal contents keep their addresses,
-  // since kernels may keep pointers to them; for the others the snapshot's copy is moved out.
+  // since kernels may keep pointers to them; other arrays are moved out of the snapshot.
   void Restore(Struct* now) noexcept {
     FieldsOf<Struct>::Visit([&](const char*, auto member, FieldKind kind) {
       if constexpr (IsArray<decltype(member)>()) {

@@ -108,7 +108,7 @@ using FusionRole = std::variant<std::monostate, HeadRole, ClampRole, SumRole, Pr
 struct LayerRun {
   enum class Activation : uint8_t { kNone, kPrelu, kHardSwish };
 
-  // Tensor that is read in place of input 0; `margins` is padding in addition to the head's own
+  // Tensor that is read in place of input 0; `margins` is padding in addition to the head's own.
   int input = -1;
   ImagePadding margins = {};
   int factors = -1;  // tensor of factors per channel by which the input is multiplied

@@ -34,7 +34,7 @@ struct OpDef {
   size_t params_size;
   bool (*parse)(const OpOptions& options, void* params);
 
-  // The kernel's functions; optional ones are null. An OpDef without invoke is a parser only: the
+  // Functions of the kernel; optional ones are null. An OpDef without invoke is a parser only: the
   // client or a delegate must provide the kernel.
   void* (*init)(TfLiteContext* context, const char* buffer, size_t length);
   void (*free)(TfLiteContext* context, void* user_data);

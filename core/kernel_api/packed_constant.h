@@ -39,8 +39,9 @@ class PackedConstant {
     return EnsureFor(context, key, key, fixed, bytes, nullptr, nullptr, CallOf<Fill>(), &fill);
   }
 
-  // Overload for a block that depends on more than a constant: until Invalidate, `key` identifies
-  // the block within this node; nodes with equal shared keys and equal parameters() share it.
+  // Makes data() point to a block that depends on more than a constant: until Invalidate, `key`
+  // identifies the block within this node; nodes with equal shared keys and equal parameters()
+  // share it.
   template <typename Parameters, typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, const PackedKey& shared_key,
               bool fixed, size_t bytes, const Parameters& parameters, const Fill& fill) {

@@ -23,7 +23,7 @@ void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const
   const int64_t tasks = std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, wanted);
   if (tasks == 1) return call(function, 0, count, 0);
   ParallelFor(context, static_cast<int>(tasks), [&](int task, int worker) {
-    // This form of the division cannot overflow.
+    // The division has a form that cannot overflow.
     const int64_t portion = count / tasks, remainder = count % tasks;
     const int64_t first = task * portion + std::min<int64_t>(task, remainder);
     call(function, first, first + portion + (task < remainder ? 1 : 0), worker);

@@ -185,7 +185,8 @@ inline Precision PrecisionOf(const TfLiteContext* context) {
   return runtime == nullptr ? Precision::kFloat32 : runtime->precision();
 }
 
-// Number of threads that ParallelFor may use, at least 1. Worker numbers are below it.
+// Returns the number of threads that ParallelFor may use, at least 1. Worker numbers are below this
+// number.
 inline int ThreadCount(const TfLiteContext* context) {
   Runtime* runtime = RuntimeOf(context);
   return runtime == nullptr ? 1 : runtime->pool().threads();

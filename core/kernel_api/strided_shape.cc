@@ -33,8 +33,9 @@ StridedShape StridedShape::Transposed(const int8_t* axes) const {
 std::optional<StridedShape> StridedShape::Reshaped(std::span<const int> to) const {
   std::optional<StridedShape> shape = Dense(to);
   if (!shape) return std::nullopt;
-  // From the innermost axis outwards. `remaining` is the number of elements that remain of the
-  // current run of source axes that have one common stride; target axes are split off it.
+  // Axes are processed from the innermost one outwards. `remaining` is the number of elements that
+  // remain of the current run of source axes that have one common stride; target axes are split off
+  // it.
   int source_axis = rank - 1;
   int64_t remaining = 1, stride = 1;
   for (int axis = shape->rank - 1; axis >= 0; --axis) {

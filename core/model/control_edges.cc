@@ -27,7 +27,7 @@ class VarintReader {
     return false;
   }
 
-  // Zig-zag encoding: 0, -1, 1, -2, ... are stored as 0, 1, 2, 3, ...
+  // Reads an integer in zig-zag encoding: 0, -1, 1, -2, ... are stored as 0, 1, 2, 3, ...
   bool ReadSigned(int* out_value) {
     uint32_t value;
     if (!Read(&value)) return false;

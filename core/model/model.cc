@@ -165,8 +165,8 @@ TfLiteStatus Decoder::FindInFile(const char* what, uint64_t offset, uint64_t siz
   return kTfLiteOk;
 }
 
-// Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that the data is inline: writers use
-// 1 as a placeholder.
+// Finds the bytes of a buffer. Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that
+// the data is inline: writers use 1 as a placeholder.
 TfLiteStatus Decoder::FindBuffer(uint32_t index, std::span<const uint8_t>* out) {
   *out = {};
   if (index == 0) return kTfLiteOk;
@@ -363,8 +363,8 @@ TfLiteStatus Decoder::DecodeSparsity(const schema::SparsityParameters& parameter
   return kTfLiteOk;
 }
 
-// An absent vector, or one of an unknown kind, stays empty; model_check then reports too few
-// segments.
+// Decodes a vector of indices. An absent vector, or one of an unknown kind, stays empty;
+// model_check then reports too few segments.
 TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const void* table,
                                         std::vector<int32_t>* out) {
   const auto widen = [this, out](const auto* values) {

@@ -101,7 +101,7 @@ class Validator {
   ErrorReporter* const reporter_;
   SubgraphDesc* subgraph_ = nullptr;        // the current subgraph
   std::vector<std::pair<int, int>> calls_;  // pairs of caller and callee
-  // Callees of operators that run them, and of operators that only inspect them
+  // Callees of operators that run them, and of operators that only inspect them.
   std::vector<int> run_, inspected_;
   std::vector<int32_t> scratch_;
   // Position of the check for messages: "subgraph 0 " and "tensor 3 'weights': ".
@@ -204,7 +204,8 @@ TfLiteStatus Validator::CheckStrings(const TensorDesc& tensor, size_t elements) 
   if (word(0) < 0 || static_cast<size_t>(word(0)) != elements) {
     return Refuse("string data: expected %zu strings, found %d", elements, word(0));
   }
-  const size_t table_words = elements + 2;  // No overflow: elements is below 2^31 here.
+  // The sum cannot overflow, since elements is below 2^31 here.
+  const size_t table_words = elements + 2;
   if (tensor.bytes / sizeof(int32_t) < table_words) {
     return Refuse("string data: expected a table of %zu bytes, found %zu bytes in all",
                   table_words * sizeof(int32_t), tensor.bytes);
@@ -279,10 +280,10 @@ TfLiteStatus Validator::CheckQuantizationTensors(const QuantizationDesc& quantiz
 
 // ---- Sparsity -----------------------------------------------------------------------------------
 
-// The format stores a tree: one level per dimension in traversal order, then one per dimension of
-// the block. A dense level has `dense_size` children per node, a sparse one the children that its
-// segments delimit. The leaves are the values. This check counts the nodes level by level, so that
-// code which expands the tree can rely on every number.
+// Checks a sparse tensor. The format stores a tree: one level per dimension in traversal order,
+// then one per dimension of the block. A dense level has `dense_size` children per node, a sparse
+// one the children that its segments delimit. The leaves are the values. This check counts the
+// nodes level by level, so that code which expands the tree can rely on every number.
 TfLiteStatus Validator::CheckSparsity(const TensorDesc& tensor) {
   const SparsityDesc& sparsity = *tensor.sparsity;
   if (!HasFixedSize(tensor.type)) {
@@ -303,9 +304,9 @@ TfLiteStatus Validator::CheckSparsity(const TensorDesc& tensor) {
   return kTfLiteOk;
 }
 
-// The traversal order is a permutation of the dimensions, followed by one of the block's
-// dimensions. The block map lists, in ascending order, the dimensions that the block dimensions
-// divide.
+// Checks the traversal order and the block map. The traversal order is a permutation of the
+// dimensions, followed by one of the block's dimensions. The block map lists, in ascending order,
+// the dimensions that the block dimensions divide.
 TfLiteStatus Validator::CheckTraversal(const SparsityDesc& sparsity, size_t rank) {
   const size_t levels = rank + sparsity.block_map.size();
   if (sparsity.traversal_order.size() != levels || sparsity.dimensions.size() != levels) {

@@ -49,7 +49,7 @@ class ElfDynamic {
 
   const ElfImage& image_;
   std::map<int64_t, uint64_t> values_;
-  // Tags whose values are names in the string table
+  // Tags whose values are names in the string table.
   std::vector<std::pair<int64_t, uint64_t>> names_;
   std::vector<std::string_view> needed_;
   uint64_t strings_ = 0;  // tags whose values are offsets in the string table

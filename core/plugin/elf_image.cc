@@ -313,7 +313,7 @@ bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
 }
 
 bool ElfImage::IsNear(uint64_t address) const {
-  // Signed, because an address shortly before the begin may be below 0.
+  // `place` is signed, because an address shortly before the begin may be below 0.
   const auto place = static_cast<int64_t>(address);
   const auto page = static_cast<int64_t>(kMinPage);
   return place >= static_cast<int64_t>(begin_) - page && place <= static_cast<int64_t>(end_) + page;

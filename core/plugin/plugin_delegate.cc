@@ -81,7 +81,7 @@ class PluginProxy final : public DelegateProxy {
   TfLiteDelegate* const inner_;
   const std::shared_ptr<const PluginLibrary> library_;
   mutable std::recursive_mutex support_mutex_;  // the mutex that LockSupport locks
-  // Options with which the delegate was created; null: none
+  // Options with which the delegate was created; null: none.
   const std::shared_ptr<const GivenOptions> options_;
 };
 

@@ -57,7 +57,7 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
-  // Options with which the delegate was created; null: none
+  // Options with which the delegate was created; null: none.
   std::shared_ptr<const GivenOptions> options;
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);

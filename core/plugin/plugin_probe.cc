@@ -56,7 +56,7 @@ End WaitFor(int done, Clock::time_point deadline) {
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left < 0) return End::kTimedOut;
     pollfd wanted = {done, POLLIN, 0};
-    // Poll was interrupted or timed out
+    // The call of poll was interrupted or timed out.
     if (poll(&wanted, 1, static_cast<int>(left) + 1) <= 0) continue;
     char byte = 0;
     const ssize_t count = read(done, &byte, 1);

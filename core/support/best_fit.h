@@ -96,8 +96,8 @@ size_t LivenessBound(const Requests& requests, size_t alignment) {
   for (const auto& request : requests) {
     const std::optional<size_t> bytes = CheckedRoundUp(request.bytes, alignment);
     if (!bytes) return SIZE_MAX;
-    // These sums may wrap around: each is later subtracted in full, and the running sum below is
-    // checked for overflow.
+    // The sums in `begins` may wrap around: each is later subtracted in full, and the running sum
+    // is checked for overflow.
     begins[timeline.Rank(request.first)] += *bytes;
     ends_after[timeline.Rank(request.last)] += *bytes;
   }

@@ -78,7 +78,7 @@ class ModelWriter {
   const uint32_t schema_version_;
   size_t current_ = 0;
   std::vector<SubgraphParts> subgraphs_;
-  // Index of each code, by code, name and version
+  // Index of each code, by code, name and version.
   std::map<std::tuple<int, std::string, int>, uint32_t> index_of_code_;
   std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<schema::Buffer>> buffers_;

@@ -82,7 +82,7 @@ std::string FileOf(const TfLiteDelegate* delegate) {
 Validation::Validation(InterpreterState* interpreter, const ValidationConfig& config)
     : interpreter_(interpreter), config_(config) {}
 
-// The subgraphs, and with them all kernels, have been destroyed before.
+// The subgraphs, and with them all kernels, have been destroyed before this object.
 Validation::~Validation() = default;
 
 size_t Validation::guard_bytes() const { return kGuardBytes; }
@@ -112,7 +112,7 @@ void Validation::Call::LookUpDelegate() {
   }
 }
 
-// The layer must not fail a call: if out of memory, it skips checks.
+// Records the begin of a call. The layer must not fail a call: if out of memory, it skips checks.
 void Validation::Begin(const ForeignCall& foreign) try {
   ++depth_;
   auto added = std::make_unique<Call>(foreign);
@@ -223,7 +223,7 @@ bool Validation::CheckOrder(const Call& call) {
 
 void Validation::CheckInit(const Call& call, void* user_data) {
   const ForeignCall& subject = call.subject;
-  // Not checked after an exception: the result is then (void*)-1, too.
+  // The result is not checked after an exception: it is then (void*)-1, too.
   if (subject.delegate == nullptr || call.threw) return;
   if (user_data == TfLiteKernelInitFailed()) {
     Report(Rule::kInitSentinel, &call, -1,

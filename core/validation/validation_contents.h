@@ -31,7 +31,7 @@ enum class Role : uint8_t {
 
 class GuardedContents {
  public:
-  // All arguments must outlive this object. The arenas contain the graph's tensors.
+  // Creates an empty object. All arguments must outlive it. The arenas contain the graph's tensors.
   GuardedContents(const Graph* graph, const Arena* arena, const Arena* persistent)
       : graph_(graph), arena_(arena), persistent_(persistent) {}
 

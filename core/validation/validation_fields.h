@@ -26,7 +26,8 @@ struct FieldChange {
 
 class SavedFields {
  public:
-  // The arguments must outlive this object. Functions that copy throw if out of memory.
+  // Takes a snapshot. The arguments must outlive this object. Functions that copy throw if out of
+  // memory.
   SavedFields(const Graph* graph, const TfLiteContext* context)
       : graph_(graph), now_(context), context_(*context) {
     Refresh();
@@ -41,8 +42,8 @@ class SavedFields {
   // Calls `found` for every difference between the snapshot and now.
   void Compare(const std::function<void(const FieldChange&)>& found) const;
 
-  // A tensor of the snapshot, and the inputs of a node. Only arrays of the struct may be accessed
-  // through it.
+  // tensor() returns a tensor of the snapshot, inputs() the inputs of a node. Only arrays of the
+  // structs may be accessed through them.
   const TfLiteTensor& tensor(int index) const {
     return tensors_[static_cast<size_t>(index)].fields();
   }

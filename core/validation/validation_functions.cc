@@ -110,7 +110,7 @@ void Validation::BeforeAddTensors(Subgraph* subgraph, int count) {
   }
 }
 
-// If out of memory, the added tensors are not attributed to the delegate.
+// Attributes the added tensors to the delegate, unless there is no memory for the record.
 void Validation::AfterAddTensors(Subgraph* subgraph, int first) {
   Call* call = Current();
   if (call == nullptr) return;
