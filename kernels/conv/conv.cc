@@ -192,12 +192,12 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
 
 // If the layer has several outputs per input channel, sets the number of times that each input
 // channel is repeated: the fast depthwise implementations compute one output per input channel.
-void RepeatChannels(ConvData* data) {
+void RepeatChannels(const CpuKernels& cpu, ConvData* data) {
   ConvShape& shape = data->shape;
   data->repeats = 1;
-  const bool is_fast = data->form == WeightsForm::kFloat ? Cpu().depthwise_f32.columns != nullptr
+  const bool is_fast = data->form == WeightsForm::kFloat ? cpu.depthwise_f32.columns != nullptr
                        : data->form == WeightsForm::kInt8 || data->form == WeightsForm::kUInt8
-                           ? Cpu().depthwise_s8.pixel != nullptr
+                           ? cpu.depthwise_s8.pixel != nullptr
                            : false;
   if (!is_fast) return;
   data->repeats = shape.output_channels / shape.input_channels;
@@ -245,10 +245,11 @@ void Announce(TfLiteContext* context, const GroupRun& group) {
 void Choose(TfLiteContext* context, TfLiteNode* node,
             std::span<const ConvImplementation* const> implementations) {
   ConvData& data = DataOf<ConvData>(node);
-  data.choice.Make(context, implementations, data, TensorsOf(context, node));
+  data.choice.Make(context, Cpu(), implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
   const bool is_float = data.form == WeightsForm::kFloat;
-  if (data.repeats > 1 || !data.choice.fuses() || (!is_float && Cpu().vector.sum_s8 == nullptr))
+  if (data.repeats > 1 || !data.choice.fuses() ||
+      (!is_float && data.choice.cpu().vector.sum_s8 == nullptr))
     return;
   // A pointwise convolution reads pixels in place, so it cannot absorb a PAD.
   const WindowAxis &y = data.shape.y, &x = data.shape.x;
@@ -282,7 +283,7 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
       &kReferenceDepthwise};
   DEPUTY_TRY(ReadDepthwise(context, node));
   ConvData& data = DataOf<ConvData>(node);
-  RepeatChannels(&data);
+  RepeatChannels(Cpu(), &data);
   data.shape.filter_parts = data.form == WeightsForm::kUInt8
                                 ? FilterPartsOf(Input(context, node, 1)->params.zero_point)
                                 : 1;

@@ -43,10 +43,11 @@ class Choice {
   using Row = Implementation<Data, Tensors>;
 
   // Selects the first implementation of the list that accepts the node, or the last one, and
-  // declares its scratch memory; called in prepare, after `data` is complete.
-  void Make(TfLiteContext* context, std::span<const Row* const> list, const Data& data,
-            const Tensors& tensors) {
-    cpu_ = &Cpu();
+  // declares its scratch memory; called in prepare, after `data` is complete. The node keeps the
+  // table: constants are packed for its kernels.
+  void Make(TfLiteContext* context, const CpuKernels& cpu, std::span<const Row* const> list,
+            const Data& data, const Tensors& tensors) {
+    cpu_ = &cpu;
     for (const Row* candidate : list) {
       chosen_ = candidate;
       if (candidate->accepts(data, tensors, *cpu_)) break;

@@ -454,8 +454,8 @@ BatchTensors TensorsOf(TfLiteContext* context, const TfLiteNode* node) {
 
 TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node, const RowOp& op) {
   BatchMatMulData& data = DataOf<BatchMatMulData>(node);
-  const TfLiteStatus status =
-      data.in_group.emplace().Make(context, &data, TensorsOf(context, node), Cpu(), op.strided[1]);
+  const TfLiteStatus status = data.in_group.emplace().Make(context, &data, TensorsOf(context, node),
+                                                           data.choice.cpu(), op.strided[1]);
   if (status != kTfLiteOk) data.in_group.reset();
   return status;
 }
@@ -489,15 +489,17 @@ void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
 constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
 
 TfLiteStatus EvalRowGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
-  const int64_t rows = DataOf<BatchMatMulData>(node).shape.rows;
-  return RunRowGroup(context, std::get<RowRun>(group), {rows, Cpu().gemm_f32.rows});
+  const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
+  return RunRowGroup(context, std::get<RowRun>(group),
+                     {data.shape.rows, data.choice.cpu().gemm_f32.rows});
 }
 
 void OfferRows(TfLiteContext* context, TfLiteNode* node) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const BatchShape& shape = data.shape;
-  if (!data.choice.fuses() || !SuitsRowSteps(context, Cpu(), int64_t{shape.batches} * shape.rows,
-                                             shape.columns, shape.depth)) {
+  if (!data.choice.fuses() ||
+      !SuitsRowSteps(context, data.choice.cpu(), int64_t{shape.batches} * shape.rows, shape.columns,
+                     shape.depth)) {
     return;
   }
   const bool by_rows = !data.params.adj_x && shape.lhs_batches == shape.batches;
@@ -791,7 +793,7 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   dims[shape.batch_rank + 1] = shape.columns;
   DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(shape.batch_rank) + 2}));
   data.params = params;
-  data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
+  data.choice.Make(context, Cpu(), kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
   OfferRows(context, node);
   return kTfLiteOk;

@@ -532,11 +532,12 @@ TfLiteStatus EvalFullyConnected(TfLiteContext* context, TfLiteNode* node);
 TfLiteStatus BeginLayer(TfLiteContext* context, const LayerTensors& tensors,
                         FullyConnectedData* data) {
   LayerInGroup& layer = data->in_group.emplace();
-  layer.product = {.cpu = &Cpu(),
+  const CpuKernels& cpu = data->choice.cpu();
+  layer.product = {.cpu = &cpu,
                    .columns = data->shape.columns,
                    .depth = data->shape.depth,
                    .range = data->float_range};
-  layer.product.weights = data->matrix.FloatWeights(context, Cpu(), data->shape, tensors.weights);
+  layer.product.weights = data->matrix.FloatWeights(context, cpu, data->shape, tensors.weights);
   if (layer.product.weights == nullptr) return kTfLiteError;
   const auto padded = static_cast<size_t>(layer.product.weights->padded_columns());
   if (!layer.bias.Acquire(context, padded * sizeof(float))) {
@@ -570,8 +571,9 @@ void ComputeLayerRows(TfLiteContext* context, TfLiteNode* node, const GroupRows&
 constexpr RowKernel kLayerRows = {&BeginLayerRows, &EndLayerRows, &ComputeLayerRows};
 
 TfLiteStatus EvalLayerGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
-  const int64_t rows = DataOf<FullyConnectedData>(node).shape.rows;
-  return RunRowGroup(context, std::get<RowRun>(group), {rows, Cpu().gemm_f32.rows});
+  const FullyConnectedData& data = DataOf<FullyConnectedData>(node);
+  return RunRowGroup(context, std::get<RowRun>(group),
+                     {data.shape.rows, data.choice.cpu().gemm_f32.rows});
 }
 
 void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
@@ -579,7 +581,7 @@ void OfferLayerRows(TfLiteContext* context, TfLiteNode* node) {
   const MatrixShape& shape = data.shape;
   const TfLiteTensor* const input = Input(context, node, 0);
   if (!data.choice.fuses() || !IsConstant(Input(context, node, 1)) ||
-      !SuitsRowSteps(context, Cpu(), shape.rows, shape.columns, shape.depth)) {
+      !SuitsRowSteps(context, data.choice.cpu(), shape.rows, shape.columns, shape.depth)) {
     return;
   }
   const bool by_rows = Rank(input) > 0 && Dim(input, Rank(input) - 1) == shape.depth;
@@ -600,7 +602,7 @@ TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(ReadFullyConnected(context, node));
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  data.choice.Make(context, kImplementations, data, TensorsOf(context, node));
+  data.choice.Make(context, Cpu(), kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&PackFullyConnected>);
   OfferLayerRows(context, node);
   return kTfLiteOk;

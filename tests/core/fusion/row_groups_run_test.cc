@@ -520,6 +520,56 @@ TEST_F(RowFusedGraphs, clients_and_delegates_may_come_later) {
   EXPECT_GE(computed, 20);
 }
 
+// Two layers with a multiplication between them.
+std::vector<uint8_t> MakeLayers() {
+  constexpr int kLines = 200, kIn = 24, kMiddle = 40, kOut = 19;
+  ModelBuilder m;
+  const auto constant = [&m](const Shape& shape, int count) {
+    std::vector<float> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = 0.01f * static_cast<float>(i * 37 % 101) - 0.5f;
+    }
+    return m.AddConstant<float>(kTfLiteFloat32, shape, values);
+  };
+  const auto add_layer = [&](int input, int columns, int depth) {
+    const int weights = constant({columns, depth}, columns * depth);
+    const int bias = constant({columns}, columns);
+    const int out = m.AddTensor(kTfLiteFloat32, {kLines, columns});
+    m.AddOp(kTfLiteBuiltinFullyConnected, {input, weights, bias}, {out},
+            schema::CreateFullyConnectedOptions(m.fbb()));
+    return out;
+  };
+  const int x = m.AddTensor(kTfLiteFloat32, {kLines, kIn});
+  const int first = add_layer(x, kMiddle, kIn);
+  const int scaled = m.AddTensor(kTfLiteFloat32, {kLines, kMiddle});
+  m.AddOp(kTfLiteBuiltinMul, {first, constant({kMiddle}, kMiddle)}, {scaled},
+          schema::CreateMulOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({add_layer(scaled, kOut, kMiddle)});
+  return m.Finish();
+}
+
+// Layers have their own table: weights packed for one table cannot be multiplied with another's
+// kernels.
+TEST_F(RowFusedGraphs, prepared_layers_keep_their_table) {
+  const std::vector<uint8_t> model = MakeLayers();
+  for (const CpuKernels* prepared : CpuTables()) {
+    const ScopedCpu cpu(prepared);
+    const Found expected = RunGraph(model, true);
+    EXPECT_GE(expected.followers, 1) << prepared->name;
+    for (const CpuKernels* other : CpuTables()) {
+      const ScopedCpu again(prepared);
+      TestInterpreter t(model);
+      ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      const ScopedCpu late(other);
+      FillInputs(t.get(), 0);
+      ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+      EXPECT_TRUE(Outputs(t.get()) == expected.outputs.at(0))
+          << "prepared with " << prepared->name << ", run with " << other->name;
+    }
+  }
+}
+
 // ---- One attention ----------------------------------------------------------------------------
 
 constexpr int kBatches = 2, kHeads = 3, kRows = 37, kKeys = 41, kDepth = 19, kWidth = 11;
