@@ -132,7 +132,7 @@ struct ArithmeticData {
   FloatRange float_range;
   IntRange int_range;  // range of the activation for quantised outputs
   Steps steps = Steps::kPlain;
-  // number of bits by which each input is shifted right if `steps` is kShifted
+  // Number of bits by which each input is shifted right if `steps` is kShifted.
   int shift[2] = {0, 0};
 };
 

@@ -103,7 +103,7 @@ T FloorModulo(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     remainder = std::fmod(a, b);
   } else {
-    remainder = b == -1 ? T{0} : static_cast<T>(a % b);  // min % -1 traps
+    remainder = b == -1 ? T{0} : static_cast<T>(a % b);  // the minimum integer modulo -1 would trap
   }
   const bool signs_differ = (b < 0) != (remainder < 0);
   return remainder != 0 && signs_differ ? static_cast<T>(remainder + b) : remainder;

@@ -192,7 +192,8 @@ class Casting {
       return kTfLiteOk;
     }
     return DispatchType<kRealTypes>(context, input, [&](auto tag) {
-      // the sign bit does not affect whether a value is 0
+      // The loop for the signed type is used, because the sign bit does not affect whether a value
+      // is 0.
       Add(&CastToBool<Signed<typename decltype(tag)::type>>);
       return kTfLiteOk;
     });

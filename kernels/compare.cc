@@ -37,7 +37,7 @@ constexpr uint32_t kSelectTypes = kMovedNumberBits;
 
 struct CompareData {
   BroadcastPlan plan;
-  // compares real numbers; otherwise quantised values are compared as integers
+  // True if real numbers are compared, false if quantised values are compared as integers.
   bool is_quantized = false;
 };
 

@@ -185,7 +185,7 @@ template <typename Root>
 void RootInversePowers(float* values, int count, float beta) {
   bool negative = false;
   for (int i = 0; i < count; ++i) negative |= values[i] < 0.0f;
-  // pow and roots differ for -infinity
+  // Negative values use pow, which differs from roots for -infinity.
   if (negative) return PlainInversePowers(values, count, beta);
   for (int i = 0; i < count; ++i) values[i] = 1.0f / Root()(values[i]);
 }

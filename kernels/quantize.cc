@@ -49,7 +49,7 @@ constexpr uint32_t kDensifyTypes = kFloat32Bit | kFloat16Bit | kInt8Bit;
 // scale and zero point.
 struct Slices {
   int64_t outer = 1, slices = 1, inner = 1;
-  // null if there is one scale, which is in `params`
+  // Scales of the slices; null if there is one scale, which is in `params`.
   const TfLiteAffineQuantization* affine = nullptr;
   TfLiteQuantizationParams params;
 

@@ -656,7 +656,7 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   T* out = Data<T>(output);
-  // the result of no elements: upstream writes quantised value 0, not the zero point
+  // If there are no elements, upstream writes quantised value 0, not the zero point.
   if (plan.per_output == 0) {
     std::fill_n(out, plan.outputs, T{0});
     return kTfLiteOk;

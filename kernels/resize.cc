@@ -178,7 +178,7 @@ Positions<int32_t> FixedPositions(const BilinearParams& params, int from, int to
     const int64_t at = i * scale + (params.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
     const int64_t low = std::max<int64_t>(at / kOne, 0);
     const int64_t high = std::min<int64_t>((at + kOne - 1) / kOne, from - 1);
-    const auto weight = static_cast<int32_t>(at - low * kOne);  // from -512 to 1023
+    const auto weight = static_cast<int32_t>(at - low * kOne);  // range: -512 to 1023
     positions[static_cast<size_t>(i)] = {std::min<int64_t>(low, from - 1) * step, high * step,
                                          static_cast<int32_t>(kOne) - weight, weight};
   }

@@ -96,7 +96,7 @@ struct Less {
 // Output of indices, which are computed as int32 and stored as int32 or int64.
 struct IndicesOut {
   void* data;
-  bool wide;  // the output is int64
+  bool wide;  // true if the output is int64
 
   void Put(int64_t first, const int32_t* best_indices, int64_t count) const {
     if (wide) {

@@ -62,7 +62,7 @@ class SkipGrams {
   bool Collect(std::vector<std::string>* out) {
     const auto count = static_cast<int64_t>(words_.size());
     if (params_.ngram_size < 1 || count < params_.ngram_size) return true;
-    bool is_new = true;  // no longer n-gram with the last chosen words has been tried
+    bool is_new = true;  // true until longer n-grams with the last chosen word have been tried
     for (chosen_ = {0}; !chosen_.empty();) {
       if (is_new && Extend(count)) continue;
       if (!Emit(out)) return false;

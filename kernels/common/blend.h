@@ -22,7 +22,7 @@ template <typename T, typename Weight>
 struct BlendedRow {
   const T* in;              // input image; offsets count from here
   Interpolation<Weight> y;  // the two input rows and their weights
-  // the two input columns of each output pixel, one array element per pixel
+  // The two input columns of each output pixel, one array element per pixel.
   const Interpolation<Weight>* x;
   int64_t count, depth;
   T* out;

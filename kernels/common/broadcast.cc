@@ -104,8 +104,8 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   if (rank_ < 2) return;
   const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
              &inner = axes_[static_cast<size_t>(rank_) - 1];
-  // Repeats channels if they are few and their blocks have at least kSmallestBlock elements, so
-  // that it pays.
+  // Channels are repeated if they are few and their blocks have at least kSmallestBlock elements;
+  // smaller blocks do not repay the copies.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
       inner.extent <= kMaxRepeated && again.extent >= kSmallestBlock / inner.extent) {

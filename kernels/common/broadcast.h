@@ -21,8 +21,8 @@ class BroadcastPlan {
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* a, const TfLiteTensor* b,
                        TfLiteTensor* output);
 
-  // Computes out[i] = function(a[..], b[..]) for every output element, on all threads, one by one.
-  // Fast operators use a vector loop with RunByRuns.
+  // Computes out[i] = function(a[..], b[..]) for every output element, one element at a time, on
+  // all threads. Fast operators use a vector loop with RunByRuns.
   template <typename A, typename B, typename Out, typename Function>
   void Run(TfLiteContext* context, const A* a, const B* b, Out* out,
            const Function& function) const {

@@ -10,8 +10,9 @@
 
 namespace deputy {
 
-// Sets numbers[i] to the number of keys[i], and (*out_firsts)[n] to the index of the first key with
-// number n. There must be fewer than 2^31 keys.
+// Numbers the distinct keys from 0 in the order of their first occurrence. Sets numbers[i] to the
+// number of keys[i], and (*out_firsts)[n] to the index of the first key with number n. There must
+// be fewer than 2^31 keys.
 void NumberDistinct(std::span<const int64_t> keys, int32_t* numbers,
                     std::vector<int32_t>* out_firsts);
 

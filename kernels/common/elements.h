@@ -76,7 +76,7 @@ class ElementArrays {
   };
 
   TfLiteContext* context_;
-  // arrays of strings and packed elements; other arrays are the tensors' memory
+  // Arrays of strings and packed elements; other arrays are the tensors' memory.
   std::list<Held> held_;
 };
 

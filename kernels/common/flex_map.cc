@@ -56,7 +56,7 @@ FlexMap::FlexMap(std::span<const uint8_t> bytes) : bytes_(bytes) {
 bool FlexMap::Read(uint64_t at, uint64_t width, uint64_t* out) const {
   if (at > bytes_.size() || width > bytes_.size() - at) return false;
   *out = 0;
-  std::memcpy(out, bytes_.data() + at, width);  // little-endian
+  std::memcpy(out, bytes_.data() + at, width);  // values are little-endian
   return true;
 }
 

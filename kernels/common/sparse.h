@@ -24,7 +24,7 @@ class SparseExpansion {
       : sparsity_(*tensor->sparsity), values_(Data<T>(tensor)), out_(out) {
     const int rank = Rank(tensor);
     const int levels = sparsity_.dim_metadata_size;
-    // stride of each dimension, the block's dimensions last, in elements
+    // Stride of each dimension, the block's dimensions last, in elements.
     std::array<int64_t, 2 * kMaxRank> pitch;
     int64_t elements = 1;
     for (int d = rank - 1; d >= 0; --d) {

@@ -88,7 +88,8 @@ TfLiteStatus PrepareQuantization(TfLiteContext* context, TfLiteNode* node,
 }
 
 // Checks tensors and options, and computes the parameters, that CONV_2D and DEPTHWISE_CONV_2D
-// share. Both Params structs have these fields with the same names.
+// share. The Params structs of both operators have the fields that are used here, with the same
+// names.
 template <typename Params>
 TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Params& params,
                            TfLiteType bias_type, int channel_axis) {

@@ -29,7 +29,7 @@ struct ConvShape {
   int batches = 0;
   int input_channels = 0, output_channels = 0;
   int groups = 1, depth = 0;
-  // number of int8 filters whose sum is a depthwise filter; see depthwise_uint8.cc
+  // Number of int8 filters whose sum is a depthwise filter; see depthwise_uint8.cc.
   int filter_parts = 1;
 
   // Returns true if each output pixel depends only on the input pixel at the same position.
@@ -109,19 +109,19 @@ struct ConvData {
   WeightsForm form = WeightsForm::kFloat;
   FloatRange float_range;
   ChannelScaling scaling;
-  bool wide_sums = false;       // sums have 64 bits (int16 only)
+  bool wide_sums = false;       // true if sums have 64 bits (int16 only)
   WeightScales weight_scales;   // scales of int8 weights of a hybrid layer
-  bool asymmetric_rows = true;  // a hybrid layer quantises its input with zero points
+  bool asymmetric_rows = true;  // true if a hybrid layer quantises its input with zero points
   int repeats = 1;              // number of times that a depthwise layer repeats each input channel
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
-  bool allows_bf16 = false;  // a float32 layer may use bfloat16
+  bool allows_bf16 = false;  // true if a float32 layer may use bfloat16
   Bf16Layer bf16;            // bfloat16 weights of a pointwise convolution
   Bf16Weights bf16_filter;   // bfloat16 weights of any other convolution
-  // filter of a uint8 depthwise layer as ConvShape::filter_parts int8 filters
+  // Filter of a uint8 depthwise layer as ConvShape::filter_parts int8 filters.
   PackedConstant int8_parts;
-  // depthwise filter: of int8 in the kernel's order, of int16 widened
+  // Depthwise filter: of an int8 layer in the kernel's order, of an int16 layer widened.
   PackedConstant packed_filter;
   PackedConstant flat_filter;  // packed_filter, repeated for vectors that span pixels
   PackedConstant columns;      // bias and factors of an int8 depthwise layer in the kernel's order

@@ -25,7 +25,7 @@ Bf16Weights::Layout LayoutOf(const ConvShape& shape) {
 // padding.
 struct RowLayout {
   int64_t pixel_values;  // channels of a group, padded to an even number
-  // number of pixels from the first pixel of the first window to the last of the last window
+  // Number of pixels from the first pixel of the first window to the last pixel of the last window.
   int64_t pixels;
   // Pixels [first, last) lie inside the input; the others are padding.
   int64_t first, last;
@@ -116,7 +116,7 @@ struct Job {
   const Bf16Weights& weights;
   RowLayout layout;
   int padded_columns;
-  const float* bias;  // [groups][padded_columns]
+  const float* bias;  // shape [groups][padded_columns]
   FloatRange range;
   const float* input;
   const uint16_t* zeros;

@@ -104,7 +104,7 @@ class ScaledPixels {
   // Row function for MatrixLayer; `source` is a ScaledPixels.
   static void Fill(const void* source, int64_t first, int count, float* out) {
     const auto& own = *static_cast<const ScaledPixels*>(source);
-    constexpr FloatRange kNone;  // range of MUL without an activation
+    constexpr FloatRange kNone;  // MUL without an activation has no bounds
     const float* const pixels = own.pixels_ + first * own.depth_;
     const int64_t values = int64_t{count} * own.depth_;
     const auto step = static_cast<int64_t>(Values(own.depth_));

@@ -13,12 +13,12 @@ namespace deputy {
 struct ConvRows {
   const ConvShape& shape;
   const CpuKernels& cpu;
-  // null if the output has few columns; the weights are not packed then
+  // Packed weights; null if the output has few columns, for which weights are not packed.
   const PackedWeights<float>* packed;
   const float* weights;
   FloatRange range;
   Interior interior;
-  const float* bias;            // padded to whole panels
+  const float* bias;            // bias of each column, padded to whole panels
   const float* zeros;           // replaces input rows above and below the image
   const EpilogueF32* epilogue;  // null if there is none
 

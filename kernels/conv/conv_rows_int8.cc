@@ -31,7 +31,7 @@ MatrixShape MatrixOf(const ConvShape& shape) {
 // The image that windows read: the input, or a padded copy of the area that windows cover.
 struct WindowImage {
   bool copied = false;
-  bool by_pixels = false;  // blocks of pixels are copied just before they are multiplied
+  bool by_pixels = false;  // true if blocks of pixels are copied just before they are multiplied
   int height = 0, width = 0;
   int64_t value_bytes = 1;
   int64_t row_bytes = 0;  // bytes per image row

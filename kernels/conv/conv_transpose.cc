@@ -79,7 +79,7 @@ int PositionsUpTo(int64_t position, int stride, int max_count) {
 }  // namespace
 
 int TransposeShape::Axis::First(int o) const {
-  // number of input positions whose last tap is before o
+  // The result is the number of input positions whose last tap is before output position o.
   return PositionsUpTo(int64_t{o} + before - filter, stride, input);
 }
 

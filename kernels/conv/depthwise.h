@@ -68,8 +68,8 @@ struct FlatWeights {
   }
 
   int period;
-  const float* weights;  // [taps][period]
-  const float* bias;     // [period]
+  const float* weights;  // shape [taps][period]
+  const float* bias;     // shape [period]
 
   // Writes weights and bias to `buffer`, which has space for Values() values.
   FlatWeights(const ConvShape& shape, const float* from, const float* from_bias, float* buffer)

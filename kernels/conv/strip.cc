@@ -221,7 +221,7 @@ class Strips {
   // Computes rows [first, last) of the last layer.
   void MakeRows(int batch, int64_t first, int64_t last, char* scratch) const {
     const size_t end = static_cast<size_t>(count_) - 1;
-    // for each layer, the end of the rows computed so far and of the rows needed for the strip
+    // For each layer, the end of the rows computed so far and of the rows needed for the strip.
     Rows made{}, needed{};
     made[end] = first;
     for (int64_t row = first; row < last; row += rows_) {

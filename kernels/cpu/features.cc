@@ -66,7 +66,7 @@ CpuFeatures DetectCpuFeatures() {
 
 bool RequestTilePermission() {
 #if defined(__x86_64__) && defined(__linux__)
-  // constants of <asm/prctl.h> since Linux 5.16
+  // Constants of <asm/prctl.h> since Linux 5.16.
   constexpr int kRequestPermission = 0x1023, kTileData = 18;
   static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return granted;

@@ -45,7 +45,7 @@ struct GemmTileF32 {
   const float* const* a;
   size_t a_stride;
   const float* b;
-  const float* bias;  // padded to whole panels
+  const float* bias;  // bias of each column, padded to whole panels
   float low, high;
   float* out;
   size_t out_stride;
@@ -89,7 +89,7 @@ struct GemmTileBf16 {
   const uint16_t* const* a;
   size_t a_stride;  // distance between rows in values; even
   const uint16_t* b;
-  const float* bias;  // padded to whole panels
+  const float* bias;  // bias of each column, padded to whole panels
   float low, high;
   float* out;
   size_t out_stride;
@@ -121,9 +121,9 @@ struct GemmTileS16 {
 
 // Encoding of the int8 left operand that a kernel group expects.
 enum class LhsEncoding {
-  kInt16,        // sign-extended to 16 bits
-  kInt8,         // unchanged
-  kBiasedUInt8,  // plus 128: the caller subtracts 128 times the sum of the weights from the bias
+  kInt16,        // int8 sign-extended to 16 bits
+  kInt8,         // int8 unchanged
+  kBiasedUInt8,  // int8 plus 128; callers subtract 128 times the sum of the weights from the bias
 };
 constexpr int32_t OffsetOf(LhsEncoding form) { return form == LhsEncoding::kBiasedUInt8 ? 128 : 0; }
 
@@ -159,12 +159,12 @@ struct RowsAddendS8 {
 struct GemmRowsS8 {
   int rows, columns;
   int parts, depth;
-  const void* const* a;  // [rows], each pointing to the first part of a row
+  const void* const* a;  // address of the first part of each row
   size_t part_step;      // distance between parts in bytes
   const int8_t* b;
   size_t panel_stride;
-  const int32_t* bias;   // padded to whole panels
-  const float* factors;  // [columns]
+  const int32_t* bias;   // bias of each column, padded to whole panels
+  const float* factors;  // factor of each column
   int32_t zero_point, low, high;
   int8_t* out;
   size_t out_stride;
@@ -177,7 +177,7 @@ struct RequantizeTile {
   const int32_t* sums;
   size_t sums_stride;
   const float* factors;  // factors of the columns, used by RequantizeKernels::in_float
-  // parts of each column's FixedMultiplier, used by RequantizeKernels::exact
+  // Parts of each column's FixedMultiplier, used by RequantizeKernels::exact.
   const int32_t* mantissas;
   const int32_t* shifts;
   int32_t zero_point, low, high;
@@ -211,7 +211,7 @@ struct DepthwiseColumnsF32 {
   size_t column_step, tap_step, weight_step;
   const float* bias;
   float low, high;
-  float* out;                             // [columns][channels]
+  float* out;                             // shape [columns][channels]
   const EpilogueF32* epilogue = nullptr;  // null if there is none
 };
 
@@ -224,11 +224,11 @@ struct DepthwiseLinesF32 {
   // the input.
   int stride, before;
   int width;                    // number of input columns
-  const float* const* inputs;   // [lines][rows], each pointing to the first pixel of a row
-  const float* const* weights;  // [rows][taps][channels]
+  const float* const* inputs;   // shape [lines][rows]; address of each row's first pixel
+  const float* const* weights;  // shape [rows][taps][channels]
   const float* bias;
   float low, high;
-  float* out;                             // [lines][columns][channels]
+  float* out;                             // shape [lines][columns][channels]
   const EpilogueF32* epilogue = nullptr;  // null if there is none; its rows are the pixels of `out`
 };
 
@@ -240,7 +240,7 @@ struct EpilogueTileF32 {
   int lines, rows, columns;
   const float* values;
   size_t value_line, stride;
-  const float* bias;  // padded to whole vectors
+  const float* bias;  // bias of each column, padded to whole vectors
   float low, high;
   float* out;
   size_t line_rows, out_stride;
@@ -252,7 +252,7 @@ struct EpilogueTileF32 {
 struct DepthwisePixelS8 {
   int taps, channels;
   const int8_t* const* inputs;
-  const int8_t* weights;  // [taps][channels], or packed by the group
+  const int8_t* weights;  // shape [taps][channels], or packed by DepthwiseS8Kernels::pack
   const int32_t* bias;
   int32_t* sums;
 };
@@ -260,13 +260,13 @@ struct DepthwisePixelS8 {
 // Requantised as in RequantizeKernels::in_float.
 struct DepthwiseColumnsS8 {
   int columns, taps, channels;
-  const int8_t* const* inputs;  // [taps], addresses for the first column
+  const int8_t* const* inputs;  // addresses of the taps of the first column
   size_t column_step;
   const int8_t* weights;  // packed by DepthwiseS8Kernels::pack
   const int32_t* bias;    // reordered by DepthwiseS8Kernels::order
   const float* factors;   // reordered by DepthwiseS8Kernels::order
   int32_t zero_point, low, high;
-  int8_t* out;  // [columns][channels]
+  int8_t* out;  // shape [columns][channels]
 };
 
 // Adjacent output rows of an int8 depthwise convolution, all columns of each, with a filter of size
@@ -283,16 +283,16 @@ struct DepthwiseLinesS8 {
   int32_t input_zero_point;
   const int8_t* packed;
   int32_t zero_point, low, high;
-  int8_t* out;  // [lines][columns][channels]
+  int8_t* out;  // shape [lines][columns][channels]
 };
 
 // ---- Groups -----------------------------------------------------------------------------------
-//
-// If a function of a group is null, the operator runs its reference code.
 
+// Float GEMM. If a function of this or any other group is null, the operator runs its reference
+// code.
 struct GemmF32Kernels {
   const char* name = nullptr;
-  int rows = 0, columns = 0;  // number of rows processed at once, and of columns of a panel
+  int rows = 0, columns = 0;  // rows processed at once; columns of a panel
   void (*tile)(const GemmTileF32& tile) = nullptr;
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
@@ -442,11 +442,11 @@ struct HalfKernels {
 };
 
 // ---- Tables -----------------------------------------------------------------------------------
-//
-// The tables below must be called only on machines with the features that their rows require.
 
 struct VectorKernels;  // defined in kernels/vector/vector.h
 
+// Declares all tables. A table must be called only on machines with the features that its row
+// requires.
 #define DEPUTY_KERNELS(type, group, variable, required, score) extern const type variable;
 #define DEPUTY_NESTED_KERNELS(type, variable) extern const type variable;
 #include "kernels/cpu/kernels.inc"

@@ -85,7 +85,7 @@ struct BatchMatMulData {
   WeightScales weight_scales;  // scales of int8 weights of a hybrid product
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  bool allows_bf16 = false;  // a float32 product may use bfloat16
+  bool allows_bf16 = false;  // true if a float32 product may use bfloat16
   Bf16Layer bf16;
   std::optional<FloatFactors> in_group;  // operands of a row-wise fusion group, set while it runs
   Choice<BatchMatMulData, BatchTensors> choice;
@@ -236,7 +236,7 @@ class LeftRows {
   }
 
  private:
-  Scratch copy_;  // declared first, so that it is released after memory that was acquired later
+  Scratch copy_;  // declared first, to be released after memory acquired later
   HybridRows hybrid_;
   const void* rows_ = nullptr;
 };

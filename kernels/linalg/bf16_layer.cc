@@ -15,7 +15,7 @@ namespace {
 // panel.
 void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                 int columns, uint16_t* out) {
-  // number of values converted at a time; even, since values are packed in pairs
+  // Number of values converted at a time; even, since values are packed in pairs.
   constexpr int kChunk = 512;
   uint16_t rounded[kChunk];
   const size_t step = 2 * static_cast<size_t>(columns);

@@ -35,7 +35,7 @@ class WeightScales {
   }
 
  private:
-  std::span<const float> scales_;  // borrowed from the tensor
+  std::span<const float> scales_;  // memory of the weights tensor, not owned
 };
 
 // Checks that all zero points of the weights are 0.

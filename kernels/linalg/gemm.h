@@ -114,7 +114,7 @@ class PackedWeights {
 
   PackedConstant constant_;
   int padded_columns_ = 0, padded_depth_ = 0;
-  // distances between groups and between panels, in values
+  // Distances between groups and between panels, in values.
   int64_t group_stride_ = 0, panel_stride_ = 0;
   size_t sums_offset_ = 0;  // offset of the column sums in the packed data, in bytes; int8 only
 };
@@ -201,7 +201,7 @@ struct GemmF32 {
   float low, high;
   float* out;  // first column of the group in row 0
   size_t out_stride;
-  // epilogue from the group's first column on; null if there is none
+  // Epilogue from the group's first column on; null if there is none.
   const EpilogueF32* epilogue = nullptr;
 };
 

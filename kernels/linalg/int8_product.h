@@ -18,15 +18,15 @@ struct Int8Product {
   int groups = 1, columns = 0, depth = 0;
   int32_t input_zero_point = 0;    // zero point of the inputs as int8
   int32_t weights_zero_point = 0;  // zero point of the weights as int8
-  const int32_t* bias = nullptr;   // [groups][columns]; null if there is none
+  const int32_t* bias = nullptr;   // shape [groups][columns]; null if there is none
 
   // Returns the bytes of scratch memory of a run on `threads` threads. The result depends only on
   // the sizes and `cpu`.
   size_t ScratchBytes(int threads) const;
 
-  // Each job multiplies `rows` rows by one group of the weights:
+  // Runs jobs, each of which multiplies `rows` rows by one group of the weights:
   //   group_of(job) returns that group;
-  //   fill(job, row, out) writes the `depth` values of a row in the table's LhsEncoding;
+  //   fill(job, row, out) writes the `depth` values of a row in the kernel's LhsEncoding;
   //   finish(job, first_row, rows, first_column, columns, sums, stride) processes a tile of sums of
   //     (input - zero point) * (weight - zero point), including the bias: sums[r * stride + c].
   // `fill` and `finish` are called from several threads. If `context` is null, one thread is used.

@@ -79,15 +79,15 @@ struct FullyConnectedData {
   int32_t weights_zero_point = 0;
   FloatRange float_range;
   ChannelScaling scaling;
-  bool wide_sums = false;        // sums have 64 bits (int16 only)
+  bool wide_sums = false;        // true if sums have 64 bits (int16 only)
   WeightScales weight_scales;    // scales of int8 weights of a hybrid layer
-  bool asymmetric_rows = false;  // a hybrid layer quantises its input with zero points
-  bool in_blocks = false;        // a hybrid layer uses block_scales instead of weight_scales
+  bool asymmetric_rows = false;  // true if a hybrid layer quantises its input with zero points
+  bool in_blocks = false;        // true if a hybrid layer uses block_scales, not weight_scales
   BlockScales block_scales;
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
-  bool allows_bf16 = false;  // a float32 layer may use bfloat16
+  bool allows_bf16 = false;  // true if a float32 layer may use bfloat16
   Bf16Layer bf16;
   std::optional<LayerInGroup> in_group;
   Choice<FullyConnectedData, LayerTensors> choice;

@@ -25,7 +25,7 @@ struct RowProduct {
   const CpuKernels* cpu = nullptr;
   const PackedWeights<float>* weights = nullptr;
   int columns = 0, depth = 0;
-  const float* bias = nullptr;  // padded to whole panels
+  const float* bias = nullptr;  // bias of each column, padded to whole panels
   FloatRange range;
 
   // Returns the product of all rows: out[rows][columns] of the weights' group.

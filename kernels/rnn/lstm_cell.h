@@ -26,10 +26,10 @@ struct LstmGate {
 
 struct LstmCell {
   LstmGate gates[kLstmGates];
-  const TfLiteTensor* projection = nullptr;       // [outputs][cells]
-  const TfLiteTensor* projection_bias = nullptr;  // [outputs]
-  TfLiteTensor* output_state = nullptr;           // variable of batches x outputs values
-  TfLiteTensor* cell_state = nullptr;             // variable of batches x cells values
+  const TfLiteTensor* projection = nullptr;       // shape [outputs][cells]
+  const TfLiteTensor* projection_bias = nullptr;  // shape [outputs]
+  TfLiteTensor* output_state = nullptr;           // variable with batches x outputs values
+  TfLiteTensor* cell_state = nullptr;             // variable with batches x cells values
 
   bool couples_input() const { return gates[kInputGate].input == nullptr; }
   bool has_auxiliary() const {

@@ -63,8 +63,8 @@ class IntegerLstm {
     int32_t least_variance = 1;
   };
   struct Buffers {
-    int16_t* gates[kLstmGates];  // [batches][cells] each
-    int8_t* hidden;              // [batches][cells]
+    int16_t* gates[kLstmGates];  // each of shape [batches][cells]
+    int8_t* hidden;              // shape [batches][cells]
     int8_t* input;               // contiguous copy of a step's vectors
   };
 

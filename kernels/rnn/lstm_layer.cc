@@ -91,7 +91,7 @@ TfLiteStatus LstmLayer::Pack(TfLiteContext* context, const LstmCell& cell) {
 // ---- Scratch ----------------------------------------------------------------------------------
 
 struct LstmLayer::Buffers {
-  float* gates[kLstmGates];  // [batches][cells] each
+  float* gates[kLstmGates];  // each of shape [batches][cells]
   float* product;            // [batches][cells] or [outputs], whichever is larger
   float *input, *auxiliary;  // contiguous copies of a step's vectors
 };

@@ -63,7 +63,7 @@ TfLiteStatus RnnLayer::Pack(TfLiteContext* context, const RnnCell& cell) {
 // ---- Scratch ----------------------------------------------------------------------------------
 
 struct RnnLayer::Buffers {
-  float *sums, *product;     // [batches][units] each
+  float *sums, *product;     // each of shape [batches][units]
   float *input, *auxiliary;  // contiguous copies of a step's vectors
 };
 

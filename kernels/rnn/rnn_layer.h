@@ -15,8 +15,8 @@ struct RnnCell {
   const TfLiteTensor* input = nullptr;
   const TfLiteTensor* auxiliary = nullptr;  // null if there is no auxiliary input
   const TfLiteTensor* recurrent = nullptr;
-  const TfLiteTensor* bias = nullptr;  // [units]
-  TfLiteTensor* state = nullptr;       // variable [batches][units]
+  const TfLiteTensor* bias = nullptr;  // shape [units]
+  TfLiteTensor* state = nullptr;       // variable of shape [batches][units]
 };
 
 struct RnnSequence {

@@ -18,7 +18,7 @@ enum SvdfInput { kValues, kFeatureWeights, kTimeWeights, kBias, kState, kInputs 
 struct SvdfData {
   int batches = 0, inputs = 0, filters = 0, units = 0, rank = 1, memory = 0;
   bool integer = false;
-  bool asymmetric = false;  // a hybrid node quantises its vectors with zero points
+  bool asymmetric = false;  // true if a hybrid node quantises its vectors with zero points
   TfLiteFusedActivation activation = kTfLiteActNone;
   RecurrentMatrix features;  // feature weights of float32 and hybrid nodes
   // Factors of an int8 node: of the sums of features, and of the sums over time.

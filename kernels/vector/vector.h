@@ -75,14 +75,16 @@ using SumLoops = Loops<BoundedLoop, float, int16_t, int32_t, int64_t>;
 using ProductLoops = Loops<BoundedLoop, float, int16_t, int32_t, uint32_t, int64_t>;
 using CompareLoops = Loops<CompareLoop, float, int32_t, int64_t>;
 
-// out = round(clamp(a * factor_a + b * factor_b + offset)) + zero_point, to nearest even.
+// Parameters of a quantised sum: out = round(clamp(a * factor_a + b * factor_b + offset)) +
+// zero_point, to nearest even.
 struct QuantizedSum {
   float factor_a, factor_b, offset;
   FloatBounds bounds;
   int32_t zero_point;
 };
 
-// out = round(clamp((a - zero_a) * (b - zero_b) * factor)) + zero_point, to nearest even.
+// Parameters of a quantised product: out = round(clamp((a - zero_a) * (b - zero_b) * factor)) +
+// zero_point, to nearest even.
 struct QuantizedProduct {
   int32_t zero_a, zero_b;
   float factor;
@@ -128,15 +130,15 @@ using SlopeLoops =
 
 // ---- One input --------------------------------------------------------------------------------
 
-// out[i] = f(in[i]) for `count` elements; `out` may alias `in`.
+// Loop that computes out[i] = f(in[i]) for `count` elements; `out` may alias `in`.
 template <typename T>
 using MapLoop = void (*)(const T* in, int64_t count, T* out);
 
-// out[i] = f(in[i]) for `count` elements; `out` may alias `in`. The meaning of `parameter` depends
-// on the function.
+// Loop that computes out[i] = f(in[i]) for `count` floats; `out` may alias `in`. The meaning of
+// `parameter` depends on the function.
 using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* out);
 
-// out[i] = LookUpShort(entries, in[i]) (short_entry.h).
+// Loop that computes out[i] = LookUpShort(entries, in[i]) (short_entry.h).
 using MapS16 = void (*)(const int16_t* in, int64_t count, const int32_t* entries, int16_t* out);
 
 // LOGISTIC and TANH of int16: curves with point symmetry, interpolated linearly between 255 points
@@ -150,13 +152,13 @@ struct ShortCurve {
   int32_t factor;
   int shift, fraction_bits;
   int32_t saturated;  // value from the 255th point on, with `fraction_bits` fraction bits
-  // out = (value + above) / 2^out_shift for positive and (below - value) / 2^out_shift for negative
-  // distances, rounded down.
+  // The result is (value + above) / 2^out_shift for positive and (below - value) / 2^out_shift for
+  // negative distances, rounded down.
   int32_t above, below;
   int out_shift;
 };
 
-// Conversion between types: out[i] = f(in[i]).
+// Loop that converts between types: out[i] = f(in[i]).
 template <typename Key>
 using ConvertLoop = void (*)(const typename Key::From* in, int64_t count, typename Key::To* out);
 // Loops that cast as CastNumber() of cast.h does, for the most frequent casts of models.
@@ -183,7 +185,8 @@ using QuantizeLoop = void (*)(const float* in, int64_t count, const StepScale& s
 template <typename T>
 using DequantizeLoop = void (*)(const T* in, int64_t count, const StepScale& steps, float* out);
 
-// out = round(clamp((in - zero_in) * factor)) + zero_point, to nearest even; the difference wraps.
+// Parameters of a rescaling: out = round(clamp((in - zero_in) * factor)) + zero_point, to nearest
+// even; the difference wraps.
 struct StepRescaling {
   int32_t zero_in;
   float factor;
@@ -214,11 +217,12 @@ using FixedLoop = void (*)(const T* in, int64_t count, const FixedScale& scale, 
 struct FixedPiecewise {
   int32_t zero_in, zero_out;
   FixedMultiplier above, below;
-  int32_t sign_in, sign_out;  // each is 1 or -1
+  int32_t sign_in, sign_out;  // factors, each 1 or -1
   StepBounds bounds;
 };
 
-// out = condition != 0 ? x : y. Inputs may be single elements, as in BinaryRun.
+// Arguments of a selection: out = condition != 0 ? x : y. Inputs may be single elements, as in
+// BinaryRun.
 template <typename T>
 struct SelectRun {
   const uint8_t* condition;
@@ -334,7 +338,7 @@ struct VectorKernels {
   MapF32 relu = nullptr;        // 0 if x < 0, else x
   MapF32 relu_up_to = nullptr;  // clamp to [0, parameter]; NaN passes through
   MapF32 clamp = nullptr;       // clamp to [-parameter, parameter]; NaN passes through
-  MapF32 leaky_relu = nullptr;  // x, or parameter * x if x is not above 0
+  MapF32 leaky_relu = nullptr;  // x if x > 0, else parameter * x
   MapF32 logistic = nullptr;
   MapF32 tanh = nullptr;
   MapF32 hard_swish = nullptr;
@@ -410,9 +414,10 @@ struct VectorKernels {
                                 const FixedSquare& square) = nullptr;
   BinaryLoop<float> prelu_f32 = nullptr;  // a if a >= 0, else b * a
   SlopeLoops prelu;
-  // Maximum and minimum; the second operand if the two are unordered.
+  // Maximum and minimum of two inputs; the second operand if the two are unordered.
   ExtremeLoops maximum, minimum;
-  // a == b, a < b and a <= b: false if an operand is NaN, so the negation is true.
+  // Comparisons a == b, a < b and a <= b. They are false if an operand is NaN, so the negation is
+  // true.
   CompareLoops equal, less, less_or_equal;
   // Logical operations on bytes; nonzero bytes are true.
   BinaryLoop<uint8_t> logical_and = nullptr, logical_or = nullptr;

@@ -251,11 +251,11 @@ struct Avx512Depthwise {
 };
 
 // ---- Lines of pairs -----------------------------------------------------------------------------
-//
-// Lines with 8 or 24 channels are computed in pairs of adjacent pixels, which fill kOfPair = 1 or 3
-// vectors. The inputs of adjacent taps are kOfPair half vectors apart. Inputs that span two vectors
-// are assembled in registers, because a load that crosses a cache line takes as long as two.
 
+// Number of taps in a filter row of lines that are computed in pairs of adjacent pixels. Pairs of 8
+// or 24 channels fill kOfPair = 1 or 3 vectors. The inputs of adjacent taps are kOfPair half
+// vectors apart. Inputs that span two vectors are assembled in registers, because a load that
+// crosses a cache line takes as long as two.
 constexpr int kPairTaps = 3;
 
 // Loads vector `vector` of a pair of pixels from per-channel `values`, repeated for both pixels.

@@ -72,7 +72,7 @@ struct NoPrefetch {
 template <int kRows, int kWide, bool kHalf, typename Prefetch>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns,
                          Prefetch* prefetch_state) {
-  Prefetch prefetch = *prefetch_state;            // a local copy stays in registers
+  Prefetch prefetch = *prefetch_state;            // local copy that stays in registers
   constexpr int kVectors = kWide + (kWide == 0);  // at least 1, because arrays cannot be empty
   const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) *
                                 static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) *

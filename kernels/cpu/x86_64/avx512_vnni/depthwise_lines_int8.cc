@@ -25,7 +25,7 @@ inline __m512i Load(const void* from) { return _mm512_loadu_si512(from); }
 
 // A block has 64 channels, or fewer channels of several columns, side by side in its vectors.
 constexpr int kBlock = 64, kMinWidth = 8, kMaxRuns = kBlock / kMinWidth;
-// number of vectors that hold four rows of a column; bytes per vector
+// Number of vectors that hold four rows of a column, and bytes per vector.
 constexpr int kVectors = 4, kVector = 64;
 
 struct Block {
@@ -309,7 +309,7 @@ struct BlockRequantization {
   __m512 high;         // upper bound before the zero point is added
   __m512i zero_point;  // in 16-bit lanes
   __m512i min, max;    // bounds of the quantised result
-  bool plain = true;   // `high`, `min` and `max` are not needed
+  bool plain = true;   // true if `high`, `min` and `max` are not needed
 
   BlockRequantization(const DepthwiseLinesS8& in, const int8_t* packed_factors)
       : high(_mm512_set1_ps(static_cast<float>(in.high - in.zero_point))),
@@ -565,7 +565,7 @@ class Lines {
 
  private:
   static constexpr bool kKeepsQuads = kSize > 3 || kStride == 1;
-  // number of output lines for which a quad is used
+  // Number of output lines for which a quad is used.
   static constexpr int kServed = kStride == 1 ? kLines : 1;
   static constexpr int kWidest = 8;  // maximum number of columns of a tile
   static constexpr int kInputColumns =
