@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small models in examples/ are files, so that examples run without tools; this is their
-// source. DEPUTY_WRITE_EXAMPLES=1 writes them.
+// The source of the small models in examples/, which are stored as files so that the examples run
+// without tools. DEPUTY_WRITE_EXAMPLES=1 writes them; otherwise the test compares them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,8 +15,8 @@
 namespace deputy::example_models_test {
 namespace {
 
-// Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on images of 8 x 8 pixels and 3 channels: two
-// partitions, of one node and of two, for a delegate that runs Conv2D and Mean.
+// A model of Conv2D -> Logistic -> Conv2D -> Mean -> Softmax on images of 8 x 8 pixels and 3
+// channels. A delegate that runs Conv2D and Mean has two partitions, of one node and of two.
 std::vector<uint8_t> ConvMeanModel() {
   ModelBuilder m;
   const auto weights = [&](const std::vector<int32_t>& shape, const char* name) {

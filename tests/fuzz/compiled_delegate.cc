@@ -9,8 +9,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// The compiler's reference code cannot be cancelled, so graphs that take more steps are not
-// compiled.
+// Maximum number of steps of a graph. The compiler's reference code cannot be cancelled, so graphs
+// that take more steps are not compiled.
 constexpr const char* kMaxSteps = "200000";
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The delegate of tests/plugins/compiled.cc, which applies the compiler's import and passes, for
-// untrusted graphs.
+// Applies the delegate of tests/plugins/compiled.cc, which runs the compiler's import and passes,
+// to untrusted graphs.
 #ifndef DEPUTY_TESTS_FUZZ_COMPILED_DELEGATE_H_
 #define DEPUTY_TESTS_FUZZ_COMPILED_DELEGATE_H_
 

@@ -12,13 +12,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Uses one thread per process for all scopes, because a thread per scope would cost more than most
-// mutants. The first scope starts it, because the parent process forks and must not have a second
-// thread.
+// The thread that waits for deadlines. One thread serves all scopes of a process, because a thread
+// per scope would cost more than most mutants. The first scope starts it, because the parent
+// process forks and must not have a second thread.
 class Watch {
  public:
   static Watch& Get() {
-    static Watch* watch = new Watch;  // never destroyed
+    static Watch* watch = new Watch;  // never destroyed, because its thread runs until exit
     return *watch;
   }
 

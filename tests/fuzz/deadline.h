@@ -11,8 +11,8 @@ namespace deputy::fuzz {
 
 class Deadline {
  public:
-  // `late` is called repeatedly, every few milliseconds, until the scope ends, because Cancel has
-  // no effect before Invoke has begun.
+  // Calls `late` after this time, and again every few milliseconds until the scope ends, because
+  // Cancel has no effect before Invoke has begun.
   Deadline(int milliseconds, std::function<void()> late);
   ~Deadline();
   Deadline(const Deadline&) = delete;

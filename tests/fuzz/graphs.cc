@@ -7,8 +7,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// y = RESHAPE(x, PACK(SHAPE(x)[0], -1)) + x in that shape: the nodes that converters write for
-// "flatten".
+// A model of y = RESHAPE(x, PACK(SHAPE(x)[0], -1)) + x in that shape: the nodes that converters
+// write for "flatten".
 std::vector<uint8_t> ComputedShape() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
@@ -29,8 +29,8 @@ std::vector<uint8_t> ComputedShape() {
   return m.Finish();
 }
 
-// All properties of the output are computed from inputs: TILE, PAD, SLICE and MIRROR_PAD in
-// sequence.
+// A model of TILE, PAD, SLICE and MIRROR_PAD in sequence, whose output shapes are all computed from
+// inputs.
 std::vector<uint8_t> RunTimeShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");
@@ -62,7 +62,7 @@ void AddTwice(ModelBuilder* m, int index, TfLiteBuiltinOperator code) {
   m->SetOutputs({y});
 }
 
-// while x < 100: x = x < 10 ? x + x : x * x.
+// A model of while x < 100: x = x < 10 ? x + x : x * x.
 std::vector<uint8_t> IfInsideWhile() {
   ModelBuilder m;
   const int condition = m.AddSubgraph("condition"), body = m.AddSubgraph("body");
@@ -90,7 +90,7 @@ std::vector<uint8_t> IfInsideWhile() {
   return m.Finish();
 }
 
-// A variable that is read, and a second one that a called subgraph also uses.
+// A model with a variable that is read, and a second variable that a called subgraph also uses.
 std::vector<uint8_t> Variables() {
   ModelBuilder m;
   TensorExtras variable;
@@ -105,7 +105,8 @@ std::vector<uint8_t> Variables() {
   return m.Finish();
 }
 
-// Strings that are tiled, sliced, gathered and packed by indices from the graph's inputs.
+// A model of strings that are tiled, sliced, gathered and packed by indices from the graph's
+// inputs.
 std::vector<uint8_t> Strings() {
   ModelBuilder m;
   const int texts = m.AddTensor(kTfLiteString, {3}, "texts");
@@ -123,7 +124,7 @@ std::vector<uint8_t> Strings() {
   return m.Finish();
 }
 
-// Half-precision weights and a half-precision bias, as converters write them.
+// A model with half-precision weights and a half-precision bias, as converters write them.
 std::vector<uint8_t> HalfWeights() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");

@@ -12,7 +12,7 @@
 
 namespace deputy::fuzz {
 
-// Pairs of name and file.
+// Returns pairs of a model's name and its file.
 std::vector<std::pair<std::string, std::vector<uint8_t>>> Graphs();
 
 }  // namespace deputy::fuzz

@@ -17,7 +17,8 @@ constexpr int64_t kFarNumbers[] = {int64_t{kMost} + 1, std::numeric_limits<int64
                                    std::numeric_limits<int64_t>::min()};
 constexpr float kFloats[] = {std::numeric_limits<float>::quiet_NaN(),
                              std::numeric_limits<float>::infinity(), -3e38f, 0.0f};
-// Larger constants are weights: their elements are not varied one by one.
+// Maximum size in bytes of constants whose elements are varied one by one; larger constants are
+// weights.
 constexpr size_t kSmallBytes = 64;
 
 using objects::TensorType;
@@ -66,7 +67,7 @@ class Variants {
     return data.empty() ? nullptr : &data;
   }
 
-  // Emits a variant: a copy changed by `change`.
+  // Emits a variant, which is a copy of the model changed by `change`.
   template <typename Change>
   void With(const std::string& what, const Change& change) {
     ModelT copy(model_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generates hostile variants of a model in a fixed order. Mutants are random; these cover every
-// change of each kind. Each variant has one change.
+// Generates hostile variants of a model in a fixed order, each with one change. Unlike the random
+// mutants, the variants cover every change of each kind.
 #ifndef DEPUTY_TESTS_FUZZ_HOSTILE_H_
 #define DEPUTY_TESTS_FUZZ_HOSTILE_H_
 
@@ -15,7 +15,8 @@
 namespace deputy::fuzz {
 
 struct Variant {
-  std::string what;            // description for failures: "tensor 2: element 0 is -1 at run time"
+  // Description for failures: "tensor 2: element 0 is -1 at run time".
+  std::string what;
   std::vector<uint8_t> model;  // the model file
   // Contents of the graph's inputs, by index; empty if arbitrary.
   std::vector<std::vector<uint8_t>> feeds;

@@ -17,10 +17,11 @@
 namespace deputy::fuzz {
 namespace {
 
-// Resource limits of a mutant: sufficient for every seed, and small enough that hostile sizes are
-// refused.
+// Maximum size of a block, in bytes. The resource limits of a mutant are sufficient for every seed,
+// and small enough that hostile sizes are refused.
 constexpr size_t kMaxBlockBytes = 4 << 20;
-// A mutant that runs longer is treated as an endless loop and cancelled.
+// Time limit of a mutant in milliseconds. A mutant that runs longer is treated as an endless loop
+// and cancelled.
 constexpr int kMilliseconds = 100;
 
 void Ignore(void*, const char*, va_list) {}
@@ -63,7 +64,7 @@ void FillStrings(TfLiteTensor* tensor, Random* random) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < count; ++i) texts.emplace_back(random->Below(4), 'a');
   std::vector<uint8_t> bytes = StringTensorBytes(texts);
-  // The caller provides the bytes of a string tensor; they may be invalid.
+  // The caller provides the bytes of a string tensor, so they may be invalid.
   if (random->OneIn(4)) random->Pick(bytes) = static_cast<uint8_t>(random->Next());
   if (TfLiteTensorRealloc(bytes.size(), tensor) != kTfLiteOk) return;
   memcpy(tensor->data.raw, bytes.data(), bytes.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole mutants: choosing changes, cutting out nodes, splicing, packing.
+// Makes whole mutants: choosing changes, cutting out nodes, splicing, packing.
 #include "tests/fuzz/mutate.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 using Change = void (*)(ModelT*, Random*);
 
-// Changes by frequency: each entry has the same probability.
+// The kinds of changes. Each entry has the same probability, so more frequent kinds are listed
+// repeatedly.
 constexpr Change kChanges[] = {
     &MutateNodeTensors, &MutateNodeTensors, &MutateGraphTensors, &MutateOrder, &MutateOperator,
     &MutateOptionsTable, &MutateSignature, &MutateSubgraphs, &MutateShape, &MutateShape,
@@ -22,7 +23,8 @@ constexpr Change kChanges[] = {
     // Null entries stand for MutateOptionsField.
     nullptr, nullptr, nullptr};
 
-// The tensors that a sequence of nodes reads, writes, and that are used outside of it.
+// The tensors of a sequence of nodes: those it reads, those it writes, and those of them that are
+// used outside of it.
 struct RunTensors {
   std::set<int> read, made;
 };
@@ -131,7 +133,7 @@ void Splice(const ModelT& other, ModelT* model, Random* random) {
     to->inputs.push_back(added);
   }
   for (const int tensor : graph.outputs) to->outputs.push_back(copier.Tensor(graph, tensor, to));
-  // Connects the new nodes to tensors of the old ones.
+  // Connects the new nodes to tensors of the model's own nodes.
   if (own_tensors == 0 || random->OneIn(3)) return;
   for (const int added : graph.inputs) {
     const int from = copier.Tensor(graph, added, to);

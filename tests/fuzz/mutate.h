@@ -28,11 +28,11 @@ std::vector<uint8_t> PackModel(const ModelT& model);
 // the sequence.
 std::unique_ptr<ModelT> CutOut(const ModelT& model, Random* random);
 
-// Appends the tensors and nodes of a subgraph of `other` to one of `model`.
+// Appends the tensors and nodes of a subgraph of `other` to a subgraph of `model`.
 void Splice(const ModelT& other, ModelT* model, Random* random);
 
 // ---- Single changes -----------------------------------------------------------------------------
-// Each function makes one change, or none if the model has no suitable part.
+// Each of the following functions makes one change, or none if the model has no suitable part.
 
 void MutateNodeTensors(ModelT* model, Random* random);   // tensors that a node reads and writes
 void MutateGraphTensors(ModelT* model, Random* random);  // inputs and outputs of subgraphs
@@ -56,8 +56,9 @@ void MutateVariable(ModelT* model, Random* random);
 // present if PackModel wrote the file.
 void MutateOptionsField(std::vector<uint8_t>* file, Random* random);
 
-// The numbers in the options of all operators of subgraph 0 of such a model, in order. A float
-// field is set to the nearest float, and to 1e30 for numbers greater than 2^31 - 2.
+// Returns the number of numbers in the options of all operators of subgraph 0 of a packed model;
+// SetOptionsField sets one of them. A float field is set to the nearest float, and to 1e30 for
+// numbers greater than 2^31 - 2.
 size_t CountOptionsFields(std::vector<uint8_t> file);
 void SetOptionsField(std::vector<uint8_t>* file, size_t field, int64_t number);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to the graph: edges, order, operators.
+// Mutations of the graph: edges, order, operators.
 #include <algorithm>
 
 #include "tests/fuzz/mutate.h"
@@ -24,7 +24,7 @@ int SomeTensor(size_t tensors, Random* random) {
   return static_cast<int>(random->Below(tensors));
 }
 
-// Replaces, adds, removes or swaps an entry.
+// Replaces, adds, removes or swaps an entry of a list of tensors.
 void ChangeList(size_t tensors, std::vector<int32_t>* list, Random* random) {
   const size_t kind = list->empty() ? 1 : random->Below(6);
   if (kind == 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes numbers in options. Fields are found through flatc's type tables, so that no operator is
-// named here.
+// Mutations of numbers in options. Fields are found through flatc's type tables, so that no
+// operator is named here.
 #include <flatbuffers/minireflect.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace deputy::fuzz {
 namespace {
 
-// A number in the file.
+// A number in the options of an operator, at its position in the file.
 struct Field {
   uint8_t* at;
   flatbuffers::ElementaryType type;
@@ -69,11 +69,11 @@ void Change(const Field& field, Random* random) {
     std::memcpy(field.at, &value, sizeof value);
   } else {
     const int64_t value = random->Int();
-    std::memcpy(field.at, &value, bytes);  // little-endian
+    std::memcpy(field.at, &value, bytes);  // fields are little-endian
   }
 }
 
-// Returns the fields of all nodes of subgraph 0.
+// Returns the option fields of all nodes of subgraph 0.
 std::vector<Field> FieldsOfGraph(std::vector<uint8_t>* file) {
   std::vector<Field> fields;
   const objects::Model* model = objects::GetModel(file->data());

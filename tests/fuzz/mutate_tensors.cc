@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes to tensors. A file with a constant whose bytes do not fit its shape is refused, so most
+// Mutations of tensors. A file with a constant whose bytes do not fit its shape is refused, so most
 // changes of a shape or type also resize the constant's bytes.
 #include <algorithm>
 #include <cstring>
@@ -25,7 +25,7 @@ objects::BufferT* BufferOf(ModelT* model, const objects::TensorT& tensor) {
   return buffer->data.empty() ? nullptr : buffer;
 }
 
-// Selects a constant tensor, preferably a small one: small ones are shapes, axes and sizes.
+// Selects a constant tensor, preferably a small one, because shapes, axes and sizes are small.
 objects::TensorT* SomeConstant(ModelT* model, Random* random) {
   objects::TensorT* found = nullptr;
   for (int tries = 0; tries < 12; ++tries) {
@@ -201,7 +201,7 @@ void MutateKnown(ModelT* model, Random* random) {
       constants.push_back(static_cast<int32_t>(i));
   }
   if (constants.empty()) return;
-  // Computes the tensor as the maximum of the constant and itself.
+  // Replaces a constant by the MAXIMUM of the constant and itself, which a node computes.
   const int32_t constant = random->Pick(constants);
   auto copy = std::make_unique<objects::TensorT>(*graph->tensors[static_cast<size_t>(constant)]);
   copy->buffer = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers that are the same on all platforms: the standard specifies engines, but not
-// distributions.
+// Random numbers that are the same on all platforms. C++ specifies the numbers of its engines, but
+// not of its distributions.
 #ifndef DEPUTY_TESTS_FUZZ_RANDOM_H_
 #define DEPUTY_TESTS_FUZZ_RANDOM_H_
 
@@ -15,12 +15,12 @@ namespace deputy::fuzz {
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  // Each number has an independent stream.
+  // Each value of `number` selects an independent stream.
   Random(uint64_t seed, uint64_t number) : state_(seed * 0x9e3779b97f4a7c15 + number) {
     state_ = Next();
   }
 
-  // splitmix64.
+  // Returns 64 random bits, by the algorithm splitmix64.
   uint64_t Next() {
     uint64_t z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -30,7 +30,7 @@ class Random {
 
   // Returns a number from 0 to count - 1; 0 if `count` is 0.
   size_t Below(size_t count) { return count == 0 ? 0 : static_cast<size_t>(Next() % count); }
-  // Both bounds are inclusive.
+  // Returns a number from `low` to `high`, both inclusive.
   int Between(int low, int high) {
     return low + static_cast<int>(Below(static_cast<size_t>(int64_t{high} - low) + 1));
   }
@@ -85,7 +85,7 @@ class Random {
                                            std::numeric_limits<int64_t>::min()};
     return kNumbers[Below(sizeof kNumbers / sizeof kNumbers[0])];
   }
-  // Returns mostly a small number, sometimes a hostile one.
+  // Returns a number that is mostly small, and sometimes hostile.
   int32_t Int() { return OneIn(3) ? static_cast<int32_t>(Hostile()) : Between(-4, 12); }
   float Float() {
     static constexpr float kNumbers[] = {0.0f,

@@ -16,7 +16,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// Models with more nodes or bytes would take most of the running time.
+// Numbers of nodes and bytes above which a model counts as large. Large models would take most of
+// the running time.
 constexpr size_t kLargeNodes = 16;
 constexpr size_t kLargeBytes = 1 << 16;
 

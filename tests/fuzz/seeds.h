@@ -17,7 +17,7 @@ namespace deputy::fuzz {
 struct Seed {
   std::string name;
   std::unique_ptr<ModelT> model;
-  bool large = false;  // mutants use parts of the model only
+  bool large = false;  // mutants use only parts of the model
 };
 
 class Seeds {
@@ -39,8 +39,8 @@ class Seeds {
 
   const std::string filter_;
   std::vector<Seed> seeds_;
-  // Seeds by the first word of their names, which is the operator for operator cases. All groups
-  // have the same probability, independent of their size.
+  // Indices of seeds, grouped by the first word of their names, which is the operator for operator
+  // cases. All groups have the same probability, independent of their size.
   std::vector<std::vector<size_t>> groups_;
   std::map<std::string, size_t> group_numbers_;
 };

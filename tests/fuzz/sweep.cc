@@ -20,13 +20,14 @@
 namespace deputy::fuzz {
 namespace {
 
-constexpr size_t kLargestCase = 1 << 13;  // maximum size of the file, in bytes
+constexpr size_t kLargestCase = 1 << 13;  // maximum size of a case's file, in bytes
 constexpr size_t kMaxBlockBytes = 4 << 20;
-// a variant that runs longer is treated as an endless loop and cancelled
+// Time limit of a variant in milliseconds. A variant that runs longer is treated as an endless loop
+// and cancelled.
 constexpr int kMilliseconds = 200;
 constexpr int kMaxFindings = 5;  // maximum number of findings printed for one model
 
-// Messages about the graph as a whole, which name no operator.
+// Parts of messages about the graph as a whole, which name no operator.
 constexpr const char* kOfTheGraph[] = {"no memory for the tensor arena",
                                        "expected calls of subgraphs at most"};
 
@@ -38,7 +39,7 @@ bool Runs(const OpDef& op, const objects::OperatorCodeT& code) {
          (static_cast<int>(code.builtin_code) == 0 && code.deprecated_builtin_code == op.code);
 }
 
-// Types of the operator's inputs; empty if subgraph 0 does not run it.
+// Returns the types of the operator's inputs; empty if subgraph 0 does not run the operator.
 std::vector<int> TypesOf(const OpDef& op, const ModelT& model) {
   const objects::SubGraphT& graph = *model.subgraphs[0];
   for (const auto& node : graph.operators) {
@@ -73,7 +74,7 @@ void FillStrings(TfLiteTensor* tensor) {
   }
 }
 
-// Fills the tensor with `bytes` if the size fits, otherwise with zeros.
+// Fills the tensor with `bytes` if their size is the tensor's, otherwise with zeros.
 void Fill(TfLiteTensor* tensor, const std::vector<uint8_t>& bytes) {
   if (tensor == nullptr || tensor->allocation_type == kTfLiteMmapRo) return;
   if (TfLiteTensorType(tensor) == kTfLiteString) return FillStrings(tensor);
@@ -108,7 +109,7 @@ TfLiteStatus AllocateAndInvoke(TfLiteInterpreter* interpreter, const Variant& va
   return TfLiteInterpreterInvoke(interpreter);
 }
 
-// Returns "" or the problem of the refusal.
+// Runs a variant. Returns what is wrong with the message of a refusal; "" if nothing is.
 std::string CheckVariant(const Variant& variant, const std::vector<std::string>& names,
                          bool reference) {
   std::string log;
@@ -126,7 +127,7 @@ std::string CheckVariant(const Variant& variant, const std::vector<std::string>&
   }
   for (const std::string& name : names) {
     const size_t at = log.find(name);
-    // The reason follows the name.
+    // The reason must follow the name of the operator.
     if (at != std::string::npos && log.size() > at + name.size() + 4) return "";
   }
   return "refused without a name: " + log;
@@ -139,7 +140,7 @@ Sweep::Sweep(const std::string& filter, size_t cases) {
   for (OpCase& one : AllCases()) {
     if (one.model.size() <= kLargestCase) all.push_back(std::move(one));
   }
-  // Cases that are refused are used only for operators without others.
+  // Cases that are refused are used only if an operator has too few others.
   std::stable_sort(all.begin(), all.end(), [](const OpCase& a, const OpCase& b) {
     if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
     return a.model.size() < b.model.size();

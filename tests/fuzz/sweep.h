@@ -21,7 +21,7 @@ class Sweep {
 
   size_t size() const { return models_.size(); }
   const std::string& name(size_t number) const { return models_[number].name; }
-  // Names of operators without a case.
+  // Returns the names of operators without a case.
   const std::vector<std::string>& missing() const { return missing_; }
   // Runs all variants of a model. Returns false, after printing the variants, if a refusal has no
   // sufficient message. `verbose` prints a line before each variant, which identifies the last one

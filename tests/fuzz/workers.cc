@@ -23,10 +23,10 @@ double Seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// State of a child that its parent reads, in shared memory.
+// State of a child process that its parent reads, in shared memory.
 struct Progress {
-  std::atomic<uint64_t> job;  // the job in progress
-  std::atomic<bool> done;     // all jobs of the batch are done
+  std::atomic<uint64_t> job;  // number of the job in progress
+  std::atomic<bool> done;     // true when all jobs of the batch are done
   std::atomic<double> cpu_began, wall_began;
   std::atomic<uint64_t> slowest_job;
   std::atomic<double> slowest_seconds;
@@ -34,12 +34,12 @@ struct Progress {
 };
 
 struct Child {
-  pid_t pid = 0;  // 0: no process
+  pid_t pid = 0;  // 0 if there is no process
   uint64_t first = 0, last = 0;
   Progress* progress = nullptr;
 };
 
-// Calls exit, so that the leak check runs at the end.
+// Runs the jobs of a batch in a child process. Ends it by exit, so that the leak check runs.
 [[noreturn]] void RunBatch(const Jobs& jobs, const Child& child) {
   Progress& progress = *child.progress;
   for (uint64_t job = child.first; job < child.last; ++job) {
@@ -89,7 +89,7 @@ class Pool {
   }
 
  private:
-  // Returns true while a child is running.
+  // Processes events of the children; returns true while a child is running.
   bool Step() {
     bool running = false;
     for (Child& child : children_) {
@@ -124,8 +124,8 @@ class Pool {
     const Progress& progress = *child->progress;
     clockid_t cpu;
     if (clock_getcpuclockid(child->pid, &cpu) != 0) return;
-    // At the transition between jobs `cpu_began` may belong to the previous one: the job number is
-    // read twice.
+    // Between two jobs `cpu_began` may belong to the previous one, so the job number is read before
+    // and after it.
     const uint64_t job = progress.job;
     const bool late = Seconds(cpu) - progress.cpu_began > jobs_.cpu_seconds ||
                       Seconds(CLOCK_MONOTONIC) - progress.wall_began > jobs_.wall_seconds;

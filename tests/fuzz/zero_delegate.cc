@@ -6,7 +6,8 @@
 namespace deputy::fuzz {
 namespace {
 
-// Zero bytes are no valid contents of strings, resources and variants.
+// Returns true if zeros are valid contents of the tensor; they are not for strings, resources and
+// variants.
 bool CanBeZeroed(const TfLiteContext* context, int tensor) {
   if (tensor < 0 || static_cast<size_t>(tensor) >= context->tensors_size) return false;
   const TfLiteType type = context->tensors[tensor].type;

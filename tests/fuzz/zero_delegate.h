@@ -30,8 +30,8 @@ class ZeroDelegate {
   TfLiteDelegate base_ = {};
   Random random_;
   size_t claims_one_in_;
-  bool on_device_;  // outputs have buffer handles
-  bool may_fail_;   // callbacks fail occasionally
+  bool on_device_;  // true if outputs have buffer handles
+  bool may_fail_;   // true if callbacks fail occasionally
 };
 
 }  // namespace deputy::fuzz

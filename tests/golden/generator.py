@@ -9,7 +9,7 @@ import dataclasses
 
 import numpy as np
 
-# Kinds as stored in the container.
+# Kinds of generators, with the numbers that the golden files store.
 RAW, FLOAT, INTEGER, GRID = 0, 1, 2, 3
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

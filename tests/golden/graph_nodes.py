@@ -14,7 +14,7 @@ import numpy as np
 
 from .model import NONE, RELU, RELU6, SAME, VALID, Model
 
-# History of a value: FLAT graph input, MOVED only moved, REAL computed.
+# Origin of a value: FLAT is a graph input, MOVED a value that was only moved, REAL a computed one.
 FLAT, MOVED, REAL = range(3)
 _LARGEST = 20000
 
@@ -83,7 +83,7 @@ class Graph:
         """Tries one function of the table on one value; leaves the graph unchanged if it is refused."""
         makers = TABLE if self.random.random() < 0.7 else HEAVY
         maker = makers[int(self.random.integers(len(makers)))]
-        # Later values are more probable, so that graphs become deep as well as wide.
+        # Newer values are more probable, so that graphs become deep as well as wide.
         ages = np.arange(1, len(self.values) + 1) ** 1.5
         x = int(self.random.choice(len(self.values), p=ages / ages.sum()))
         before = len(self.values), len(self.nodes)

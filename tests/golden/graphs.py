@@ -25,8 +25,8 @@ from .model import ELEMENT, EQUAL, SUM, Model, q
 
 LEAST, MOST = 3, 12
 _TRIES = 50
-# Versions that TFLite's converter writes for int8; 2 for operators not listed. Float: 1 for operators
-# not listed.
+# Versions that TFLite's converter writes for int8; 2 for operators not listed. For float32 the
+# table below is used; 1 for operators not listed.
 _INT8_VERSION = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "TRANSPOSE_CONV": 3,
                  "RESHAPE": 1, "SQUEEZE": 1, "EXPAND_DIMS": 1, "HARD_SWISH": 1, "PRELU": 1,
                  "ELU": 1, "REDUCE_MIN": 2, "MIRROR_PAD": 2, "DEPTH_TO_SPACE": 1, "ARG_MAX": 2,
@@ -76,7 +76,7 @@ def write_float(graph, outputs, name, seed):
                         if o in outputs else m.tensor(value.type, value.shape))
         m.op(node.code, inputs, [place[o] for o in node.outputs],
              _FLOAT_VERSION.get(node.code, 1), **node.options)
-    # m.outputs is in the order of the nodes, and so must the rules be: they are.
+    # The rules must be in the order of m.outputs, the order of the nodes; they are.
     return m.case(name, "f32", factor=10.0)
 
 
@@ -206,7 +206,8 @@ class _Int8Writer:
         number = {tensor: k for k, tensor in enumerate(self.m.outputs)}
         for o in outputs:
             if o in self.quant and self.random.random() < 0.3 and graph_nodes.has("DEQUANTIZE"):
-                # Replaces the quantised output at its position, so that the order is kept.
+                # The quantised output replaces the float output at its position, so that the order
+                # is kept.
                 shape, k = self.graph.values[o].shape, number[self.place[o]]
                 outside = self.m.tensor("f32", shape)
                 self._op("DEQUANTIZE", [self.place[o]], [outside])

@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from . import generator
 
-# name: (schema TensorType, TfLiteType, numpy type)
+# Types by name: schema TensorType, TfLiteType, numpy type.
 TYPES = {
     "f32": (0, 1, np.float32), "f16": (1, 10, np.float16), "i32": (2, 2, np.int32),
     "u8": (3, 3, np.uint8), "i64": (4, 4, np.int64), "bool": (6, 6, np.bool_),
@@ -22,9 +22,9 @@ TYPES = {
     "i4": (17, 18, np.int8), "bf16": (18, 19, np.uint16), "i2": (19, 20, np.int8),
     "u4": (20, 21, np.uint8),
 }
-# Types without a numpy type: ranges of the packed ones, several elements per byte.
+# Types without a numpy type, several elements per byte: bits, minimum, maximum.
 PACKED = {"i4": (4, -8, 7), "u4": (4, 0, 15), "i2": (2, -2, 1)}
-# Python cannot feed such tensors: the graph's inputs and outputs are float32, converted by CAST.
+# Types that Python cannot feed: the graph's inputs and outputs are float32, converted by CAST.
 CASTED = (*PACKED, "bf16")
 TYPE_OF_NUMPY = {np.dtype(t[2]): name for name, t in TYPES.items()
                  if name != "resource" and name not in CASTED}
@@ -66,15 +66,15 @@ def from_bytes(type, shape, data):
     return values.reshape(shape)
 
 
-# Fused activations, as in the schema.
+# Fused activations, with the numbers of the schema.
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)
 SAME, VALID = 0, 1
 
 # Rules for comparing an output (docs/design/agreement.md).
 EQUAL, ELEMENT, SUM, STEPS, HALF = range(5)
 
-# Properties that a case covers; every claimed (operator, version, type) needs one of each of the first
-# four.
+# Properties that a case covers, as bits; every claimed (operator, version, type) needs a case for
+# each of them.
 ORDINARY, ODD, ZERO_POINT, SMALL = 1, 2, 4, 8
 
 

@@ -20,7 +20,7 @@ RESOLVERS = {
     "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
 }
 
-# Outcomes as stored. REFUSED_* name the stage that refused.
+# Outcomes, with the numbers that the golden files store. REFUSED_* name the stage that refused.
 INVOKED, REFUSED_CREATE, REFUSED_RESIZE, REFUSED_ALLOCATE, REFUSED_INVOKE, UNDEFINED = range(6)
 OUTCOME_NAMES = ["invoked", "refused at create", "refused at resize", "refused at allocate",
                  "refused at invoke", "undefined"]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend that the options of TfLiteGpuDelegateV2 select, and its effect on SPLIT and SPLIT_V,
-// which upstream supports in OpenCL only: in Deputy every node needs OpenCL, these two as well.
+// Tests the backend that the options of TfLiteGpuDelegateV2 select, and its effect on SPLIT and
+// SPLIT_V, which upstream supports in OpenCL only: in Deputy every node needs OpenCL, these two as
+// well.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two halves of six numbers, or the first four and the last two.
+// A model that splits six numbers into two halves, or, by sizes, into the first four and the last
+// two.
 std::vector<uint8_t> SplitModel(bool by_sizes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {6}, "x");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's compiler must not warn about our programs: PoCL prints the number of warnings to the
-// standard error of every process that uses the delegate. PoCL has an empty cache here, because it
-// does not compile programs in its cache again.
+// Checks that the driver's compiler does not warn about our programs: PoCL prints the number of
+// warnings to the standard error of every process that uses the delegate. PoCL has an empty cache
+// here, because it does not compile programs in its cache again.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@
 namespace deputy::gpu_cl::gpu_build_log_test {
 namespace {
 
-// The logs of all programs built since the list was cleared; blank ones as "".
+// Returns the logs of all programs built since the list was cleared; blank logs are stored as "".
 std::vector<std::string>& Logs() {
   static std::vector<std::string> logs;
   return logs;
@@ -36,7 +36,7 @@ std::string LogOf(cl_program program, cl_device_id device) {
   api.GetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
   std::string log(size, '\0');
   api.GetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-  log = log.c_str();  // up to the terminating zero
+  log = log.c_str();  // cuts the text at the terminating zero
   return log.find_first_not_of(" \t\r\n") == std::string::npos ? "" : log;
 }
 
@@ -70,7 +70,7 @@ class GpuBuildLog : public testing::Test {
     Logs().clear();
   }
 
-  // Compiles a model and expects blank logs of its programs.
+  // Compiles a model and expects that the logs of its programs are blank.
   void ExpectBlankLogs(const std::string& name, const std::vector<uint8_t>& model,
                        const OptionTexts& options) {
     const size_t before = Logs().size();

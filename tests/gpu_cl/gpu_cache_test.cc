@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs on disk: names and checksums of files, damage, permissions, the size of the folder, and
-// processes that crashed while loading. No OpenCL is needed here.
+// Tests the cache of programs on disk: names and checksums of files, damage, permissions, the size
+// of the folder, and processes that crashed while loading. No OpenCL is needed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// FIPS 180-4 and the NIST examples for SHA-256.
+// The vectors are from FIPS 180-4 and the NIST examples for SHA-256.
 TEST(Sha256Test, vectors_of_the_standard) {
   EXPECT_EQ(Hex(Sha256Of("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(Hex(Sha256Of("abc")),
@@ -72,7 +72,7 @@ TEST(ProgramKeyTest, everything_that_a_program_depends_on_changes_it) {
   add([](ProgramIdentity& i) { i.token = "a"; });
   add([](ProgramIdentity& i) { i.vendor_id = 1; });
   add([](ProgramIdentity& i) { i.pointer_bits = 1; });
-  // Identical characters, divided differently.
+  // Both identities have the same characters, divided differently between source and options.
   add([](ProgramIdentity& i) { i.source = "ab", i.build_options = "c"; });
   add([](ProgramIdentity& i) { i.source = "a", i.build_options = "bc"; });
   std::set<Digest> keys;
@@ -162,7 +162,7 @@ TEST_F(CacheTest, entry_is_replaced) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "no temporary file is left";
 }
 
-// The bytes of a file are fixed, so that future versions can read it.
+// The bytes of a file must not change, so that future versions can read it.
 TEST_F(CacheTest, file_is_as_described) {
   ASSERT_EQ(cache_->Store(key_, "binary", "tune"), "");
   const std::string payload = std::string("\4\0\0\0\0\0\0\0", 8) + "tune" + "binary";
@@ -303,7 +303,7 @@ TEST_F(CacheTest, what_was_not_used_for_longest_goes_first) {
     ASSERT_EQ(cache_->Store(keys[i], binary, ""), "");
     SetAge(PathOf(keys[i]), 300 - 100 * i);
   }
-  EXPECT_TRUE(Load(keys[0]));  // used just now, so that keys[1] is the oldest
+  EXPECT_TRUE(Load(keys[0]));  // keys[1] is now the least recently used one
   EXPECT_EQ(cache_->Store(keys[3], binary, ""), "");
   EXPECT_TRUE(fs::exists(PathOf(keys[0])));
   EXPECT_FALSE(fs::exists(PathOf(keys[1])));
@@ -371,8 +371,8 @@ TEST_F(CacheTest, marker_of_one_who_lives_keeps_nobody_away) {
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
 }
 
-// Two processes store and load the same entry, and both evict others: a loaded entry is always
-// complete, from one or the other.
+// Two processes store and load the same entry, and both evict other entries: a loaded entry must
+// always be complete, from one process or the other.
 TEST_F(CacheTest, two_processes_find_whole_entries) {
   cache_ = Open(folder_, 6000);
   const auto live = [&](char letter) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading OpenCL's library, and the resulting table.
+// Tests loading OpenCL's library, and the resulting table of functions.
 #include "gpu_cl/device/cl_api.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(ClErrorTest, codes_have_their_names) {
   EXPECT_EQ(ClErrorName(-68), "CL_INVALID_DEVICE_PARTITION_COUNT (-68)");
   EXPECT_EQ(ClErrorName(-1001), "CL_PLATFORM_NOT_FOUND_KHR (-1001)");
   EXPECT_EQ(ClErrorName(-777), "OpenCL error -777");
-  // OpenCL 1.2 defines all numbers to -19 and from -30 to -68.
+  // OpenCL 1.2 defines the error codes from 0 to -19 and from -30 to -68.
   for (int code = 0; code >= -68; --code) {
     if (code < -19 && code > -30) continue;
     EXPECT_THAT(ClErrorName(code), StartsWith("CL_")) << code;

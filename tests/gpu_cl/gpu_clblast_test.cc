@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of the delegate compared with those of CLBlast on the same device, if it is installed:
-// an implementation that is independent of ours.
+// Compares matrix products of the delegate with those of CLBlast on the same device, if CLBlast is
+// installed: it is an implementation that is independent of ours.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using compiler::GraphBuilder;
 using compiler::ValueId;
 
-// CLBlastSgemm of clblast_c.h, whose enumerations are ints.
+// Type of CLBlastSgemm in clblast_c.h, whose enumerations are ints.
 using Sgemm = int (*)(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k,
                       float alpha, cl_mem a, size_t a_offset, size_t a_ld, cl_mem b,
                       size_t b_offset, size_t b_ld, float beta, cl_mem c, size_t c_offset,
@@ -61,7 +61,7 @@ class GpuClblast : public testing::Test {
                                       contents->size() * sizeof(float), contents->data(), &code)};
   }
 
-  // Multiplies a [m, k] by b, which is [n, k] if transposed, otherwise [k, n].
+  // Multiplies `a`, which is [m, k], by `b`, which is [n, k] if transposed, otherwise [k, n].
   std::vector<float> Product(std::vector<float> a, std::vector<float> b, size_t m, size_t n,
                              size_t k, bool transposed) {
     std::vector<float> c(m * n, NAN);

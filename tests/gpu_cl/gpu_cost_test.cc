@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Estimated times and gains, compared with literals, and their dependence on parameters.
+// Compares estimated times and gains with literals, and tests their dependence on parameters.
 #include "gpu_cl/cost.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using compiler::ScalarOp;
 
 constexpr Rates kRates = {.macs = 10, .steps = 2, .bytes = 4, .launch_ns = 100};
 
-// |-x| over 64 floats, as two nodes.
+// A graph of |-x| over 64 floats, as two nodes.
 Graph TwoNodes() {
   GraphBuilder m;
   m.graph.outputs = {m.Unary(ScalarOp::kAbs, m.Unary(ScalarOp::kNeg, m.Input({64})))};
@@ -49,7 +49,7 @@ TEST(Cost, constants_of_a_processor) {
   EXPECT_EQ(model.device.macs, 2 * 16 * 2.5);
   EXPECT_EQ(model.submit_ns, 20'000);
   EXPECT_EQ(CostModelOf(profile, DeviceClass::kCpu, -1).cpu.macs, 16 * 3);
-  // Kernels of another class run on the same CPU.
+  // Kernels for another device class run on the same CPU, so its rates are the same.
   EXPECT_EQ(CostModelOf(profile, DeviceClass::kDesktop, 1).device.macs, model.device.macs);
 }
 

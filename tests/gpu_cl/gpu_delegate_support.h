@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An OpenCL delegate that calls OpenCL through a spy, for tests.
+// Creates OpenCL delegates that call OpenCL through a spy, for tests.
 #ifndef DEPUTY_TESTS_GPU_CL_GPU_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_GPU_CL_GPU_DELEGATE_SUPPORT_H_
 
@@ -44,13 +44,13 @@ class SpiedDeviceTest : public testing::Test {
   void TearDown() override;
   // Creates a separate context with the delegates' default device, through the spy.
   std::shared_ptr<SharedContext> NewContext() const;
-  // Number of calls of a function so far.
+  // Returns the number of calls of a function so far.
   int64_t Calls(const std::string& function) const { return spy_->calls()[function]; }
 
   std::unique_ptr<ClSpy> spy_;
 };
 
-// Declare it before the interpreters that use it.
+// An OpenCL delegate. Declare it before the interpreters that use it.
 class TestDelegate {
  public:
   explicit TestDelegate(std::shared_ptr<const ClApi> api, const OptionTexts& options = {});
@@ -58,7 +58,7 @@ class TestDelegate {
   TestDelegate(const TestDelegate&) = delete;
   TestDelegate& operator=(const TestDelegate&) = delete;
 
-  // Null if creation failed; `error` contains the reason.
+  // Returns the delegate; null if creation failed, with the reason in `error`.
   TfLiteDelegate* get() const { return delegate_; }
   const std::string& error() const { return error_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The OpenCL delegate as a whole, on a device if there is one: the nodes it claims and refuses, its
-// results, and that no objects leak. The conformance kit tests single operators.
+// Tests the OpenCL delegate as a whole, on a device if there is one: the nodes it claims and
+// refuses, its results, and that no objects leak. The conformance kit tests single operators.
 #include "gpu_cl/delegate.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-// x times a matrix in which each column sums to 3 * factor.
+// A model of x times a matrix in which each column sums to 3 * factor.
 std::vector<uint8_t> ScaledModel(float factor) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x"), y = m.AddTensor(kTfLiteFloat32, {1, 2});
@@ -66,7 +66,7 @@ TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
     t.Set<float>(0, {1, -3, 4, static_cast<float>(run)});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 0, 6, 2 * static_cast<float>(run) + 1));
-    // Both operators are fused into one step.
+    // Both operators are fused into one kernel, which runs once per inference.
     EXPECT_EQ(Calls("EnqueueNDRangeKernel"), run);
   }
 }
@@ -85,14 +85,14 @@ TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_device
     SetImage(&t);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), expected)) << name;
-    // The reshape has no step; for CPUs a border is added to the image first.
+    // The RESHAPE runs no kernel; for CPUs an additional kernel adds a border to the image.
     const bool is_cpu =
         std::string(name) == "cpu" || (std::string(name) == "auto" && device_is_cpu);
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, is_cpu ? 6 : 5) << name;
   }
 }
 
-// fp16 halves the memory and reduces the precision of results; with "auto" a CPU uses float32.
+// With fp16, memory is halved and results are less precise; with "auto" a CPU uses float32.
 TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
   std::vector<float> thirds;
   for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);
@@ -147,7 +147,8 @@ TEST_F(GpuDelegateTest, of_few_partitions_the_largest_is_taken) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-4, -3, -2, -1));
 }
 
-// Two nodes that move no data, on many elements; Backwards; and a node that keeps four elements.
+// A model of two nodes that move no data, on many elements; Backwards, which the CPU runs; and a
+// node that keeps four elements.
 std::vector<uint8_t> LopsidedModel() {
   ModelBuilder m;
   constexpr int kSide = 1024;
@@ -199,7 +200,7 @@ TEST_F(GpuDelegateTest, quantised_models_can_be_switched_off) {
     EXPECT_EQ(FirstDelegate(t).node_count, quantized ? 1 : 0);
     t.Set<int8_t>(0, {3, -7});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    // 1.5 * 1 - 3.5 * 2 = -5.5
+    // The sum is 1.5 * 1 - 3.5 * 2 = -5.5, which is -11 at the output's scale.
     EXPECT_THAT(t.Get<int8_t>(0), ElementsAre(-11));
   }
 }
@@ -268,7 +269,7 @@ int NodesClaimed(const std::shared_ptr<const ClApi>& api, const OptionTexts& opt
   return FirstDelegate(t).node_count;
 }
 
-// Models as small as these never gain; a minimum of 0 disables the check.
+// The gain of models as small as these is always negative; a minimum of 0 disables the check.
 TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
   const auto api = spy_->api();
   EXPECT_EQ(NodesClaimed(api, {}, DividedModel()), 3);
@@ -299,7 +300,7 @@ TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
   const std::vector<Support> support = QuerySupport(gpu.get(), ImageModel());
   ASSERT_EQ(support.size(), 6u);
   for (const size_t node : {0, 1, 3, 4, 5}) EXPECT_GT(support[node].cost_ns, 0) << node;
-  EXPECT_EQ(support[2].cost_ns, 0);  // RESHAPE
+  EXPECT_EQ(support[2].cost_ns, 0);  // RESHAPE costs nothing
   EXPECT_EQ(QuerySupport(gpu.get(), DividedModel())[2].cost_ns, -1);
 }
 
@@ -349,8 +350,8 @@ void GpuDelegateTest::ResizeAndCheck(const OptionTexts& options, const std::vect
   }
 }
 
-// Programs compiled for one size are reused. Sizes are arguments of kernels, so that other sizes
-// use the same programs, unless their products run in tiles of another shape.
+// Programs compiled for one size are reused. Sizes are arguments of kernels, so another size uses
+// the same programs, unless its products run in tiles of another shape.
 TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
   for (const char* name : {"cpu", "desktop"}) {
     SCOPED_TRACE(name);
@@ -364,9 +365,9 @@ TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
   }
 }
 
-// Plans are kept for as many shapes as the option says and reused when a shape comes back, from the
-// second resize on; the least recently used one is dropped first. The test counts kernels, which
-// are created only for new plans.
+// Plans are kept for as many shapes as the option says, and reused, from the second resize on, when
+// a shape occurs again; the least recently used plan is dropped first. The test counts kernels,
+// which are created only for new plans.
 TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
   const TestDelegate gpu(spy_->api(), {{"kept_plans", "3"}});
   TestInterpreter t(BatchModel()), cpu(BatchModel());
@@ -395,9 +396,9 @@ TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
   EXPECT_FALSE(run(2));
   EXPECT_FALSE(run(1));
   EXPECT_FALSE(run(3));
-  EXPECT_TRUE(run(4));  // the plans of 3, 1 and 2 are kept
+  EXPECT_TRUE(run(4));  // now the plans of 3, 1 and 2 are kept
   EXPECT_FALSE(run(3));
-  EXPECT_TRUE(run(2));  // was dropped when 4 was kept
+  EXPECT_TRUE(run(2));  // the plan of 2 was dropped for that of 4
   const size_t bytes = DeviceBytes(gpu.get());
   for (const int batch : {1, 2, 3, 4, 1, 2, 4, 3, 2}) run(batch);
   EXPECT_LE(DeviceBytes(gpu.get()), 2 * bytes) << "what is kept is bounded";
@@ -444,9 +445,9 @@ TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
     int64_t before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_TRUE(spy_->failed());
-    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six steps, one of them twice
+    EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 7);  // six kernels, one of them twice
     EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
-    // The refusal is remembered.
+    // The next inference does not try the refused size again.
     before = Calls("EnqueueNDRangeKernel");
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_EQ(Calls("EnqueueNDRangeKernel") - before, 6);
@@ -491,7 +492,7 @@ TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
   {
     TestInterpreter t(SmallModel());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
-    // Input, output, and the addend.
+    // The device holds at least the input, the output and the addend.
     EXPECT_GE(DeviceBytes(gpu.get()), 48u);
   }
   EXPECT_EQ(DeviceBytes(gpu.get()), 0u);
@@ -513,7 +514,7 @@ TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
   }
 }
 
-// All expensive work is done before the first run.
+// Programs are compiled and memory is allocated before the first run.
 TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(ImageModel());
@@ -538,7 +539,7 @@ TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   EXPECT_EQ(after, before);
 }
 
-// One thread creates the delegate, another runs it, a third one deletes it.
+// One thread creates the delegate, a second one runs it, a third one deletes it.
 TEST_F(GpuDelegateTest, any_thread_may_do_the_next_thing) {
   auto gpu = std::make_unique<TestDelegate>(spy_->api());
   std::unique_ptr<TestInterpreter> t;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of devices, the choice of one, and shared contexts: on fictitious devices, and on those
-// of the machine.
+// Tests the list of devices, the choice of one, and shared contexts: on fictitious devices, and on
+// those of the machine.
 #include "gpu_cl/device/device.h"
 
 #include <gmock/gmock.h>
@@ -243,7 +243,7 @@ TEST_F(RegistryTest, adopted_context_keeps_the_reference_of_its_client) {
   EXPECT_EQ(spy_.objects().at("Context"), 1);
 }
 
-// The message of the system's loader if no driver is registered. Runs in a process of its own,
+// Checks the message of the system's loader if no driver is registered. Runs in a child process,
 // because loaders search for drivers only once.
 TEST(NoDriverDeathTest, is_told) {
   if (RealCl().api == nullptr) GTEST_SKIP() << RealCl().tried;
@@ -289,7 +289,7 @@ TEST_F(RealDeviceTest, profiles_are_filled) {
   }
 }
 
-// PoCL on a CPU: https://portablecl.org. Its local memory is ordinary memory.
+// PoCL (https://portablecl.org) runs OpenCL on a CPU. Its local memory is ordinary memory.
 TEST_F(RealDeviceTest, pocl_is_of_the_cpu_class) {
   for (const Device& device : devices_) {
     if (device.profile.kind != DeviceKind::kCpu) continue;
@@ -301,7 +301,7 @@ TEST_F(RealDeviceTest, pocl_is_of_the_cpu_class) {
 }
 
 // Sub-buffers may start at multiples of the profile's alignment. PoCL refuses other offsets;
-// NVIDIA's driver does not.
+// NVIDIA's driver accepts them.
 TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
   const ClApi& api = *RealCl().api;
   ClStatus status;
@@ -323,7 +323,7 @@ TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
   EXPECT_THAT(code_at(alignment / 2), testing::AnyOf(CL_MISALIGNED_SUB_BUFFER_OFFSET, CL_SUCCESS));
 }
 
-// The probe releases all objects, for any result.
+// The probe of half precision releases all objects, whatever its result is.
 TEST_F(RealDeviceTest, half_probe_releases_what_it_makes) {
   const ClSpy spy(*RealCl().api);
   for (const Device& device : devices_) {
@@ -345,7 +345,8 @@ cl_int BuildWithFloatForHalf(cl_program program, cl_uint count, const cl_device_
                                     nullptr);
 }
 
-// Half precision as on every device: a conversion for storing, which rounds to nearest even.
+// Half precision as every device supports it: only a conversion for storing, which rounds to
+// nearest even.
 cl_program CreateWithStoredHalf(cl_context context, cl_uint, const char**, const size_t*,
                                 cl_int* out_code) {
   const char* source = R"(

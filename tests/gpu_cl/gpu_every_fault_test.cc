@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes any one call of OpenCL fail, with any of several codes, in lives of twelve models with the
-// policy Hot: the results must be the CPU's, and no objects may leak. A fixed sample of 160 of
-// these faults is tested. The environment variable DEPUTY_GPU_FAULTS selects others: "all", or
-// names of models separated by commas.
+// Makes any one call of OpenCL fail, with any of several codes, in the life cycles of twelve models
+// with the policy Hot: the results must be the CPU's, and no objects may leak. A fixed sample of
+// 160 of these faults is tested. The environment variable DEPUTY_GPU_FAULTS selects others: "all",
+// or names of models separated by commas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ std::vector<float> OnTheCpu(const NamedModel& model) {
   return Outputs(&t);
 }
 
-// Runs the life of a delegate and of an interpreter that uses it. Returns "" or the problem.
+// Runs the life cycle of a delegate and of an interpreter that uses it. Returns "" or the problem.
 std::string RunLifeCycle(const std::shared_ptr<const ClApi>& api, const NamedModel& model,
                          const std::vector<float>& expected) {
   const TestDelegate gpu(api, {{"profiling", "true"}});
@@ -85,7 +85,7 @@ std::string RunLifeCycle(const std::shared_ptr<const ClApi>& api, const NamedMod
   TestInterpreter t(model.bytes, [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
   });
-  // An error is acceptable: the interpreter continues without the delegate.
+  // If the delegate cannot be applied, the interpreter continues without it.
   if (gpu.get() != nullptr) (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get());
   if (t.Allocate() != kTfLiteOk) return "tensors were not allocated: " + t.log();
   for (int run = 0; run < 2; ++run) {
@@ -113,8 +113,8 @@ class GpuEveryFaultTest : public testing::Test {
     return found == calls.end() ? 0 : found->second;
   }
 
-  // Returns every call of a life without faults, combined with every code. Release functions are
-  // excluded; see gpu_faults_test.cc.
+  // Returns every call of a life cycle without faults, combined with every code. Release functions
+  // are excluded; see gpu_faults_test.cc.
   std::vector<Fault> AllFaults(const NamedModel& model) {
     const std::map<std::string, int64_t> before = spy_->calls();
     EXPECT_EQ(RunLifeCycle(spy_->api(), model, expected_[&model]), "") << model.name;
@@ -167,7 +167,7 @@ TEST_F(GpuEveryFaultTest, results_are_the_cpus_and_nothing_is_left) {
   }
   for (const Fault& fault : faults) {
     Try(fault);
-    if (HasFailure()) break;  // the first failure is the clearest
+    if (HasFailure()) break;  // later failures may follow from this one
   }
   std::printf("%zu of %zu faults\n", faults.size(), all);
 }

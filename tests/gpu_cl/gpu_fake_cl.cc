@@ -11,7 +11,7 @@ namespace {
 std::vector<FakePlatform> fake_platforms;
 cl_int fake_code = CL_SUCCESS;
 
-// Handles are pointers to the fake objects.
+// Handles of the fake platforms and devices are pointers to the fake objects.
 FakePlatform* PlatformOf(cl_platform_id id) { return reinterpret_cast<FakePlatform*>(id); }
 FakeDevice* DeviceOf(cl_device_id id) { return reinterpret_cast<FakeDevice*>(id); }
 

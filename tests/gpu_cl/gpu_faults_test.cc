@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes every call of OpenCL in a delegate's life fail once, with each of several codes, with the
-// policy Hot: the results must be the CPU's, no objects may leak, and the next life must succeed.
+// Makes every call of OpenCL in a delegate's life cycle fail once, with each of several codes, with
+// the policy Hot: the results must be the CPU's, no objects may leak, and the next life cycle must
+// succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The result of a life: "" or the problem.
+// The result of a life cycle: "" or the problem.
 struct LifeCycle {
   std::string problem;
   std::string log;
@@ -43,7 +44,7 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
   TestInterpreter t(model, [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
   });
-  // An error is acceptable: the interpreter continues without the delegate.
+  // If the delegate cannot be applied, the interpreter continues without it.
   if (gpu != nullptr) (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu);
   const bool allocated = t.Allocate() == kTfLiteOk;
   if (!allocated) life->problem = "tensors were not allocated";
@@ -63,7 +64,7 @@ void RunInterpreter(TfLiteDelegate* gpu, const std::vector<uint8_t>& model, Life
 
 LifeCycle RunLifeCycle(const std::shared_ptr<const ClApi>& api, const std::vector<uint8_t>& model) {
   LifeCycle life;
-  // The device class is fixed, so that the steps are the same on every device.
+  // The device class is fixed, so that the kernels are the same on every device.
   const TestDelegate gpu(api, {{"device_class", "cpu"}});
   life.had_delegate = gpu.get() != nullptr;
   if (life.had_delegate == !gpu.error().empty()) life.problem = "an error without its text";
@@ -79,7 +80,7 @@ class GpuFaultsTest : public testing::Test {
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
   }
 
-  // Runs a life in which the call fails. Returns whether the call was made.
+  // Runs a life cycle in which the call fails. Returns whether the call was made.
   bool RunLifeCycleWithFault(const std::string& function, int64_t index, cl_int code) {
     const std::string where =
         "cl" + function + ", call " + std::to_string(index) + ", " + ClErrorName(code);
@@ -92,14 +93,16 @@ class GpuFaultsTest : public testing::Test {
     EXPECT_EQ(ObjectsOfLifeCycles(), before) << where;
     return failed;
   }
-  // Programs are not compared, because a context keeps them, including those of fallback kernels.
+  // Returns the number of OpenCL objects by kind, except programs, because a context keeps them,
+  // including those of fallback kernels.
   std::map<std::string, int64_t> ObjectsOfLifeCycles() const {
     std::map<std::string, int64_t> objects = spy_->objects();
     std::erase_if(objects,
                   [](const auto& entry) { return entry.first == "Program" || entry.second == 0; });
     return objects;
   }
-  // Runs lives in which each call of the function fails, one by one, with each of the first codes.
+  // Runs life cycles in which each call of the function fails, one by one, with each of the first
+  // codes.
   void FailEveryCall(const std::string& function, size_t codes) {
     for (size_t i = 0; i < codes; ++i) {
       int64_t index = 0;
@@ -118,7 +121,8 @@ class GpuFaultsTest : public testing::Test {
   const std::vector<uint8_t> model_ = ImageModel();
 };
 
-// Kernels of two inferences: a border around the image, and one per operator except the reshape.
+// Number of kernels in two inferences: a border around the image, and one per operator except the
+// RESHAPE.
 constexpr int kStepsPerLifeCycle = 2 * 6;
 
 TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
@@ -140,7 +144,8 @@ TEST_F(GpuFaultsTest, calls_that_find_a_device_and_build_a_program) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// One context and its programs serve all lives, unless a fault means that the device is lost.
+// One context and its programs are used by all life cycles, unless a fault means that the device is
+// lost.
 TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
   std::unique_ptr<TestDelegate> keeper;
   for (const char* function :
@@ -155,7 +160,7 @@ TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// Release functions that do their work and return an error.
+// The table whose release functions the test wraps: they do their work and return an error.
 const ClApi* releasing;
 template <auto kRelease, typename Handle>
 cl_int ReleaseWithError(Handle handle) {
@@ -193,7 +198,8 @@ TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-// Commands in flight could otherwise still write to the client's memory.
+// A failed inference must wait for commands in flight, which could otherwise still write to the
+// client's memory.
 TEST_F(GpuFaultsTest, failed_inference_waits_for_what_was_enqueued) {
   for (const char* function :
        {"EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hash by which the OpenCL delegate distinguishes constants.
+// Tests the hash by which the OpenCL delegate distinguishes constants.
 #include "gpu_cl/run/fingerprint.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Child processes created by fork(): threads of the OpenCL driver do not exist there, so each entry
-// of the delegate must return an error without waiting.
+// Tests the delegate in child processes created by fork(): threads of the OpenCL driver do not
+// exist there, so each entry point of the delegate must return an error without waiting.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ namespace {
 constexpr char kError[] = "does not work in its forked child";
 constexpr unsigned kTimeoutSeconds = 60;
 
-// LeakSanitizer reports the driver's objects when a child exits, because a child must not free
+// True if LeakSanitizer reports the driver's objects when a child exits; a child must not free
 // them.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kReportsLeaks = true;
@@ -37,10 +37,11 @@ constexpr bool kReportsLeaks = true;
 constexpr bool kReportsLeaks = false;
 #endif
 
-// Returns the status of a child that runs `function`, 0 for true. A child that hangs is killed by
-// SIGALRM.
+// Runs `function` in a child process and returns its exit status, 0 if the function returned true.
+// A child that hangs is killed by SIGALRM.
 int InChild(const std::function<bool()>& function) {
-  fflush(nullptr);  // buffered output would be written again by children that exit
+  // A child that exits would write buffered output again.
+  fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     alarm(kTimeoutSeconds);
@@ -71,7 +72,7 @@ class GpuForkTest : public SpiedDeviceTest {
     SpiedDeviceTest::TearDown();
   }
 
-  // Runs an interpreter with the delegate.
+  // Creates an interpreter with the delegate and runs it.
   void Start(DeputyDelegatePolicy policy) {
     t_ = std::make_unique<TestInterpreter>(SmallModel(), [=](TfLiteInterpreterOptions* options) {
       DeputyInterpreterOptionsSetDelegatePolicy(options, policy);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The OpenCL delegate in several graphs, and several delegates in one graph: conditions, bodies and
-// branches that run on the device, and two delegates that share a model. Results are literals, or
-// the CPU's; nodes are counted per delegate.
+// Tests the OpenCL delegate in several graphs, and several delegates in one graph: conditions,
+// bodies and branches that run on the device, and two delegates that share a model. Results are
+// literals, or the CPU's; nodes are counted per delegate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +50,8 @@ int DoubledPlusOne(ModelBuilder* m, int x) {
   return y;
 }
 
-// z = -x; while the sum of z is below 100: z = 2 z + 1; |z| is the result. Subgraph 1 is the
-// condition (SUM, LESS), subgraph 2 the body.
+// A model of z = -x; while the sum of z is below 100: z = 2 z + 1; |z| is the result. Subgraph 1 is
+// the condition (SUM, LESS), subgraph 2 the body.
 std::vector<uint8_t> LoopModel() {
   ModelBuilder m;
   const int x = Row(&m, "x"), start = Row(&m), end = Row(&m), y = Row(&m, "y");
@@ -74,7 +74,7 @@ std::vector<uint8_t> LoopModel() {
   return m.Finish();
 }
 
-// 2 x + 1 or -x, selected by an input; the result is its absolute value.
+// A model of the absolute value of 2 x + 1 or -x, selected by an input.
 std::vector<uint8_t> BranchModel() {
   ModelBuilder m;
   const int choice = m.AddTensor(kTfLiteBool, {1}, "choice");
@@ -106,17 +106,17 @@ TEST_F(GpuGraphsTest, condition_and_body_of_a_loop_run_on_the_device) {
     TestInterpreter t(LoopModel());
     ApplyTo(&t, gpu);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    // NEG, ABS, {SUM, LESS}, {MUL, ADD}.
+    // The partitions are NEG, ABS, {SUM, LESS} and {MUL, ADD}.
     EXPECT_EQ(InfoOf(t, 0).partition_count, 4);
     EXPECT_EQ(InfoOf(t, 0).node_count, 6);
     const int64_t before = Launches();
     t.Set<float>(0, {-1, -3});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-    // (1, 3), (3, 7), (7, 15), (15, 31), (31, 63), (63, 127)
+    // The loop computes (1, 3), (3, 7), (7, 15), (15, 31), (31, 63), (63, 127).
     EXPECT_THAT(t.Get<float>(0), ElementsAre(63, 127));
-    // The condition is evaluated six times, the body run five times.
+    // The condition is evaluated six times, the body five times.
     EXPECT_GE(Launches() - before, 2 + 6 + 5);
-    t.Set<float>(0, {-60, -40});  // the body is never run
+    t.Set<float>(0, {-60, -40});  // the loop runs no iteration
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_THAT(t.Get<float>(0), ElementsAre(60, 40));
   }
@@ -144,7 +144,7 @@ TEST_F(GpuGraphsTest, branches_run_on_the_device) {
 
 // ---- Two delegates ------------------------------------------------------------------------------
 
-// w = x + x in int8, y = |w|^2 in float32.
+// A model of w = x + x in int8 and y = |w|^2 in float32.
 std::vector<uint8_t> MixedModel() {
   ModelBuilder m;
   const TensorExtras scaled = {.scale = {0.5f}, .zero_point = {0}};
@@ -161,7 +161,7 @@ std::vector<uint8_t> MixedModel() {
   return m.Finish();
 }
 
-// The first delegate refuses quantised nodes, which the second claims; the delegates use different
+// The first delegate refuses quantised nodes, which the second one claims. The two use different
 // device classes.
 TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_what_they_take) {
   const TestDelegate reals(spy_->api(), {{"quantized", "false"}, {"device_class", "desktop"}});
@@ -207,7 +207,8 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
   }
 }
 
-// The second delegate cannot claim the nodes of the first. Deleting the first one is not an error.
+// The second delegate cannot claim the nodes of the first one. Deleting the first one is not an
+// error.
 TEST_F(GpuGraphsTest, second_delegate_finds_nothing_where_the_first_takes_all) {
   const TestDelegate first(spy_->api()), second(spy_->api(), {{"device_class", "mobile"}});
   TestInterpreter t(SmallModel());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Precision fp16 with values near both ends of float16's range: sums, squares and products that it
-// could not store, between inputs and outputs that are ordinary.
+// Tests precision fp16 with values near both ends of float16's range: sums, squares and products
+// that float16 could not store, between inputs and outputs that are ordinary.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 constexpr TfLiteType kFloat = kTfLiteFloat32;
 using Shape = std::vector<int32_t>;
 
-// Writes a model over two images x and z of [1, 4, 4, 8].
+// A model over two images x and z of [1, 4, 4, 8], whose outputs the test adds one by one.
 class RangeModel {
  public:
   RangeModel() : x_(Image("x")), z_(Image("z")) {}
@@ -133,8 +133,9 @@ class RangeModel {
   std::vector<int32_t> outputs_;
 };
 
-// Expected first element of each output of RangeModel, for images whose elements all equal x or z.
-// Other elements equal the first, except those of the running sum, which grow from row to row.
+// Returns the expected first element of each output of RangeModel, for images whose elements all
+// equal x or z. Other elements equal the first, except those of the running sum, which grow from
+// row to row.
 std::vector<double> Expected(double x, double z) {
   return {x,
           x / std::sqrt(x * x + 1e-12),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that stay on the device: between two partitions, as outputs, and in buffers of the
+// Tests tensors that stay on the device: between two partitions, as outputs, and in buffers of the
 // client. The spy counts the copies.
 #include "gpu_cl/handles.h"
 
@@ -88,7 +88,7 @@ TEST(BufferTableTest, places_come_to_an_end) {
 
 // ---- Between partitions -------------------------------------------------------------------------
 
-constexpr int kX = 0, kM = 1;  // tensors of BridgedModel
+constexpr int kX = 0, kM = 1;  // indices of tensors of BridgedModel
 
 class GpuHandlesTest : public SpiedDeviceTest {
  protected:
@@ -98,7 +98,8 @@ class GpuHandlesTest : public SpiedDeviceTest {
     const int64_t before = std::exchange(counted_[function], now);
     return now - before;
   }
-  // {written by the host, read by the host, copied on the device} since the last query.
+  // Returns the numbers of copies {written by the host, read by the host, on the device} since the
+  // last query.
   std::vector<int64_t> NewCopies() {
     return {New("EnqueueWriteBuffer"), New("EnqueueReadBuffer"), New("EnqueueCopyBuffer")};
   }
@@ -131,7 +132,7 @@ TEST_F(GpuHandlesTest, tensor_between_two_partitions_stays_on_the_device) {
     EXPECT_EQ(m->delegate, gpu.get());
     EXPECT_TRUE(m->data_is_stale);
   }
-  // The client reads it after all.
+  // The client requests m after all.
   ASSERT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t.get(), kM), kTfLiteOk) << t.log();
   const TfLiteTensor* m = Tensor(t, kM);
   EXPECT_EQ(std::vector<float>(m->data.f, m->data.f + 4), (std::vector<float>{3, 2, 3, 4}));
@@ -177,7 +178,7 @@ TEST_F(GpuHandlesTest, what_the_cpu_has_computed_counts_more_than_an_old_handle)
   EXPECT_TRUE(spy_->failed());
   EXPECT_FALSE(Tensor(t, kM)->data_is_stale);
   EXPECT_THAT(t.Get<float>(0), ElementsAre(5 + 8, 6 - 7, 7 + 6, 8 - 5));
-  EXPECT_THAT(NewCopies(), ElementsAre(3, 1, 0));  // x; then m and g, y
+  EXPECT_THAT(NewCopies(), ElementsAre(3, 1, 0));  // uploads x, m and g; downloads y
 }
 
 TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start_over) {
@@ -187,7 +188,7 @@ TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start
   });
   ApplyTo(&t, gpu.get());
   t.Set<float>(0, {1, -2, 3, -4});
-  // n is read first, then y for the client
+  // The second read from the device, that of y for the client, fails; the first one reads n.
   spy_->Fail("EnqueueReadBuffer", 1, CL_OUT_OF_RESOURCES);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_TRUE(spy_->failed());
@@ -328,7 +329,8 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
   EXPECT_THAT(NewCopies(), ElementsAre(2, 2, 1));
 }
 
-// The delegate, Backwards on the CPU, and the delegate again with Backwards' result, all read x.
+// A model in which all three nodes read x: one of the delegate, Backwards on the CPU, and a second
+// node of the delegate, which also reads the result of Backwards.
 std::vector<uint8_t> SharedInputModel() {
   ModelBuilder b;
   const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");

@@ -25,7 +25,7 @@ namespace {
 
 using Contents = std::vector<std::vector<std::byte>>;
 
-// Returns the graph with all of its reals stored as float16, including inputs and outputs.
+// Returns the graph with all its reals stored as float16, including inputs and outputs.
 Graph InHalf(Graph graph) {
   compiler::UseHalfStorage(&graph);
   for (Value& value : graph.values) {

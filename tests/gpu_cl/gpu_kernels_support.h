@@ -24,9 +24,9 @@ namespace deputy::gpu_cl {
 struct KernelTarget {
   DeviceClass device_class;
   uint32_t width;       // number of floats in a vector
-  bool half = false;    // all reals are stored as float16
-  uint32_t units = 0;   // compute units of the device; 0: the real number
-  bool nvidia = false;  // uses the kernels for NVIDIA's matrix units
+  bool half = false;    // true if all reals are stored as float16
+  uint32_t units = 0;   // compute units of the device; 0: as reported
+  bool nvidia = false;  // true for the kernels with NVIDIA's matrix units
 };
 
 // A test on one target; skipped if there is no CPU device.
@@ -41,18 +41,18 @@ class KernelTest : public testing::TestWithParam<KernelTarget> {
   LoadedCl loaded_;
   std::shared_ptr<SharedContext> context_;
   std::string kernels_;  // source of the last graph's kernels
-  // Off by default: the tests compare kernel sources, and kernels compile faster without
-  // optimisation.
+  // True if kernels are optimised. False by default, because kernels compile faster without
+  // optimisation, and the tests compare kernel sources.
   bool optimizes_ = false;
 };
 
-// CPUs with two vector widths, and GPUs.
+// Returns targets for CPUs with two vector widths, and for GPUs.
 std::vector<KernelTarget> AllKernelTargets();
-// Without NVIDIA's matrix units, for kernels that do not use them.
+// Returns targets without NVIDIA's matrix units, for kernels that do not use them.
 std::vector<KernelTarget> PlainKernelTargets();
 std::string KernelTargetName(const testing::TestParamInfo<KernelTarget>& info);
 
-// Parameters of a convolution.
+// One convolution of a test: sizes and parameters.
 struct ConvRow {
   compiler::Shape image;
   int channels;

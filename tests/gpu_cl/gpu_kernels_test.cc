@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of loops over elements and rows, data movement, and packing of filters.
+// Tests kernels of loops over elements and rows, data movement, and packing of filters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,8 +48,8 @@ TEST_P(GpuKernels, operands_are_broadcast) {
   }
 }
 
-// Rows of 17 float16 elements: most begin at an address that is not aligned to a vector, which only
-// affects optimised code.
+// In rows of 17 float16 elements, most rows begin at an address that is not aligned to a vector,
+// which only affects optimised code.
 TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
   optimizes_ = true;
   Expression e;
@@ -61,7 +61,7 @@ TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
   ExpectAgreement(g.graph);
 }
 
-// Every operation that supports vectors, for every type for which it does.
+// Tests every operation that supports vectors, with every type for which it supports them.
 TEST_P(GpuKernels, expressions_agree_in_vectors) {
   if (GetParam().width != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
   GraphBuilder g;
@@ -95,7 +95,7 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
   ExpectAgreement(g.graph, 1e-3);
 }
 
-// Lanes are independent of their neighbours.
+// The lanes of a vector must not affect each other.
 TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
   if (GetParam().half) GTEST_SKIP() << "float16 holds no such numbers";
   GraphBuilder g;
@@ -137,8 +137,8 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
-// For one image the border is added in the same step; for several images, or several channels per
-// column, it is not.
+// For one image the border is added by the same kernel; for several images, or several channels per
+// column, by a separate one.
 TEST_P(GpuKernels, borders_on_every_side) {
   GraphBuilder g;
   const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
@@ -177,7 +177,7 @@ std::vector<double> Packed(const Graph& graph, const Packing& packing) {
 
 TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
   GraphBuilder g;
-  // Two groups of three columns of two rows, column after column.
+  // The packed layout has two groups of three columns of two rows, column after column.
   const ValueId filter = g.Constant({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const ValueId bias = g.Constant({6}, {-1, -2, -3, -4, -5, -6});
   Packing packing = {.filter = filter,
@@ -194,17 +194,18 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
     packing.bias = bias;
     packing.panel = 2;
     EXPECT_THAT(Packed(g.graph, packing),
-                testing::ElementsAre(-1, -2, 1, 3, 2, 4, -3, 0, 5, 0, 6, 0,  //
+                testing::ElementsAre(-1, -2, 1, 3, 2, 4, -3, 0, 5, 0, 6, 0,  // group 0
                                      -4, -5, 7, 9, 8, 10, -6, 0, 11, 0, 12, 0));
     packing.bias = compiler::kNoValue;
     packing.panel = 4;
     EXPECT_THAT(Packed(g.graph, packing),
-                testing::ElementsAre(0, 0, 0, 0, 1, 3, 5, 0, 2, 4, 6, 0,  //
+                testing::ElementsAre(0, 0, 0, 0, 1, 3, 5, 0, 2, 4, 6, 0,  // group 0
                                      0, 0, 0, 0, 7, 9, 11, 0, 8, 10, 12, 0));
   }
 }
 
-// For matrix units: two rows of a column are contiguous, and the last ones are padded with zeros.
+// Packing for matrix units: two rows of a column are contiguous, and the last rows are padded with
+// zeros.
 TEST(GpuPackingTest, chunks_of_the_depth_lie_column_by_column) {
   GraphBuilder g;
   const ValueId filter = g.Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});

@@ -6,8 +6,9 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// Each work item of a warp writes its six registers, and reads those of the others. Numbers are
-// truncated to the precision of TF32. `scratch` must be local memory, so the kernel declares it.
+// Emulation of a matrix product in OpenCL C: each work item of a warp writes its six registers, and
+// reads those of the others. Numbers are truncated to the precision of TF32. `scratch` must be
+// local memory, so the kernel declares it.
 constexpr char kUnits[] = R"(
 void Multiply(int halves, local uint* scratch, float* d0, float* d1, float* d2, float* d3, uint a0,
               uint a1, uint a2, uint a3, uint b0, uint b1) {

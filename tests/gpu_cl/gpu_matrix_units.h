@@ -15,7 +15,7 @@ namespace deputy::gpu_cl {
 
 std::shared_ptr<const ClApi> WithMatrixUnits(const ClApi& api);
 
-// Changes the profile so that the kernels with these units, and other settings for NVIDIA's driver,
+// Changes the profile so that kernels with matrix units, and other settings for NVIDIA's driver,
 // are chosen.
 void ClaimToBeNvidia(DeviceProfile* profile);
 

@@ -9,7 +9,7 @@ namespace {
 using Padding = schema::Padding;
 constexpr TfLiteType kFloat = kTfLiteFloat32;
 
-// DEPTHWISE_CONV_2D, AVERAGE_POOL_2D, RELU6.
+// A model of DEPTHWISE_CONV_2D, AVERAGE_POOL_2D, RELU6.
 std::vector<uint8_t> DepthwiseModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {1, 3, 3, 2}, "x");
@@ -27,7 +27,7 @@ std::vector<uint8_t> DepthwiseModel() {
   return m.Finish();
 }
 
-// TRANSPOSE, CONCATENATION with the original, PAD.
+// A model of TRANSPOSE, CONCATENATION with the original, PAD.
 std::vector<uint8_t> MovingModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {2, 2}, "x");
@@ -44,7 +44,7 @@ std::vector<uint8_t> MovingModel() {
   return m.Finish();
 }
 
-// MEAN over an axis and the squares of it, two outputs.
+// A model of MEAN over an axis and its squares, with two outputs.
 std::vector<uint8_t> MeanModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {3, 4}, "x");
@@ -57,7 +57,7 @@ std::vector<uint8_t> MeanModel() {
   return m.Finish();
 }
 
-// BATCH_MATMUL of two inputs, SUB.
+// A model of BATCH_MATMUL of two inputs, SUB.
 std::vector<uint8_t> ProductModel() {
   ModelBuilder m;
   const int a = m.AddTensor(kFloat, {2, 2, 3}, "a"), b = m.AddTensor(kFloat, {2, 3, 2}, "b");
@@ -70,7 +70,7 @@ std::vector<uint8_t> ProductModel() {
   return m.Finish();
 }
 
-// GATHER of rows of integers by an input, ADD.
+// A model of GATHER of rows of integers by an input, ADD.
 std::vector<uint8_t> LookupModel() {
   ModelBuilder m;
   const int table = m.AddConstant<int32_t>(kTfLiteInt32, {3, 2}, {1, 2, 3, 4, 5, 6});
@@ -83,7 +83,7 @@ std::vector<uint8_t> LookupModel() {
   return m.Finish();
 }
 
-// LOGISTIC, Backwards on the CPU, TANH, ABS: partitions before and after Backwards.
+// A model of LOGISTIC, Backwards on the CPU, TANH, ABS, with partitions before and after Backwards.
 std::vector<uint8_t> CurvesModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kFloat, {4}, "x");

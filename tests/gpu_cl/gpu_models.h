@@ -18,13 +18,14 @@ std::vector<uint8_t> ImageModel();
 // max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
 std::vector<uint8_t> SmallModel();
 
-// NEG, ABS, Backwards (test_interpreter.h), NEG: the delegate does not support the third.
+// NEG, ABS, Backwards (test_interpreter.h), NEG. The delegate does not support the third one,
+// Backwards.
 std::vector<uint8_t> DividedModel();
 
 // CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on images [batch, 4, 4, 1].
 std::vector<uint8_t> BatchModel();
 
-// A product of two rows of integers, of type int8 or int16.
+// A model of the product of two rows of integers, of type int8 or int16.
 std::vector<uint8_t> IntegerModel(TfLiteType type);
 
 // m = |x|; n = -x; g = n reversed, which the CPU runs; y = m + g. The delegate has two partitions,

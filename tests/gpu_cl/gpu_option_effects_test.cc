@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each option of the OpenCL delegate with two values: a countable effect must differ, in nodes,
-// calls of OpenCL, memory, results or files.
+// Tests that each option of the OpenCL delegate has an effect: with two values a count must differ,
+// of nodes, calls of OpenCL, memory, results or files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@
 namespace deputy::gpu_cl::gpu_option_effects_test {
 namespace {
 
-// Observed effects of one delegate that is created, applied to one model and invoked.
+// Observed effects of one delegate, which is created, applied to one model and invoked.
 struct Seen {
   std::string error;  // message if the creation failed
   int nodes = 0, partitions = 0;
@@ -137,7 +137,7 @@ class GpuOptionEffectsTest : public SpiedDeviceTest {
 
   std::string MeasureWith(const Row& row, const std::string& value) const {
     RenewFolder();
-    OptionTexts options = {{"optimize", "false"}};  // programs compile faster
+    OptionTexts options = {{"optimize", "false"}};  // so that programs compile faster
     options.insert(options.end(), row.others.begin(), row.others.end());
     options.emplace_back(row.name.c_str(), value.c_str());
     const Seen seen = Use(options, row.model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the delegate: defaults, texts, the plug-in's descriptions, and upstream's struct.
+// Tests options of the OpenCL delegate: defaults, texts, the plug-in's descriptions, and upstream's
+// struct.
 #include "gpu_cl/options.h"
 
 #include <gmock/gmock.h>
@@ -186,7 +187,7 @@ TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
   }
 }
 
-// The result of TfLiteGpuDelegateOptionsV2Default (abi.md 3.9).
+// Returns the defaults of TfLiteGpuDelegateOptionsV2Default (abi.md 3.9).
 TfLiteGpuDelegateOptionsV2 DefaultV2() {
   TfLiteGpuDelegateOptionsV2 v2 = {};
   v2.is_precision_loss_allowed = -1;

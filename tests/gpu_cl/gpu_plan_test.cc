@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of graphs, kernels and steps, without a device. gpu_delegate_test.cc tests the kernels'
-// results on a device.
+// Tests plans of graphs, kernels and steps, without a device. gpu_delegate_test.cc tests the
+// kernels' results on a device.
 #include "gpu_cl/emit/plan.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
   EXPECT_THAT(plan.steps[0].arguments, ElementsAre(Of(x), Of(y), Argument(5000), Argument(1250)));
   EXPECT_THAT(plan.steps[0].global, ElementsAre(4, 1, 1));
   EXPECT_THAT(plan.steps[0].local, ElementsAre(1, 1, 1));
-  // A range has at least 1024 elements.
+  // A work item processes a range of at least 1024 elements.
   const Plan more = PlanOf(g, {.ranges = true, .items = 100});
   EXPECT_EQ(more.steps[0].arguments.back(), Argument(1024));
   EXPECT_THAT(more.steps[0].global, ElementsAre(5, 1, 1));
@@ -177,7 +177,7 @@ ValueId ScaledConvolution(GraphBuilder* g, ValueId image, int channels, float sc
   return y;
 }
 
-// A tensor with many rows: each work item processes several of them.
+// In a tensor with many rows, each work item processes several rows.
 TEST(GpuPlanTest, rows_are_loops_of_loops) {
   GraphBuilder g;
   const ValueId x = g.Input({200, 300, 10});
@@ -192,7 +192,7 @@ TEST(GpuPlanTest, rows_are_loops_of_loops) {
                         "      const int i0 = g0;\n"
                         "      const int i1 = g1;\n"));
   EXPECT_THAT(plan.kernels[0], testing::EndsWith("    }\n  }\n}\n"));
-  // 60 000 rows among sixteen work items.
+  // The 60 000 rows are distributed among sixteen work items.
   EXPECT_THAT(plan.steps[0].global, ElementsAre(16, 1, 1));
   EXPECT_EQ(plan.steps[0].arguments.back(), Argument(60000));
 }
@@ -271,7 +271,7 @@ TEST(GpuPlanTest, border_of_an_image_is_part_of_its_copy) {
 
 // ---- The status ---------------------------------------------------------------------------------
 
-// Returns the arguments n0, n1, …
+// Returns the values of the kernel's arguments n0, n1, …
 std::vector<int> IntsOf(const Step& step) {
   std::vector<int> ints;
   for (const Argument& argument : step.arguments) {
@@ -289,7 +289,7 @@ TEST(GpuPlanTest, gather_reports_its_step_to_the_status) {
   const Plan plan = PlanOf(g);
   EXPECT_THAT(plan.kernels, ElementsAre(HasSubstr("global int* restrict status")));
   ASSERT_THAT(plan.steps, SizeIs(2));
-  // The kernel has one digit after "*status = n".
+  // The kernel stores its status as "*status = n" followed by one digit.
   const std::string store = "*status = n";
   const size_t number = plan.kernels[0].find(store);
   ASSERT_NE(number, std::string::npos);
@@ -312,7 +312,8 @@ TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
   EXPECT_EQ(plan.Source(), "// first\n\nkernel void k0() {\n}\n\nkernel void k1(int NAMES) {\n}\n");
 }
 
-// PoCL takes twice as long to compile vload16 and vstore16.
+// Kernels for CPUs do not call vload16 and vstore16, with which PoCL takes twice as long to
+// compile.
 TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
   GraphBuilder g;
   const ValueId product = g.Add(compiler::MatMul{}, {g.Input({5, 8}), g.Weights({8, 37})}, {5, 37});
@@ -349,7 +350,7 @@ TEST(GpuPlanTest, text_is_the_same_every_time) {
   EXPECT_GE(first.kernels.size(), 3u);
 }
 
-// Without whole groups the driver chooses the size, which may be slow.
+// Without `whole_groups` the driver chooses the size of work groups, which may be slow.
 TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   const auto local_of = [](const compiler::Shape& image, bool whole) {
     GraphBuilder g;
@@ -366,15 +367,15 @@ TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   using Sides = std::array<size_t, 3>;
   EXPECT_EQ(local_of({128, 112, 112, 32}, false), (Sides{0, 0, 0}));
   EXPECT_EQ(local_of({128, 112, 112, 32}, true), (Sides{8, 16, 1}));
-  // Work items that share 128 bytes have priority over full waves.
+  // Groups whose work items share 128 bytes have priority over full waves.
   EXPECT_EQ(local_of({128, 56, 56, 144}, true), (Sides{9, 14, 1}));
-  // If there are few items, the units are used best by groups of one wave.
+  // With few items, groups of one wave use the compute units best.
   EXPECT_EQ(local_of({1, 14, 14, 64}, true), (Sides{16, 2, 1}));
-  // No side has a divisor.
+  // 1009 and 1013 are primes, so no side can be divided.
   EXPECT_EQ(local_of({1, 1009, 1013, 4}, true), (Sides{0, 0, 0}));
 }
 
-// Tiles of groups need a known device with sufficient local memory.
+// Tiles of work groups require a known device with sufficient local memory.
 TEST(GpuPlanTest, group_tiles_are_for_known_devices_with_room_for_them) {
   DeviceProfile profile;
   profile.known = true;

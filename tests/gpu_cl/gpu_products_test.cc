@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for products: in tiles of work items, of groups and of matrix units, and with few rows.
+// Tests kernels for matrix products: in tiles of work items, of groups and of matrix units, and
+// with few rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,9 +29,9 @@ using testing::HasSubstr;
 
 class GpuProducts : public KernelTest {};
 
-// Tiles computed by groups: all tile sizes, and a depth divided into parts, as used for devices
-// with many units. Remainders of rows, columns and channels occur; channels are a multiple of the
-// vector width or not.
+// Tiles computed by work groups: all tile sizes, and a depth divided into parts, as used for
+// devices with many units. Remainders of rows, columns and channels occur; channels are a multiple
+// of the vector width or not.
 TEST_P(GpuProducts, products_in_tiles_of_groups) {
   const ConvRow products[] = {
       {{1, 21, 13, 20}, 140, 1, 1, 1, 1, 0}, {{2, 9, 11, 36}, 36, 3, 3, 1, 1, 1},
@@ -58,8 +59,8 @@ TEST_P(GpuProducts, products_in_tiles_of_groups) {
   }
 }
 
-// Tiles of NVIDIA's matrix units, on a device with so few units that the largest tiles are chosen,
-// and numbers with full precision: products are split so that the result is as accurate as in
+// Tiles of NVIDIA's matrix units, on a device with so few units that the largest tiles are chosen.
+// The numbers have full precision: products are split so that the result is as accurate as in
 // float32. Infinite numbers have no low part, and their results are those of float32.
 TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
   if (!GetParam().nvidia || GetParam().half) GTEST_SKIP() << "not for this target";
@@ -75,7 +76,7 @@ TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
     for (float& weight : weights) {
       weight = static_cast<float>(static_cast<int>(random() % 2000001) - 1000000) * 1e-6f;
     }
-    // x / 3, or 1 / (3 x), where some x are zero.
+    // The expression is x / 3, or 1 / (3 x), where some x are zero.
     Expression third;
     const int x = third.Operand(0, kTfLiteFloat32);
     const int number = third.Constant(kTfLiteFloat32, 1.0 / 3);
@@ -97,7 +98,7 @@ TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {
   EXPECT_THAT(kernels_, HasSubstr("reqd_work_group_size(128, 1, 2)"));
   run(2, windows, true);
   run(1, {{1, 5, 17, 32}, 52, 1, 1}, true);
-  // This would need four parts of the depth, which are not used with this driver.
+  // This size would need four parts of the depth, which are not used with this driver.
   run(4096, windows, false);
   EXPECT_THAT(kernels_, AllOf(Not(HasSubstr("MULTIPLY_TF32(part")), HasSubstr("(8, 8, ")));
 }
@@ -136,7 +137,7 @@ struct MatrixRow {
   bool transpose_a = false, transpose_b = false;
 };
 
-// Both operands are known at run time only; batches are broadcast.
+// Products of two operands that are known at run time only; batches are broadcast.
 const MatrixRow kMatrices[] = {
     {{3, 9, 20}, {3, 20, 50}},
     {{2, 1, 13, 5}, {3, 5, 16}},
@@ -172,7 +173,8 @@ TEST_P(GpuProducts, products_of_two_inputs) {
   EXPECT_THAT(kernels_, testing::Not(HasSubstr("float sum =")));
 }
 
-// Few rows, which a group of work items computes on GPUs with local memory, and more rows.
+// Products of few rows, which a group of work items computes on GPUs with local memory, and of more
+// rows.
 TEST_P(GpuProducts, products_of_few_rows) {
   GraphBuilder g;
   for (const int rows : {1, 3, 4, 5}) {

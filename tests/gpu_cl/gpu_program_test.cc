@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs on a device: built from source and from binaries, refused, shared, and with failures in
-// every call.
+// Tests programs on a device: built from source and from binaries, refused, shared, and with
+// failures in every call.
 #include "gpu_cl/device/program.h"
 
 #include <gmock/gmock.h>
@@ -74,14 +74,14 @@ class ProgramTest : public testing::Test {
     return context;
   }
 
-  // Unreferenced programs are released first.
+  // Returns a program for the request. Unreferenced programs are released first.
   std::shared_ptr<Program> Get(const ProgramRequest& request) {
     context_->ForgetPrograms();
     return Program::Get(context_, request, cache_, &status_);
   }
   std::shared_ptr<Program> Get() { return Get({kSource, "", {"twice", "add"}, ""}); }
 
-  // Returns both kernels' result for 3: 3 * 2 + 1. Returns 0 on failure.
+  // Runs both kernels for 3 and returns the result, 3 * 2 + 1; 0 on failure.
   float Run(const Program& program) {
     const ClApi& api = *spy_->api();
     cl_int code = CL_SUCCESS;
@@ -194,7 +194,7 @@ TEST_F(ProgramTest, damaged_entry_never_reaches_the_driver) {
   EXPECT_EQ(Entry(), entry);
 }
 
-// An entry that is complete but contains bytes that are no binary, so that the driver refuses them.
+// The entry is complete, but its bytes are no binary, so that the driver refuses them.
 TEST_F(ProgramTest, binary_that_the_driver_refuses_is_replaced) {
   SaveOne();
   const std::string entry = Entry();
@@ -236,7 +236,7 @@ TEST_F(ProgramTest, source_that_does_not_compile_is_told_with_kernel_and_log) {
   EXPECT_THAT(status_.text, HasSubstr("undeclared"));
 }
 
-// A compiler prints at least one line per error.
+// The compiler prints at least one line per error.
 TEST_F(ProgramTest, log_is_told_up_to_twenty_lines) {
   std::string source = "__kernel void broken() {\n";
   for (int i = 0; i < 40; ++i) source += "  undeclared" + std::to_string(i) + " = 1;\n";
@@ -299,7 +299,7 @@ TEST_F(ProgramTest, loss_of_the_device_is_not_the_entrys_fault) {
   EXPECT_NE(Entry(), "");
 }
 
-// Every call of a life with and without a cache entry fails, with every code: the result is a
+// Every call of a life cycle with and without a cache entry fails, with every code: the result is a
 // correct program, or a message; no objects may leak (TearDown).
 TEST_F(ProgramTest, every_call_may_fail) {
   const std::vector<cl_int> codes = {-4, -5, -6, -11, -30, -34, -36, -42};

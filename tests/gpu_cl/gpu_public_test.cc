@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// deputy_gpu.h from a client's view: its functions, loaded from the built library, and contexts and
-// queues provided by clients.
+// Tests deputy_gpu.h from a client's view: its functions, loaded from the built library, and
+// contexts and queues provided by clients.
 #include "c_api/include/deputy_gpu.h"
 
 #include <dlfcn.h>
@@ -146,7 +146,8 @@ TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known)
   DeputyGpuOptions given = PublicDefaults();
   given.struct_size = offsetof(DeputyGpuOptions, kept_plans) - 1;
   EXPECT_THAT(Problem(given), HasSubstr("expected a struct_size of at least"));
-  // Members added later then have their default values.
+  // With this size the struct ends before kept_plans; members from there on have their default
+  // values.
   given.struct_size = offsetof(DeputyGpuOptions, kept_plans);
   given.kept_plans = -1;
   EXPECT_EQ(Problem(given), "");
@@ -265,7 +266,7 @@ TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
 
 // ---- Upstream's functions -----------------------------------------------------------------------
 
-// Literal values of TensorFlow Lite's delegate_options.cc.
+// The literals are the values of TensorFlow Lite's delegate_options.cc.
 TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
   const TfLiteGpuDelegateOptionsV2 options =
       Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default")();
@@ -280,8 +281,8 @@ TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
   EXPECT_EQ(options.model_token, nullptr);
 }
 
-// Returns {partitions, nodes} of a delegate made by TfLiteGpuDelegateV2Create; null options: the
-// defaults.
+// Returns {partitions, nodes} of a delegate made by TfLiteGpuDelegateV2Create; null `options`
+// select the defaults.
 std::pair<int, int> ClaimedByV2(const TfLiteGpuDelegateOptionsV2* options,
                                 const std::vector<uint8_t>& model) {
   TfLiteDelegate* gpu =
@@ -354,8 +355,8 @@ class GpuClientObjectsTest : public testing::Test {
     EXPECT_EQ(code, CL_SUCCESS);
     return queue;
   }
-  // Creates a delegate on objects of the client; returns null, with the message in error_, on
-  // failure.
+  // Creates a delegate on OpenCL objects of the client; returns null, with the message in error_,
+  // on failure.
   TfLiteDelegate* Create(cl_context context, cl_command_queue queue, bool profiling = false) {
     Options options;
     options.context = context;

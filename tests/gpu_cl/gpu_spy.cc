@@ -11,7 +11,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// A sub-buffer.
+// A sub-buffer that exists.
 struct Part {
   cl_mem memory = nullptr, parent = nullptr;
   cl_buffer_region region = {};
@@ -27,8 +27,9 @@ struct State {
   ClApi real;
   std::map<std::string, int64_t> calls;
   std::map<std::string, int64_t> objects;
-  std::vector<Part> parts;  // existing ones, the oldest first
-  std::string early;        // message of Unbalanced about sub-buffers that were released too early
+  std::vector<Part> parts;  // existing sub-buffers, the oldest first
+  // Message of Unbalanced about sub-buffers that were released too early.
+  std::string early;
   std::string failing;
   int64_t calls_until_failure = -1;
   cl_int code = CL_SUCCESS;
@@ -59,7 +60,7 @@ int ChangeOf(std::string_view function, std::string* out_kind) {
   return change;
 }
 
-// Returns the code with which the call must fail, or success.
+// Counts a call. Returns the code with which it must fail, or CL_SUCCESS.
 cl_int Before(const char* function) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
@@ -78,7 +79,8 @@ void After(const char* function, int events) {
   if (events != 0) state.objects["Event"] += events;
 }
 
-// NVIDIA's driver crashes if a sub-buffer is released before a newer one that overlaps it.
+// Checks the order in which sub-buffers are released: NVIDIA's driver crashes if one is released
+// before a newer one that overlaps it.
 void BeforeRelease(cl_mem memory) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
@@ -98,8 +100,8 @@ void AfterCreation(cl_mem memory, cl_mem parent, const void* region) {
   state.parts.push_back({memory, parent, *static_cast<const cl_buffer_region*>(region)});
 }
 
-// Returns the number of events that the call creates: only a non-const event pointer receives a new
-// one.
+// Returns the number of events that an argument receives from a call: one if it is a non-null
+// pointer to a non-const event.
 template <typename T>
 int MadeEvents(T argument) {
   if constexpr (std::is_same_v<T, cl_event*>) return argument == nullptr ? 0 : 1;

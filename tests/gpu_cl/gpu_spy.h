@@ -24,17 +24,18 @@ class ClSpy {
   ClSpy(const ClSpy&) = delete;
   ClSpy& operator=(const ClSpy&) = delete;
 
-  // The table with the spy in it. Every spy has the same functions.
+  // Returns the table whose functions call the spy. Every spy has the same functions.
   std::shared_ptr<const ClApi> api() const { return api_; }
 
   // Makes call number `index` (from 0, counted from now on) of a function fail with `code` without
-  // calling the library. The name is without its "cl".
+  // calling the library. The function's name is without the prefix "cl".
   void Fail(const std::string& function, int64_t index, cl_int code);
-  // Returns true if that call was made.
+  // Returns true if the call that Fail selected was made.
   bool failed() const;
 
-  // Number of calls since the spy was created, by function, and number of objects not yet released,
-  // by kind: Context, CommandQueue, MemObject, Program, Kernel, Event.
+  // calls() returns the number of calls since the spy was created, by function; objects() the
+  // number of objects not yet released, by kind: Context, CommandQueue, MemObject, Program, Kernel,
+  // Event.
   std::map<std::string, int64_t> calls() const;
   std::map<std::string, int64_t> objects() const;
   // Returns "" or the objects that are not released, and whether sub-buffers were released in an
@@ -45,7 +46,7 @@ class ClSpy {
   std::shared_ptr<const ClApi> api_;
 };
 
-// The OpenCL library of this machine; null if there is none. Loaded once.
+// Returns the OpenCL library of this machine, which is loaded once; null if there is none.
 const LoadedCl& RealCl();
 // Returns "" or the reason why there is no device to test with, as text for GTEST_SKIP.
 std::string WhyNoDevice();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storage of filters: the kind of image that fits a device's limits, its contents, and that kernels
-// that read images compute the same as those that read buffers. Images are counted, to check that
-// each kind is used if the device supports it.
+// Tests the storage of filters: the kind of image that fits a device's limits, its contents, and
+// that kernels that read images compute the same as those that read buffers. Images are counted, to
+// check that each kind is used if the device supports it.
 #include "gpu_cl/emit/filter_image.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(StorageTest, filter_goes_into_the_image_that_is_wanted_if_it_fits) {
         << NameOf(c.wanted) << " " << c.limits.width_2d << " " << c.limits.height_2d;
   }
   Packing odd = SmallPacking();
-  odd.panel = 6;  // not a multiple of a texel
+  odd.panel = 6;  // not a multiple of the 4 values of a texel
   EXPECT_EQ(StorageFor(odd, Storage::kImageBuffer, {.buffer_width = 1000}), Storage::kBuffer);
 }
 
@@ -96,8 +96,8 @@ TEST(StorageTest, automatic_is_images_on_adreno_alone) {
   EXPECT_EQ(preferred("NVIDIA Corporation", "H200", DeviceClass::kDesktop), Storage::kBuffer);
 }
 
-// Columns 0 to 7 of three rows in panels of 4: in a buffer the panels are consecutive, in a
-// two-dimensional image they are next to each other.
+// The filter has columns 0 to 7 of three rows in panels of 4: in a buffer the panels are
+// consecutive, in a two-dimensional image they are next to each other.
 TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
   GraphBuilder g;
   std::vector<float> numbers;
@@ -119,8 +119,8 @@ TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
   };
   EXPECT_THAT(packed(Storage::kImage3d), ElementsAre(0, 0, 0, 0, 10, 11, 12, 13, 20, 21, 22, 23,  //
                                                      0, 0, 0, 0, 14, 15, 16, 17, 24, 25, 26, 27));
-  EXPECT_THAT(packed(Storage::kImage2d), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0,          //
-                                                     10, 11, 12, 13, 14, 15, 16, 17,  //
+  EXPECT_THAT(packed(Storage::kImage2d), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0,          // row 0
+                                                     10, 11, 12, 13, 14, 15, 16, 17,  // row 1
                                                      20, 21, 22, 23, 24, 25, 26, 27));
 }
 
@@ -158,7 +158,7 @@ TEST(StorageTest, kernels_read_what_the_options_say) {
     PlanOptions options = {.vector_width = 4, .storage = static_cast<Storage>(i)};
     EXPECT_THAT(TextOf(graph, options), HasSubstr(types[i]));
     EXPECT_EQ(TextOf(graph, options).find("read_imagef(i0") == std::string::npos, i == 0);
-    // CPUs use no images, because their vectors are wider and their images are slow.
+    // Kernels for CPUs use no images, because a CPU's vectors are wider and its images are slow.
     options.ranges = true;
     options.vector_width = 16;
     EXPECT_THAT(TextOf(graph, options), Not(HasSubstr("image")));
@@ -192,7 +192,7 @@ class GpuStorageTest : public SpiedDeviceTest {
 struct GraphCase {
   const char* name;
   Graph graph;
-  int images;  // number of images of values; a filter in panels is one more
+  int images;  // images of values, without that of a filter in panels
   bool has_panels;
 };
 
@@ -220,7 +220,7 @@ std::vector<GraphCase> GraphCases() {
   return cases;
 }
 
-// Sums are of multiples of 1/16 and exact, so results must be identical.
+// All sums are of multiples of 1/16 and therefore exact, so results must be identical.
 TEST_F(GpuStorageTest, every_kind_of_image_is_used_and_computes_the_same) {
   const auto context = NewContext();
   const ImageLimits& limits = context->device().profile.image_limits;
@@ -243,7 +243,8 @@ TEST_F(GpuStorageTest, every_kind_of_image_is_used_and_computes_the_same) {
         }
       }
       EXPECT_THAT(executor->plan().Source(), HasSubstr("read_imagef("));
-      // One call for each image, and a second one if a driver refuses images over sub-buffers.
+      // CreateImage is called once for each image, and again if a driver refuses images over
+      // sub-buffers.
       EXPECT_GE(Calls("CreateImage") - before, c.images + (c.has_panels ? 1 : 0));
       EXPECT_EQ(RunOnNumbers(executor.get(), &status), expected);
       EXPECT_TRUE(status.ok()) << status.text;
@@ -285,7 +286,7 @@ TEST_F(GpuStorageTest, images_that_a_driver_refuses_are_done_without) {
   }
 }
 
-// An OpenCL 1.1 library does not export the function.
+// An OpenCL 1.1 library does not export clCreateImage.
 TEST_F(GpuStorageTest, library_without_images_has_buffers) {
   ClApi old = *spy_->api();
   old.CreateImage = nullptr;

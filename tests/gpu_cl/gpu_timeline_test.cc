@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timeline of the device: from OpenCL events to the events that the plug-in reports.
+// Tests the timeline of the device: from OpenCL events to the events that the plug-in reports.
 #include "gpu_cl/device/timeline.h"
 
 #include <gmock/gmock.h>
@@ -32,8 +32,8 @@ int64_t NowNs() {
 
 // ---- One queue ----------------------------------------------------------------------------------
 
-// An event is the index of a command; command n was queued at 1000 n, began 100 later and took 10
-// n. Command 3 has no times.
+// Returns the times of a fake event, which is the index of a command: command n was queued at 1000
+// n, began 100 later and took 10 n. Command 3 has no times.
 cl_int FakeTimes(cl_event event, cl_profiling_info what, size_t, void* value, size_t*) {
   const auto number = reinterpret_cast<uintptr_t>(event);
   if (number == 3) return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -179,8 +179,8 @@ TEST_F(GpuEventsTest, the_flag_follows_the_option) {
   EXPECT_EQ(TestDelegate(spy_->api(), {{"profiling", "true"}}).get()->flags, 4);
 }
 
-// Returns one "conv_2d CONV_2D 0" per event, of the delegate's node "copy". `out_events` receives
-// the events of the device.
+// Runs a profiled inference. Returns one text like "conv_2d CONV_2D 0" per event of the delegate's
+// node "copy"; `out_events` receives the events of the device.
 std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_events) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_gpu.so").c_str());
   EXPECT_NE(plugin, nullptr) << DeputyLastError();
@@ -206,7 +206,7 @@ std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::strin
       static_cast<std::vector<std::string>*>(data)->push_back(text);
     };
     SetImage(&t);
-    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();  // events of this run are not reported
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();  // this run's events are not reported
     DeputyInterpreterSetProfileCallback(t.get(), add, &events);
     SetImage(&t);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tuning: the variants of an operation, that all of them compute the same, and that the fastest one
-// is remembered by the context, and in files. Which one is fastest on a device is not tested,
-// except for a fake CLBlast that does nothing.
+// Tests tuning: the variants of an operation, that all of them compute the same, and that the
+// fastest one is remembered by the context, and in files. Which variant is fastest on a device is
+// not tested, except for a fake CLBlast that does nothing.
 #include "gpu_cl/tune.h"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST(ClblastTest, capability_of_nvidia_is_read) {
   EXPECT_EQ(devices[0].profile.nvidia_capability, 89u);
 }
 
-// A missing or disabled library is not an error.
+// A missing or disabled CLBlast library is not an error.
 TEST(ClblastTest, library_that_is_missing_is_told) {
   std::string tried;
   const ScopedEnvironment missing("DEPUTY_CLBLAST_LIBRARY", "/nowhere/libclblast.so");
@@ -155,9 +155,10 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   }
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u);
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
-  // Five groups of at most 64 work items, with each of five tiles, or without.
+  // The variants are five groups of at most 64 work items, with each of five tiles, or without a
+  // tile.
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
-  // With dedicated local memory, each tile also has a shared variant.
+  // With dedicated local memory, each tile also has a variant that shares this memory.
   DeviceProfile dedicated = gpu;
   dedicated.local_memory_is_dedicated = true;
   EXPECT_EQ(VariantsOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
@@ -223,8 +224,8 @@ Graph ConvGraph() {
   return g.graph;
 }
 
-// Sums are of multiples of 1/16 and exact, so results must be identical. Also checks that the
-// variant uses another program, or another group, than the heuristic's.
+// All sums are of multiples of 1/16 and therefore exact, so results must be identical. Also checks
+// that the variant uses another program, or another group, than the heuristic's choice.
 TEST_F(GpuTuneTest, all_ways_compute_the_same) {
   const auto context = NewContext();
   for (const Graph& graph : {ConvGraph(), ProductGraph(48, 64, 20)}) {
@@ -235,7 +236,7 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
       const std::vector<float> expected = RunGraph(context, graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
       std::vector<KernelChoice> ways = VariantsOf(graph, 0, plan, device_.profile, false);
-      // A GPU has many variants: every third is tested.
+      // A GPU has many variants, so every third one is tested.
       for (size_t i = 0; i<ways.size(); i += ways.size()> 8 ? 3 : 1) {
         SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(ways[i]));
         options.choices = {{0, ways[i]}};
@@ -246,8 +247,8 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
   }
 }
 
-// Filters with more rows than fit into local memory at a time, and with fewer; output rows that are
-// not a multiple of a group; groups of channels.
+// Returns graphs of filters with more rows than fit into local memory at a time, and with fewer; of
+// output rows that are not a multiple of a group; and of groups of channels.
 std::vector<Graph> SharingGraphs() {
   std::vector<Graph> graphs = {ConvGraph()};
   GraphBuilder g;
@@ -292,8 +293,8 @@ TEST_F(GpuTuneTest, filters_in_local_memory_compute_the_same) {
   }
 }
 
-// A kernel with shared memory depends on its group size: if it is refused, a fallback kernel is
-// used.
+// A kernel with shared memory depends on its group size: if the size is refused, a fallback kernel
+// is used.
 TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
   ExecutorOptions options = For(DeviceClass::kDesktop);
   ClStatus status;
@@ -318,7 +319,7 @@ TEST_F(GpuTuneTest, choice_decides_about_tile_and_group) {
   const auto executor = Executor::Create(context, ConvGraph(), options, &status);
   ASSERT_NE(executor, nullptr) << status.text;
   ASSERT_EQ(executor->plan().steps.size(), 1u);
-  // 40 columns in vectors of 4, 64 rows in pairs.
+  // The work items compute 40 columns in vectors of 4, and 64 rows in pairs.
   EXPECT_EQ(executor->plan().steps[0].global, (std::array<size_t, 3>{10, 32, 1}));
   EXPECT_EQ(executor->plan().steps[0].local, (std::array<size_t, 3>{2, 4, 1}));
   // If the group does not divide the work items, the driver chooses the size.
@@ -342,7 +343,7 @@ TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
     EXPECT_GT(Calls("BuildProgram"), 2);
     const int64_t built = Calls("BuildProgram");
     EXPECT_EQ(Tune(context, ConvGraph(), For(DeviceClass::kCpu), full), found);
-    // The result is found in the context alone; a full search is also used for a fast one.
+    // The context alone holds the result; the result of a full search is also used for a fast one.
     EXPECT_EQ(Tune(context, ConvGraph(), For(DeviceClass::kCpu), {Tuning::kFast, nullptr, {}}),
               found);
     EXPECT_EQ(Calls("BuildProgram"), built);
@@ -351,12 +352,13 @@ TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
   const auto later = NewContext();
   EXPECT_EQ(Tune(later, ConvGraph(), For(DeviceClass::kCpu), full), found);
   EXPECT_EQ(Calls("BuildProgram"), built);
-  // Another shape, or another class, is tuned separately.
+  // Another shape, or another device class, is tuned separately.
   Tune(later, ProductGraph(48, 64, 20), For(DeviceClass::kCpu), full);
   EXPECT_GT(Calls("BuildProgram"), built);
 }
 
-// The number of images in a batch is rounded up to a power of two.
+// The result of a search is used for all batches whose number of images rounds up to the same power
+// of two.
 TEST_F(GpuTuneTest, batches_share_what_was_found) {
   const auto context = NewContext();
   const auto batch = [](int count) {
@@ -379,7 +381,7 @@ TEST_F(GpuTuneTest, records_that_make_no_sense_are_misses) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder_)) files.push_back(entry.path());
   ASSERT_EQ(files.size(), 1u);
-  // The file's name is its key in hexadecimal digits.
+  // The file's name is the digest of its key, in hexadecimal digits.
   Digest key;
   const std::string name = files[0].stem();
   for (size_t i = 0; i < key.size(); ++i) {
@@ -428,7 +430,7 @@ TEST_F(GpuTuneTest, ways_that_fail_are_not_taken) {
 int idle_calls = 0;
 int idle_code = 0;
 
-// A product that does nothing, which makes it the fastest.
+// A fake of CLBlast's product that computes nothing, which makes it the fastest.
 int Idle(int, int, int, size_t, size_t, size_t, float, cl_mem, size_t, size_t, cl_mem, size_t,
          size_t, float, cl_mem, size_t, size_t, cl_command_queue*, cl_event*) {
   ++idle_calls;
@@ -442,9 +444,9 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   options.optimize = true;
   options.clblast = std::make_shared<const ClblastApi>(ClblastApi{&Idle});
   const Graph graph = ProductGraph(512, 512, 512);
-  // Time limit that is sufficient for a slow compiler.
+  // The time limit is sufficient for a slow compiler.
   const TuningOptions fast = {Tuning::kFast, nullptr, std::chrono::minutes(1)};
-  idle_code = -2039;  // a temporary buffer is too small
+  idle_code = -2039;  // CLBlast's code for a temporary buffer that is too small
   idle_calls = 0;
   auto choices = Tune(NewContext(), graph, options, fast);
   EXPECT_EQ(idle_calls, 1);
@@ -453,7 +455,7 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   const auto context = NewContext();
   choices = Tune(context, graph, options, fast);
   EXPECT_TRUE(choices[0].clblast);
-  // The chosen CLBlast is run; its failure is reported as the step's.
+  // The chosen CLBlast is run, and its failure is reported as that of the operation.
   options.choices = choices;
   ClStatus status;
   idle_calls = 0;
@@ -463,14 +465,14 @@ TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
   idle_code = CL_OUT_OF_RESOURCES;
   RunGraph(context, graph, options, &status);
   EXPECT_EQ(status.text, "CLBlastSgemm: CL_OUT_OF_RESOURCES (-5): step 0, matmul");
-  // Without the library the heuristic's choice is used.
+  // Without the CLBlast library the heuristic's choice is used.
   options.clblast = nullptr;
   RunGraph(context, graph, options, &status);
   EXPECT_TRUE(status.ok()) << status.text;
 }
 
-// The real library, if installed, in a plan of the delegate: all transposes, compared with our
-// kernels.
+// Compares the real CLBlast library, if installed, in a plan of the delegate with our kernels, for
+// all transposes.
 TEST_F(GpuTuneTest, clblast_computes_a_step) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "CLBlast keeps its programs to the end of the process";
@@ -528,7 +530,7 @@ TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
   }
   EXPECT_EQ(built[0], 1);
   EXPECT_GT(built[1], 3);
-  EXPECT_EQ(built[2], 2);  // from the cache: created from the binary, and built
+  EXPECT_EQ(built[2], 2);  // created from the cached binary, and built
 }
 
 }  // namespace

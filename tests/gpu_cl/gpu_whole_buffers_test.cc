@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory plan in which values reuse whole buffers in sequence.
+// Tests the memory plan in which values reuse whole buffers in sequence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,8 @@ TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
 
 // ---- Large inputs -------------------------------------------------------------------------------
 
-// Uploads in pieces through pinned memory; and without it as before.
+// Uploads large inputs in pieces through pinned memory; without pinned memory, they are uploaded
+// directly.
 TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged) {
   constexpr int kCount = (9 << 20) / sizeof(float) + 5;
   GraphBuilder g;

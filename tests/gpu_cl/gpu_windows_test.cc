@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels for convolutions with their epilogues, and for windows of one channel.
+// Tests kernels for convolutions with their epilogues, and for windows of one channel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ using testing::HasSubstr;
 
 class GpuConvolutions : public KernelTest {};
 
-// Rows and columns around 7 x 48, 12 x 32, 14 x 16 and 6 x 16, for 1x1 filters and larger windows,
-// with and without padding.
+// Convolutions with rows and columns around the tile sizes 7 x 48, 12 x 32, 14 x 16 and 6 x 16, for
+// 1x1 filters and larger windows, with and without padding.
 const ConvRow kConvs[] = {
     {{1, 7, 7, 16}, 48, 1, 1},
     {{1, 5, 5, 3}, 40, 1, 1},
@@ -75,7 +75,8 @@ TEST_P(GpuConvolutions, epilogues_of_convolutions) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
-// Bounds and sums that share a kernel, and similar expressions that do not: they differ for NaN.
+// Epilogues of bounds and sums that share a kernel, and similar expressions that do not, because
+// they differ for NaN.
 TEST_P(GpuConvolutions, common_epilogues) {
   const Shape image = {1, 5, 5, 32};
   GraphBuilder g;

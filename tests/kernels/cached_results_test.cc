@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that compute their result once and keep it: DEQUANTIZE of a constant, SHAPE. They
+// Tests operators that compute their result once and keep it: DEQUANTIZE of a constant, SHAPE. They
 // allocate separate memory for their output, whatever memory it had before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

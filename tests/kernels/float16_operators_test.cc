@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float16 operators that compute in float, on all kinds of float16 values, including zeros,
+// Tests float16 operators that compute in float, on all kinds of float16 values, including zeros,
 // denormals, infinities and NaN; with every table of vector code and without.
 #include <gtest/gtest.h>
 
@@ -61,8 +61,8 @@ void CheckPairs(TfLiteBuiltinOperator op, TfLiteType out_type, const Check& chec
   }
 }
 
-// Sums and products saturate at the largest finite float16, as in TensorFlow Lite; any NaN is
-// accepted as NaN.
+// Returns true if `half` is the rounded result. Sums and products saturate at the largest finite
+// float16, as in TensorFlow Lite; any NaN is accepted as NaN.
 bool IsRounded(float exact, uint16_t half) {
   if (std::isnan(exact)) return std::isnan(HalfToFloat(half));
   return half == FloatToHalf(std::clamp(exact, -65504.0f, 65504.0f));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs every operator whose row allows an output in an input's memory (OpDef::inplace) in this
-// manner, for every operator case with sufficient sizes: the bytes must equal those computed in
+// Runs every operator whose row allows an output in an input's memory (OpDef::inplace) with shared
+// memory, for every operator case with sufficient sizes: the bytes must equal those computed in
 // separate memory.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace deputy::conformance::in_place_test {
 namespace {
 
-// Masks of the kernels' tables, by the name of the operator.
+// Returns the masks of the kernels' tables, by the name of the operator.
 std::map<std::string, uint64_t> Masks() {
   std::map<std::string, uint64_t> masks;
   for (const auto family : AllFamilies()) {
@@ -65,7 +65,7 @@ TEST_P(InPlace, has_the_bytes_of_separate_memory) {
 INSTANTIATE_TEST_SUITE_P(On, InPlace, testing::ValuesIn(CpuSetNames()),
                          [](const auto& parameter) { return parameter.param; });
 
-// Checks that a wrong row would be detected.
+// Checks that a mask that allows too much would be detected.
 TEST(InPlaceCases, differ_for_an_operator_that_moves_what_it_still_reads) {
   const Target target = CpuTarget("reference", 1);
   int different = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of the int8 operators compared with wide integers and real numbers: requantisation
+// Compares the arithmetic of the int8 operators with wide integers and real numbers: requantisation
 // in all rounding modes, the functions of SOFTMAX, activation ranges, window positions and half
 // precision. Vector results of a table are compared lane by lane with scalar ones.
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST(FixedMultiplier, is_the_closest_to_the_real_number) {
   EXPECT_EQ(ToFixedMultiplier(1e-30).mantissa, 0);
   EXPECT_EQ(ToFixedMultiplier(0.5).mantissa, 1 << 30);
   EXPECT_EQ(ToFixedMultiplier(0.5).shift, 0);
-  // The mantissa is rounded up to the next power of two.
+  // The mantissa is rounded up to the next power of two, which increases the exponent.
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).mantissa, 1 << 30);
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).shift, 1);
   EXPECT_EQ(ToFixedMultiplier(1e30).shift, 30);
@@ -161,7 +161,7 @@ TEST(Requantize, every_table_equals_the_scalar_code_in_every_lane) {
       }
       const IntRange range = {-128 + static_cast<int32_t>(engine() % 3) * 60, 127};
       std::vector<int8_t> out(static_cast<size_t>(count) + 1, 99);
-      // Passes the sums as one row, or as two of half the length.
+      // The sums are passed as one row, or as two of half the length.
       const int rows = count % 2 == 0 && round % 2 == 0 ? 2 : 1, columns = count / rows;
       for (int c = columns; c < count; ++c) {
         factors[c] = factors[c - columns];
@@ -245,7 +245,7 @@ TEST(HalfPrecision, every_table_converts_all_numbers_alike) {
   for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i);
   for (const CpuKernels* table : CpuTables()) {
     std::vector<float> floats(halves.size());
-    // An odd count, so that the remainder loop is used as well.
+    // The count is odd, so that the remainder loop is used as well.
     table->half.to_float(halves.data(), halves.size() - 3, floats.data());
     for (size_t i = 0; i < halves.size() - 3; ++i) {
       const int exponent = static_cast<int>(i >> 10 & 31);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Behaviour of operators apart from arithmetic: results small enough to check by hand, constants
-// unpacked once, shapes that are known only at run time, repeated preparation, and the operator
-// tables themselves.
+// Tests the behaviour of operators apart from arithmetic: results small enough to check by hand,
+// constants unpacked once, shapes that are known only at run time, repeated preparation, and the
+// operator tables themselves.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,8 @@ TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
   return options;
 }
 
-// More results than are written at once, for few axes and many; nothing may be written beyond them.
+// WHERE has more results than it writes at once, for few axes and many; it must not write beyond
+// them.
 TEST(Where, names_the_places_of_all_that_is_not_zero) {
   for (const std::vector<int>& shape : {std::vector<int>{50},
                                         {7, 9},
@@ -65,8 +66,8 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
   }
 }
 
-// Margins before and after both axes, also greater than a block; cropped elements are omitted, and
-// padding is 0.
+// There are margins before and after both axes, also greater than a block; cropped elements are
+// omitted, and padding is 0.
 TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
   for (const bool to_batch : {true, false}) {
     for (const int before : {0, 1, 2, 3, 5}) {
@@ -132,7 +133,8 @@ TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
       EXPECT_TRUE(names.insert(op.name).second);
       EXPECT_GE(op.min_version, 1);
       if (op.invoke == nullptr) {
-        // Deputy only parses the options: the operator claims nothing, and no version is found.
+        // Deputy only parses the options of this operator: its row claims no type, and no version
+        // is found.
         EXPECT_EQ(op.types, 0u);
         EXPECT_EQ(op.prepare, nullptr);
         EXPECT_EQ(FindBuiltin(op.code, op.min_version), nullptr);
@@ -160,8 +162,8 @@ TEST(Registry, every_builtin_is_listed_once_with_versions_types_and_a_parser) {
   EXPECT_EQ(FindBuiltinAnyVersion(kTfLiteBuiltinCustom), nullptr);
 }
 
-// Compared with the operators that LiteRT 2.3's resolver supports; CALL and CONCAT_EMBEDDINGS are
-// not among them.
+// Compares the list with the operators that LiteRT 2.3's resolver supports; CALL and
+// CONCAT_EMBEDDINGS are not among them.
 TEST(Registry, every_builtin_operator_but_stablehlo_has_a_kernel) {
   int kernels = 0;
   for (std::span<const OpDef> family : AllFamilies()) {
@@ -184,7 +186,7 @@ TEST(Registry, absent_options_leave_zeroed_parameters) {
   EXPECT_EQ(params.dilation_width_factor, 0);
 }
 
-// One ADD of two float vectors of 4.
+// A model of one ADD of two vectors of four float32.
 std::vector<uint8_t> AddModel(schema::ActivationFunctionType activation) {
   ModelBuilder m;
   const int a = m.AddTensor(kTfLiteFloat32, {4}), b = m.AddTensor(kTfLiteFloat32, {4});
@@ -265,11 +267,11 @@ TEST(Conv, refuses_a_missing_bias) {
   }
 }
 
-// A graph as converters write it for half-precision weights: constants through DEQUANTIZE.
+// A model as converters write it for half-precision weights: constants pass through DEQUANTIZE.
 std::vector<uint8_t> HalfWeightsModel(bool bias_is_read) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteFloat32, {1, 2});
-  // 1, 2, -2, 0.5.
+  // The float16 bits of 1, 2, -2 and 0.5.
   const int half =
       m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0x4000, 0xc000, 0x3800});
   const int half_bias = m.AddConstant<uint16_t>(kTfLiteFloat16, {2}, {0x3c00, 0x4400});
@@ -296,7 +298,7 @@ TEST(Dequantize, unpacks_constants_once_and_keeps_them_over_a_resize) {
   TfLiteTensor* weights = interpreter.Tensor(3);
   EXPECT_EQ(weights->allocation_type, kTfLitePersistentRo);
   const void* data = TfLiteTensorData(weights);
-  // This value would be overwritten if the node ran again.
+  // The DEQUANTIZE would overwrite this value if it ran again.
   static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)))[0] = 1000;
   ASSERT_EQ(interpreter.Resize(0, {2, 2}), kTfLiteOk);
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
@@ -372,7 +374,7 @@ TEST(Quantize, saturates_and_rounds_by_mode) {
     ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
     interpreter.Set<float>(0, {0.5f, 1.5f, -0.5f, 2.5f, 1e30f, -kInfinity, kInfinity, NAN});
     ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
-    // Ties are rounded to even by default, away from zero in reference mode.
+    // Ties are rounded to even by default, and away from zero in reference mode.
     const std::vector<int8_t> expected =
         exact ? std::vector<int8_t>{1, 2, -1, 3, 127, -128, 127, -128}
               : std::vector<int8_t>{0, 2, 0, 2, 127, -128, 127, -128};
@@ -403,7 +405,7 @@ TEST(Quantize, requantises_more_steps_than_a_block_holds) {
   }
 }
 
-// EXP of int16 over a range in which float overflows: every larger step has the maximum.
+// EXP of int16 over a range in which float overflows: every larger input has the maximum as result.
 TEST(Exp, saturates_where_the_exponential_is_infinite) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));
@@ -421,7 +423,7 @@ TEST(Exp, saturates_where_the_exponential_is_infinite) {
   for (size_t i = 2; i < found.size(); ++i) EXPECT_EQ(found[i], 32767) << i;
 }
 
-// float32 times int8; the batches of the left operand have the shape `lead`.
+// Computes float32 times int8; the batches of the left operand have the shape `lead`.
 std::vector<float> HybridProduct(const Shape& lead, bool asymmetric) {
   constexpr int kRows = 3, kDepth = 4, kColumns = 5;
   ModelBuilder m;

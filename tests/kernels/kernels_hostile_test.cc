@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants, quantisation, options and shapes that no converter writes, passed to kernels: each is
+// Passes constants, quantisation, options and shapes that no converter writes to kernels: each is
 // refused with a message or has no effect, and no arithmetic overflows (which is detected in
 // sanitizer builds). model_check_test.cc tests the checks of models.
 #include <flatbuffers/flexbuffers.h>
@@ -33,7 +33,7 @@ void ExpectRefused(ModelBuilder* m, const std::string& part) {
 
 // ---- Sparse constants ---------------------------------------------------------------------------
 
-// Extras for a constant of `levels` dimensions, each with one stored element.
+// Returns extras for a sparse constant of `levels` dimensions, each with one stored element.
 TensorExtras OneElement(ModelBuilder* m, size_t levels) {
   std::vector<int32_t> order(levels);
   std::vector<flatbuffers::Offset<schema::DimensionMetadata>> metadata(levels);
@@ -73,7 +73,7 @@ TEST(SparseConstant, gives_no_margins) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// No elements, but extents whose product overflows.
+// Tensors without elements, the product of whose other extents overflows.
 TEST(EmptyTensors, broadcast_without_an_overflow) {
   ModelBuilder m;
   const int a = m.AddTensor(kTfLiteFloat32, {0, 1 << 30, 1 << 28, 1, 1});
@@ -96,7 +96,7 @@ TEST(EmptyTensors, of_strings_tile_without_an_overflow) {
   ExpectRefused(&m, "its computed size would overflow");
 }
 
-// Blocks of 2147483647 x 2147483647 elements, but no rows.
+// A tensor without rows, with blocks of 2147483647 x 2147483647 elements.
 TEST(EmptyTensors, become_space_without_an_overflow) {
   for (const std::vector<int>& dims : {std::vector<int>{8, 0, 1, 0}, {kMost, 1, 1, 0}}) {
     ModelBuilder m;
@@ -134,7 +134,7 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
   }
 }
 
-// No elements, but extents whose traversal would take years.
+// Tensors without elements whose other extents would take years to traverse.
 TEST(EmptyTensors, take_no_time) {
   const Shape empty = {1 << 30, 1 << 28, 0, 1};
   for (const auto code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinAveragePool2d,

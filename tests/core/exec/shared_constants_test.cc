@@ -91,7 +91,7 @@ void AddSparse(ModelBuilder* m, int weights) {
 constexpr Computed kComputed[] = {
     {"float16", &AddHalf, 2}, {"int8", &AddInt8, 3}, {"sparse", &AddSparse, 4}};
 
-// Tensors of LayerOf.
+// Indices of the tensors of the model that LayerOf builds.
 enum { kWeights, kX, kY };
 
 std::vector<uint8_t> LayerOf(const Computed& computed) {
@@ -127,7 +127,7 @@ TEST_P(SharedConstants, lie_in_one_place_for_all_interpreters) {
   TestInterpreter t(LayerOf(computed));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   const DeputyMemoryMap map = MapOf(t.get());
-  // The values, and their packed form.
+  // Both the computed constant and its packed form are stored.
   EXPECT_GE(map.packed_bytes, 2 * 8 * 8 * sizeof(float));
   const std::vector<float> values(DataOf(t.get(), kWeights), DataOf(t.get(), kWeights) + 64);
   EXPECT_THAT(values, Each(computed.value));
@@ -240,8 +240,8 @@ TEST(SharedConstant, depends_on_scales) {
   EXPECT_EQ(DataOf(t.get(), wide[0]), DataOf(t.get(), wide[2]));
 }
 
-// Two sparse tensors with the values of one buffer, at different places: as inputs of DENSIFY and
-// as weights.
+// Two sparse tensors store the values of one buffer at different positions: as inputs of DENSIFY
+// and as weights.
 TEST(SharedConstant, depends_on_sparsity) {
   ModelBuilder m;
   auto& fbb = m.fbb();

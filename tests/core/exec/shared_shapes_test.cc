@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that several nodes may write, variables, and tensors that custom operators modify in
-// place: supported while they keep their shape; a node that would change the shape for an earlier
-// node is refused.
+// Tests tensors that several nodes may write, variables, and tensors that custom operators modify
+// in place: supported while they keep their shape; a node that would change the shape for an
+// earlier node is refused.
 
 #include "core/exec/shared_shapes.h"
 
@@ -30,7 +30,7 @@ void Add(ModelBuilder& m, int left, int right, int sum) {
   m.AddOp(kTfLiteBuiltinAdd, {left, right}, {sum}, schema::CreateAddOptions(m.fbb()));
 }
 
-// y = x + v, and then v = x + c: y uses the sum of the previous inference.
+// A model of y = x + v, followed by v = x + c, so that y uses the v of the previous inference.
 struct Memory {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -136,7 +136,7 @@ TEST(Variable, that_a_later_node_would_make_dynamic_is_refused) {
 // ---- In place -----------------------------------------------------------------------------------
 
 // A client's operator on float32 that negates its input, in place or not, and keeps the first
-// `kept` elements; 0: all.
+// `kept` elements, or all of them if `kept` is 0.
 template <int kept>
 const TfLiteRegistration* Negation() {
   static TfLiteRegistration registration = [] {
@@ -239,14 +239,14 @@ TEST(InPlaceForClients, a_clients_operator_that_would_shrink_what_a_builtin_writ
                                  "prepared, found FLOAT32 [1]"));
 }
 
-// MediaPipe's operator is a kernel of the library, so the permission for clients' operators does
-// not apply.
+// Convolution2DTransposeBias is a kernel of the library, so the permission for clients' operators
+// to work in place does not apply to it.
 TEST(InPlaceForClients, our_own_custom_operator_is_refused) {
   ModelBuilder m;
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2}, "weights");
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0}, "bias");
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1}, "x");
-  // Padding SAME, strides of one, in the layout of the C struct.
+  // The options are padding SAME and strides of one, in the layout of the C struct.
   m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {x},
                 {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0});
   m.SetInputs({x});

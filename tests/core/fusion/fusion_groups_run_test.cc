@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes in fusion groups compute the same bits as single nodes: random graphs, with several
-// consumers, intermediate outputs and delegates, run with and without DEPUTY_PLAN=off.
+// Tests that nodes in fusion groups compute the same bits as single nodes: random graphs, with
+// several consumers, intermediate outputs and delegates, run with and without DEPUTY_PLAN=off.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -62,7 +62,7 @@ class GraphWriter {
     return m_.Finish();
   }
 
-  // Nodes that the scripted delegate can compute.
+  // Returns the nodes that the scripted delegate can compute.
   const std::set<int>& sums() const { return sums_; }
 
  private:
@@ -119,7 +119,7 @@ class GraphWriter {
     return kTypes[Pick(0, 4)];
   }
 
-  // Returns mostly the newest value, so that chains occur.
+  // Returns a random value: mostly the newest one, so that chains occur.
   const Value& Source() {
     const int last = static_cast<int>(values_.size()) - 1;
     return values_[static_cast<size_t>(Pick(0, 3) > 0 ? last : Pick(0, last))];
@@ -134,7 +134,7 @@ class GraphWriter {
     if (!is_int8() && Pick(0, 5) == 0) from = AddScale(from);
     if (Pick(0, 3) == 0) {
       from = AddPad(from, {Pick(0, 2), Pick(0, 2), Pick(0, 2), Pick(0, 2)}, 0);
-      // The node in between needs memory.
+      // A node between the PAD and the layer, whose output needs memory there.
       if (Pick(0, 1) == 0) AddMap(Source());
     }
     const bool depthwise = Pick(0, 1) == 0;
@@ -188,7 +188,7 @@ class GraphWriter {
     }
   }
 
-  // Multiplies channels by factors, which are constants or computed from all pixels.
+  // Multiplies the channels of `from` by factors, which are constants or computed from all pixels.
   Value AddScale(const Value& from) {
     const Shape shape = from.shape;
     int factors = -1;
@@ -211,7 +211,7 @@ class GraphWriter {
     return values_.back();
   }
 
-  // `around`: padding above, below, left, right.
+  // Adds a PAD. `around` is the padding above, below, left and right.
   Value AddPad(const Value& from, const std::array<int, 4>& around, int channels) {
     Shape shape = from.shape;
     shape[1] += around[0] + around[1];
@@ -221,7 +221,7 @@ class GraphWriter {
         kTfLiteInt32, {4, 2}, {0, 0, around[0], around[1], around[2], around[3], 0, channels});
     int out = 0;
     if (is_int8()) {
-      // The padding is the zero point, so the output has the input's quantisation.
+      // PAD writes the zero point, so its output has the quantisation of its input.
       shape_ = shape;
       out = m_.AddTensor(kTfLiteInt8, shape, "", Quantized(scales_[from.tensor], 0));
       scales_[out] = scales_[from.tensor];
@@ -242,7 +242,7 @@ class GraphWriter {
     m_.AddOp(kMaps[Pick(0, is_int8() ? 1 : 5)], {from.tensor}, {out});
     Made(shape, out);
   }
-  // float16 slopes are unpacked by a node between the layer and its PRELU.
+  // Adds a PRELU. Its float16 slopes are unpacked by a node between the layer and the PRELU.
   void AddPrelu(const Value& from) {
     const Shape shape = from.shape;
     const Shape slopes =
@@ -260,8 +260,8 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinPrelu, {from.tensor, alpha}, {out});
     Made(shape, out);
   }
-  // Returns a tensor that can be added to `from`: of the same shape, or with fewer channels and a
-  // PAD.
+  // Returns a tensor that can be added to `from`: one of the same shape, or a PAD of one with fewer
+  // channels.
   int Summand(const Value& from) {
     const Shape shape = from.shape;
     std::vector<Value> alike, narrow;
@@ -302,7 +302,7 @@ class GraphWriter {
     Made(shape, out);
   }
 
-  // Adds the end of a block of ResNet: a layer, and an ADD of its input.
+  // Adds the end of a block of ResNet: a layer, and an ADD of the layer's input.
   void AddResidual(const Value& from) {
     const Shape shape = from.shape;
     const int filter = Pick(0, 1) == 0 ? 1 : 3;
@@ -344,7 +344,7 @@ class GraphWriter {
   std::mt19937 random_;
   const TfLiteType type_;
   ModelBuilder m_;
-  std::map<int, float> scales_;  // scales of int8 tensors
+  std::map<int, float> scales_;  // scales of int8 tensors, by tensor index
   std::vector<Value> values_;
   std::set<int> sums_;
   Shape shape_;
@@ -372,7 +372,8 @@ struct Followers {
   int subsampled = 0;
 };
 
-// Counts the nodes that run with another node's head, and those with subsampled outputs.
+// Counts the nodes that run with another node as the head of their group, and those with subsampled
+// outputs.
 void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
   for (int node = 0;; ++node) {
     DeputyNodeRun run{};
@@ -391,14 +392,14 @@ void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
 struct RunSettings {
   bool node_by_node = false;
   int threads = 1;
-  // The scripted delegate claims these nodes, before or after tensors are allocated.
+  // Nodes that the scripted delegate claims, before or (if `late`) after tensors are allocated.
   std::set<int> claims = {};
   bool late = false;
   DeputyPrecision precision = kDeputyPrecisionFloat32;
 };
 
 struct Found {
-  std::vector<std::vector<std::string>> outputs;  // outputs of each inference
+  std::vector<std::vector<std::string>> outputs;  // output bytes of each inference
   Followers followers;
 };
 
@@ -430,9 +431,9 @@ Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
   return found;
 }
 
-// Returns true if a graph computes the bits of single nodes. If a group subsamples a layer that
-// Winograd's transforms would compute, compares on the same CPU without these transforms, because
-// the group computes sums over windows there.
+// Returns true if a graph computes the same bits as its nodes run one by one. If a group subsamples
+// a layer that Winograd's transforms would compute, compares on the same CPU without these
+// transforms, because the group computes sums over windows there.
 bool HasSameBits(const std::vector<uint8_t>& model, const RunSettings& settings, const Found& found,
                  const Found& expected) {
   if (found.outputs == expected.outputs) return true;
@@ -448,11 +449,11 @@ bool HasSameBits(const std::vector<uint8_t>& model, const RunSettings& settings,
 
 constexpr uint32_t kGraphs = 100;
 
-// Compares random graphs of that type with their nodes run one by one.
+// Compares random graphs of the type with their nodes run one by one.
 Followers CompareGraphs(const char* level, TfLiteType type,
                         DeputyPrecision precision = kDeputyPrecisionFloat32) {
   Followers followers;
-  // The emulated tiles are slow.
+  // The emulated tiles are slow, so they run an eighth of the graphs.
   const uint32_t graphs =
       level == kTilesInMemory ? (RandomGraphCount(kGraphs) + 7) / 8 : RandomGraphCount(kGraphs);
   for (uint32_t seed = 0; seed < graphs; ++seed) {
@@ -606,7 +607,7 @@ TEST_F(FusedGraphs, pixels_without_consumers_are_not_computed) {
   }
 }
 
-// 1x1 layers with strides far beyond the image, in sequence, after one of 3x3.
+// A 3x3 layer, followed by 1x1 layers whose strides are far larger than the image.
 TEST_F(FusedGraphs, huge_strides_are_harmless) {
   for (const int stride : {64, 1 << 16, std::numeric_limits<int>::max()}) {
     ModelBuilder m;
@@ -630,8 +631,8 @@ TEST_F(FusedGraphs, huge_strides_are_harmless) {
   }
 }
 
-// A layer and its HARD_SWISH, with another layer in between, run separately if the client's memory
-// requires it: then they access the strided positions of all pixels.
+// A layer and its HARD_SWISH, with another layer in between, run one by one if client memory
+// requires it; then they access the strided positions of all pixels.
 TEST_F(FusedGraphs, consumers_may_run_unfused) {
   const std::vector<uint8_t> model = EndOfStage(false);
   const Found expected = RunGraph(model, {.node_by_node = true});
@@ -650,7 +651,7 @@ TEST_F(FusedGraphs, consumers_may_run_unfused) {
   }
 }
 
-// CONV_2D, RELU, ADD over an image of 3x4 pixels with 3 channels.
+// A model of CONV_2D, RELU and ADD over an image of 3x4 pixels with 3 channels.
 std::vector<uint8_t> SmallModel() {
   ModelBuilder m;
   const Shape shape = {1, 3, 4, 3};
@@ -668,8 +669,8 @@ std::vector<uint8_t> SmallModel() {
   return m.Finish();
 }
 
-// A client may read every tensor in its memory, also if it sets the memory after the allocation:
-// internal tensors of a group, tensors without other consumers.
+// A client may read every tensor in its memory, also if it provides the memory after the
+// allocation. This test covers internal tensors of a group, which have no other consumers.
 TEST_F(FusedGraphs, tensors_that_clients_provide_later_are_stored) {
   for (const std::vector<uint8_t>& model : {EndOfStage(false), SmallModel()}) {
     alignas(64) static float memory[2][128];
@@ -697,7 +698,7 @@ TEST_F(FusedGraphs, tensors_that_clients_provide_later_are_stored) {
   }
 }
 
-// Returns its result for an image.
+// Returns the result of SmallModel for an image, computed by plain code.
 std::vector<float> SmallResult(const std::vector<float>& input) {
   std::vector<float> result;
   for (size_t i = 0; i < input.size(); i += 3) {
@@ -759,7 +760,7 @@ TEST_F(FusedGraphs, memory_of_the_clients_is_checked_for_aliases) {
   EXPECT_EQ(std::vector<float>(memory, memory + 36), SmallResult(input));
 }
 
-// Input and output in the same memory, with a layer that reads neighbours of the elements it
+// Input and output are in the same memory, and the layer reads neighbours of the elements that it
 // writes.
 TEST_F(FusedGraphs, a_layer_does_not_overwrite_its_input) {
   constexpr int kPixels = 40, kChannels = 20;
@@ -805,7 +806,8 @@ TEST_F(FusedGraphs, a_layer_does_not_overwrite_its_input) {
   }
 }
 
-// The sum uses the memory of its other operand, for any width of the layer into which it is fused.
+// The output of the ADD uses the memory of its other operand, for any width of the layer into which
+// the ADD is fused.
 TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
   for (int width = 3; width < 24; ++width) {
     const Shape shape = {1, 5, width, 16};
@@ -839,7 +841,8 @@ TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
   }
 }
 
-// x -> TANH -> CONV_2D, + LOGISTIC of x, which runs between the two; then PRELU.
+// A model of x -> TANH -> CONV_2D, to which LOGISTIC(x), which runs between the two, is added; then
+// PRELU.
 std::vector<uint8_t> WaitingModel() {
   ModelBuilder m;
   const Shape shape = {1, 9, 7, 16};
@@ -899,7 +902,7 @@ TEST_F(FusedGraphs, no_layer_is_delayed_if_clients_read_its_output) {
     TestInterpreter t(WaitingModel());
     alignas(64) static float memory[9 * 7 * 16];
     const TfLiteCustomAllocation allocation = {memory, sizeof memory};
-    // LOGISTIC writes to the same memory as TANH.
+    // The client gives the outputs of LOGISTIC and TANH the same memory.
     for (int tensor : {1, 3}) {
       ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), tensor, &allocation, 0),
                 kTfLiteOk);
@@ -930,7 +933,7 @@ TEST_F(FusedGraphs, a_profile_counts_the_head) {
   }
 }
 
-// Callbacks that do not need every node, installed before allocation.
+// The installed callbacks do not need every node, and are installed before the allocation.
 TEST_F(FusedGraphs, profilers_change_neither_groups_nor_bits) {
   std::vector<std::string> outputs[2];
   static int operators, jobs;
@@ -952,7 +955,7 @@ TEST_F(FusedGraphs, profilers_change_neither_groups_nor_bits) {
     outputs[profiled] = OutputBytes(t.get());
   }
   EXPECT_TRUE(outputs[0] == outputs[1]);
-  EXPECT_EQ(operators, 3);  // TANH, LOGISTIC, the group
+  EXPECT_EQ(operators, 3);  // TANH, LOGISTIC and the fusion group
   EXPECT_GT(jobs, 0);
 }
 
@@ -989,7 +992,8 @@ TEST_F(FusedGraphs, another_shape_changes_the_groups) {
   }
 }
 
-// PAD, CONV_2D with a filter of 3x3 ones. `reads_twice`: the padded image is also an output.
+// A model of PAD and CONV_2D with a filter of 3x3 ones. If `reads_twice`, the padded image is also
+// an output.
 std::vector<uint8_t> PaddedModel(bool reads_twice) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 1});
@@ -1028,7 +1032,8 @@ TEST_F(FusedGraphs, a_pad_runs_with_the_following_layer) {
   }
 }
 
-// A telemetry profiler is installed and removed: nodes run one by one, fused, and one by one again.
+// A telemetry profiler is installed and removed, so the nodes run one by one, fused, and one by one
+// again.
 TEST_F(FusedGraphs, a_pad_runs_unfused_for_a_profiler) {
   static std::vector<int64_t> nodes;
   nodes.clear();
@@ -1053,7 +1058,7 @@ TEST_F(FusedGraphs, a_pad_runs_unfused_for_a_profiler) {
   }
 }
 
-// DEPTHWISE_CONV_2D with the identity, then HARD_SWISH or PRELU.
+// A model of DEPTHWISE_CONV_2D with the identity, followed by `activation`, HARD_SWISH or PRELU.
 std::vector<uint8_t> ActivationModel(TfLiteBuiltinOperator activation, int pixels, int channels) {
   ModelBuilder m;
   const Shape shape = {1, 1, pixels, channels};
@@ -1076,14 +1081,14 @@ std::vector<uint8_t> ActivationModel(TfLiteBuiltinOperator activation, int pixel
   return m.Finish();
 }
 
-// Numbers of all magnitudes, including NaN and infinities.
+// Returns `count` random numbers of all magnitudes, including NaN and infinities.
 std::vector<float> AllSizes(size_t count) {
   std::mt19937 random(1);
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) {
     const int exponent = std::uniform_int_distribution<int>(-148, 127)(random);
     const int mantissa = std::uniform_int_distribution<int>(-(1 << 24), 1 << 24)(random);
-    // Half of them are where the activation is not linear.
+    // The first half of the numbers is in the range where the activation is not linear.
     const int bits = i < count / 2 ? std::uniform_int_distribution<int>(-6, 4)(random) : exponent;
     values[i] = std::ldexp(static_cast<float>(mantissa), bits - 24);
   }

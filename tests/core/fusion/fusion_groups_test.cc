@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection of nodes for fusion groups, on plans built by hand; expectations are literals.
+// Tests the selection of nodes for fusion groups, on plans built by hand; expectations are
+// literals.
 #include "core/fusion/fusion_groups.h"
 
 #include <gmock/gmock.h>
@@ -26,8 +27,8 @@ const FusionOffer kScaleSwapped = {.role = ScaleRole{.matching_inputs = 2}};
 const FusionOffer kPadAround = {.role = PadRole{.margins = {.top = 1, .left = 2}}};
 const FusionOffer kPadChannels = {.role = PadRole{.margins = {.channels = 3}}};
 
-// Plans of a few nodes over tensors of 20 elements in 5 channels; `outputs` are accessible to the
-// caller.
+// A plan of a few nodes over tensors of 20 elements in 5 channels. `outputs` are outputs of the
+// graph.
 class Plan : public PlanBuilder {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs = {})
@@ -42,7 +43,7 @@ class Plan : public PlanBuilder {
   }
 };
 
-// x -> conv -> + y -> PRELU with slopes 4.
+// A plan of x -> conv -> + y -> PRELU, where tensor 4 holds the slopes.
 Plan Residual() {
   Plan plan(7, {6});
   plan[4] = {.elements = 5, .channels = 5};
@@ -108,7 +109,7 @@ TEST(FindFusionGroups, values_with_other_consumers_are_stored) {
     }
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << by_caller;
   }
-  // x + x reads it twice.
+  // The sum reads the layer's output twice, as x + x.
   Plan twice(3, {2});
   twice.Node({0}, 1, &kHead).Node({1, 1}, 2, &kSum);
   EXPECT_THAT(twice.Nodes(), IsEmpty());
@@ -118,8 +119,8 @@ TEST(FindFusionGroups, values_with_other_consumers_are_stored) {
   EXPECT_THAT(end.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
-// 0 -> 1, 0 -> 2, 1 + 2 -> 3: the sum is fused with the later layer; the earlier one is complete by
-// then.
+// Layers 0 -> 1 and 0 -> 2, and the sum 1 + 2 -> 3, which is fused with the later layer, because
+// the earlier layer is complete by then.
 TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
@@ -127,12 +128,12 @@ TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
   EXPECT_EQ(plan.Find()[0].layer().addend, 1);
 }
 
-// The second operand is computed after the head, by a node outside of the group.
+// The second operand of the sum is computed after the head, by a node outside of the group.
 TEST(FindFusionGroups, a_node_with_a_late_operand_stays_outside) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
-  // A constant that is available from the first inference.
+  // If the operand is computed once, it is available in every inference after the first.
   plan[3].computed_once = true;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3)));
   EXPECT_EQ(plan.Find()[0].delay, 0);
@@ -236,7 +237,7 @@ TEST(FindFusionGroups, some_pads_are_stored) {
       plan.Node({0}, 1, pad).Node({1}, 2, head);
       const size_t expected = head == &kHead && pad == &kPadAround ? 1 : 0;
       EXPECT_THAT(plan.Nodes(), SizeIs(expected));
-      // Another node reads it.
+      // A padded image that another node reads must be stored.
       ++plan[1].use_count;
       EXPECT_THAT(plan.Nodes(), IsEmpty());
     }
@@ -253,7 +254,7 @@ TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2));
   EXPECT_EQ(groups[0].layer().addend, 0);
   EXPECT_EQ(groups[0].layer().output, 4);
-  // With padding around the image the elements have other positions.
+  // A PAD around the image moves the elements of the addend, so it runs separately before the sum.
   Plan around(5, {4});
   around.Node({1}, 2, &kHead).Node({0}, 3, &kPadAround).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(around.Nodes(), ElementsAre(ElementsAre(0, 2)));
@@ -262,7 +263,7 @@ TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
 
 // ---- MUL ----------------------------------------------------------------------------------------
 
-// x -> MUL by the 5 factors that LOGISTIC computes -> conv.
+// A plan of x -> MUL by 5 factors, which LOGISTIC computes -> conv.
 Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
   Plan plan(5, {4});
   plan[1] = plan[2] = {.elements = 5, .channels = 5};
@@ -285,14 +286,14 @@ TEST(FindFusionGroups, a_layer_absorbs_the_preceding_factors) {
 
 TEST(FindFusionGroups, some_products_are_stored) {
   EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
-  // The factors are per pixel.
+  // Factors per pixel cannot be fused.
   Plan plan = Excited(&kScale, &kFactorHead);
   plan[2] = {.elements = 4, .channels = 1};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
-  // The factors are per batch element.
+  // Factors per batch element cannot be fused.
   plan[2] = {.elements = 10, .channels = 5};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
-  // Another node reads the product, or may modify its image.
+  // The MUL is not fused if another node reads the product, or if a node may modify the image.
   plan = Excited(&kScale, &kFactorHead);
   ++plan[3].use_count;
   EXPECT_THAT(plan.Nodes(), IsEmpty());
@@ -305,7 +306,7 @@ TEST(FindFusionGroups, some_products_are_stored) {
 
 class Fits : public testing::Test {
  protected:
-  // Tensors of 10 bytes at the given offsets.
+  // Returns whether the first group may run fused with tensors of 10 bytes at the given offsets.
   static bool At(const Plan& plan, const std::vector<int>& places) {
     static char memory[100];
     const FusionGroup group = plan.Find().at(0);
@@ -319,9 +320,10 @@ class Fits : public testing::Test {
 };
 
 TEST_F(Fits, an_output_in_the_memory_of_the_addend) {
-  const Plan plan = Residual();  // 0 -> 1, + 3 -> 2, slopes 4, -> 6
+  // Tensors: the layer is 0 -> 1, the addend 3, the sum 2, the slopes 4, the result 6.
+  const Plan plan = Residual();
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 60}));
-  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // in place of the addend
+  EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 30}));   // the result overwrites the addend
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40, 50, 10}));   // internal tensors are not written
   EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 35}));  // overlaps the addend partially
   EXPECT_FALSE(At(plan, {0, 10, 20, 30, 40, 50, 0}));   // overlaps the head's input

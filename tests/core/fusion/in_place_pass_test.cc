@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pass that decides which outputs use an input's memory, on plans built by hand.
+// Tests the pass that decides which outputs use an input's memory, on plans built by hand.
 #include "core/fusion/in_place.h"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ TEST(InPlacePass, an_input_that_is_used_later_keeps_its_memory) {
             (std::vector<int>{-1, -1}));
 }
 
-// A view of an input that is used later; a node that modifies either of them must be the last to
-// read both.
+// An output may be a view of an input that is used later. A node that modifies either of the two
+// must be the last to read both.
 TEST(InPlacePass, unmodified_data_may_be_aliased) {
   constexpr uint64_t kView = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpDataUnmodified;
   std::vector<Arena::Slot> tensors = {Of(0, 4), Of(1, 2), Of(2, 3)};
@@ -79,17 +79,17 @@ TEST(InPlacePass, sharing_needs_permission) {
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask), 0);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kTfLiteInplaceOpNone), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kTfLiteInplaceOpInput1Shared), -1);
-  // int8 into int16, as SOFTMAX can.
+  // Input and output have different sizes, as in a SOFTMAX from int8 to int16.
   EXPECT_EQ(owner_of(Of(0, 1, 64), Of(1, 2, 128), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 128), Of(1, 2, 64), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 0), Of(1, 2, 0), kMask), -1);
-  // Memory of the caller: inputs and outputs of the graph.
+  // Inputs and outputs of the graph are in memory that the caller can access.
   EXPECT_EQ(owner_of(Of(0, kForever), Of(1, 2), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(0, kForever), kMask), -1);
-  // Tensors of a delegate, or not in the arena.
+  // Tensors of a delegate, and tensors outside of the arena, are not shared.
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {true, false}), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask, {false, true}), -1);
-  // An input without a producer.
+  // An input without a producer has no memory to share.
   EXPECT_EQ(owner_of({kNoOffset, 64, {}, -1}, Of(1, 2), kMask), -1);
 }
 
@@ -110,14 +110,15 @@ TEST(InPlacePass, parts_are_computed_inside_their_whole) {
             (std::vector<int>{2, 2, -1}));
   EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 64, 0}));
   EXPECT_EQ(tensors[2].lifetime.first, 1);
-  // The caller's memory, for an output of the graph.
+  // The whole is an output of the graph, which the caller can access.
   tensors = {Of(1, 5), Of(2, 5, 128), Of(0, kForever, 192)};
   EXPECT_EQ(OwnersAfter({{5, kZeroAndOne, kTwo, 0, Views(kMade)}}, &tensors),
             (std::vector<int>{2, 2, -1}));
 }
 
 TEST(InPlacePass, aliases_of_a_part_move_with_it) {
-  // 1 uses the memory of 0, both become a part of 2, and 2 a part of 3.
+  // Tensor 1 uses the memory of tensor 0, both become a part of tensor 2, and tensor 2 a part of
+  // tensor 3.
   std::vector<Arena::Slot> tensors = {Of(0, 1), Of(1, 2), Of(2, 3), Of(3, 9, 128), Of(1, 3)};
   const int kTwoAndFour[] = {2, 4};
   EXPECT_EQ(OwnersAfter({{1, kZero, kOne, kTfLiteInplaceOpInput0Shared},
@@ -136,7 +137,7 @@ TEST(InPlacePass, parts_are_read_inside_their_whole) {
             (std::vector<int>{-1, 0, 0}));
   EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 0, 64}));
   EXPECT_EQ(tensors[0].lifetime.last, 6);
-  // A part of a part.
+  // Tensor 2 is a part of tensor 1, which is a part of tensor 0.
   tensors = {Of(1, 2, 256), Of(2, 3, 128), Of(3, 4)};
   EXPECT_EQ(
       OwnersAfter({{2, kZero, kOne, 0, Views(kRead, 128)}, {3, kOne, kTwo, 0, Views(kRead, 64)}},
@@ -145,8 +146,7 @@ TEST(InPlacePass, parts_are_read_inside_their_whole) {
   EXPECT_EQ(OffsetsOf(tensors), (std::vector<size_t>{0, 128, 192}));
 }
 
-// A node that modifies a part must be the last to read the whole.
-// If a part has no arena memory, the offset of the next part is unknown.
+// If a part has no arena memory, the offset of the next part in the whole is unknown.
 TEST(InPlacePass, parts_after_a_tensor_outside_the_arena_are_copied) {
   std::vector<Arena::Slot> tensors = {Of(1, 5, 128), {}, Of(2, 5)};
   const int kOneAndTwo[] = {1, 2};
@@ -180,7 +180,8 @@ TEST(InPlacePass, overlapping_parts_are_not_overwritten) {
   EXPECT_EQ(owner_of_sum(192, 128, 128), -1);
   EXPECT_EQ(owner_of_sum(0, 128, 128), 0);
   EXPECT_EQ(owner_of_sum(64, 64, 128), 0);
-  // A row that is broadcast over the others.
+  // The operand of 64 bytes is a row that is broadcast over the others, so it must not be
+  // overwritten.
   EXPECT_EQ(owner_of_sum(0, 0, 64), -1);
   EXPECT_EQ(owner_of_sum(0, 128, 64), 0);
 }
@@ -196,12 +197,12 @@ TEST(InPlacePass, unsuitable_parts_are_copied) {
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 64), 1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 16), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 128), -1);
-  // The caller's memory; tensors planned before; a delegate's tensors.
+  // Not shared: the caller's memory, tensors that were planned before, and a delegate's tensors.
   EXPECT_EQ(owner_of(Of(0, kForever), Of(5, 6, 128), 0), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 2), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {true, false}), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {false, true}), -1);
-  // A part of another tensor, and the same tensor twice.
+  // Not shared: a part of another tensor, and a tensor that occurs twice.
   const int kOneAndOne[] = {1, 1};
   std::vector<Arena::Slot> tensors = {Of(1, 2, 128), Of(2, 5), Of(5, 6, 128)};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {5, kOneAndOne, kTwo, 0, Views(kMade)}},
@@ -213,7 +214,8 @@ TEST(InPlacePass, unsuitable_parts_are_copied) {
   EXPECT_EQ(tensors[1].owner_offset, 0u);
 }
 
-// A hostile model: nested parts must not be traversed again for each enclosing tensor.
+// A hostile model of deeply nested parts, which must not be traversed again for each enclosing
+// tensor.
 TEST(InPlacePass, wholes_are_nested_deeply) {
   constexpr int kWholes = 200'000;
   std::vector<int> numbers;

@@ -14,7 +14,7 @@ namespace deputy {
 
 class PlanBuilder {
  public:
-  // All tensors begin as copies of `tensor`; `outputs` are outputs of the graph.
+  // All tensors begin as copies of `tensor`. `outputs` are the outputs of the graph.
   PlanBuilder(size_t tensors, const PlanTensor& tensor, const std::vector<int>& outputs = {})
       : tensors_(tensors, tensor) {
     for (int output : outputs) ++(*this)[output].use_count;
@@ -27,7 +27,7 @@ class PlanBuilder {
     nodes_.push_back({std::move(inputs), {output}, offer});
     return *this;
   }
-  // Sets the dimensions of some tensors.
+  // Sets the dimensions of these tensors to `dims`.
   PlanBuilder& Shape(const std::vector<int>& tensors, std::vector<int> dims) {
     dims_.push_back(std::move(dims));
     for (int tensor : tensors) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes in row-wise fusion groups compute the same bits as single nodes: attention of random
-// shapes, masks and orders of nodes, with TRANSPOSEs and intermediate outputs, run with and without
-// DEPUTY_PLAN=off; and one attention compared with plain sums.
+// Tests that nodes in row-wise fusion groups compute the same bits as single nodes: attention of
+// random shapes, masks and orders of nodes, with TRANSPOSEs and intermediate outputs, run with and
+// without DEPUTY_PLAN=off; and one attention compared with plain sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ int Count(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
 }
 
-// Writes scores = f(Q x K), where f is a chain of nodes, and a product with the scores.
+// Writes random graphs of scores = f(Q x K), where f is a chain of nodes, and a product with the
+// scores.
 class GraphWriter {
  public:
   explicit GraphWriter(uint32_t seed) : random_(seed) {}
@@ -47,7 +48,7 @@ class GraphWriter {
     if (Pick(0, 3) > 0) {
       WriteScores();
     } else {
-      // A normalisation followed by a layer.
+      // The graph is a normalisation followed by a layer.
       shape_ = {Pick(1, 5), Pick(10, 40), Pick(3, 50)};
       value_ = Operand(shape_, false);
       Normalize();
@@ -70,9 +71,9 @@ class GraphWriter {
     m_.SetOutputs(outputs_);
     return m_.Finish();
   }
-  // The TRANSPOSE nodes.
+  // Returns the indices of the TRANSPOSE nodes.
   const std::vector<int>& moves() const { return moves_; }
-  // Nodes that the scripted delegate can compute.
+  // Returns the nodes that the scripted delegate can compute.
   const std::set<int>& sums() const { return sums_; }
 
  private:
@@ -148,7 +149,7 @@ class GraphWriter {
     Shape batches;
     int rows, depth, columns;
   };
-  // `left`: the left operand, or -1 for a new one.
+  // Adds a product. `left` is the left operand, or -1 for a new one.
   void Product(const Extents& of, int left) {
     const bool adj_x = left < 0 && Pick(0, 4) == 0, adj_y = Maybe();
     const auto shape_of = [&](int first, int second, bool swapped, bool may_broadcast) {
@@ -222,14 +223,14 @@ class GraphWriter {
              schema::CreateSoftmaxOptions(m_.fbb(), Maybe() ? 1.0f : 0.3f));
     value_ = out;
   }
-  // Keeps the rows, or not.
+  // Adds a RESHAPE that keeps the rows, or makes a single row of all elements.
   void Reshape() {
     const Shape to = Pick(0, 4) == 0 ? Shape{Count(shape_)}
                                      : Shape{Count(shape_) / shape_.back(), shape_.back()};
     value_ = ReshapeTo(value_, to);
     shape_ = to;
   }
-  // Transposes without separating columns.
+  // Adds a TRANSPOSE that keeps the elements of a row together.
   void MoveRows() {
     if (Pick(0, 3) == 0) {
       Shape split = shape_;
@@ -263,7 +264,8 @@ class GraphWriter {
     }
     value_ = Transpose(value_, &shape_, back);
   }
-  // Adds an operation that may be independent of the elements' positions.
+  // Adds an operation between a TRANSPOSE and its inverse; most kinds do not depend on the
+  // elements' positions.
   void AddBetween() {
     switch (Pick(0, 4)) {
       case 0:
@@ -336,12 +338,12 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinReshape, {mean, wanted}, {out});
     return out;
   }
-  // x * LOGISTIC(x): two consumers of x.
+  // Adds x * LOGISTIC(x), so that x has two consumers.
   void Gate() {
     const int gate = Map(kTfLiteBuiltinLogistic, value_, shape_);
     Combine(kTfLiteBuiltinMul, gate, true);
   }
-  // Multiplies by a separate matrix product.
+  // Adds a product of the newest value and the result of a separate matrix product.
   void GateByProduct() {
     if (shape_.size() < 2) return;
     const Shape shape = shape_;
@@ -353,8 +355,8 @@ class GraphWriter {
     value_ = value;
     Combine(kTfLiteBuiltinMul, gate, true);
   }
-  // Adds a chain of element-wise operations with constants, and at the end again with the first
-  // value. A bounded activation every few operations limits the magnitude.
+  // Adds a chain of element-wise operations with constants, and at the end one with the first value
+  // of the chain. A bounded activation every few operations limits the magnitude.
   void Chain() {
     const int first = value_;
     for (int n = Pick(2, 20); n > 0; --n) {
@@ -436,10 +438,10 @@ DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
 }
 
 struct Found {
-  std::vector<std::vector<std::string>> outputs;  // outputs of each inference
+  std::vector<std::vector<std::string>> outputs;  // output bytes of each inference
   int followers = 0;
   int moves = 0;  // number of the given TRANSPOSEs that are in groups
-  // number of tensors in the client's memory, or of partitions that the delegate has run
+  // Number of tensors in the client's memory, or of partitions that the delegate has run.
   int changes = 0;
 };
 
@@ -510,7 +512,7 @@ TEST_F(RowFusedGraphs, clients_and_delegates_may_come_later) {
       ASSERT_TRUE(found.outputs == expected.outputs) << "seed " << seed << ", tensor " << tensor;
       moved += found.changes;
     }
-    // The delegate passes on infinite numbers, which kernels do not.
+    // The delegate passes on infinities, which kernels do not, so both runs use the delegate.
     const LateChanges claims = {.claims = writer.sums()};
     const Found found = RunGraph(model, true, 1, {}, claims);
     ASSERT_TRUE(found.outputs == RunGraph(model, false, 1, {}, claims).outputs) << "seed " << seed;
@@ -577,11 +579,11 @@ constexpr float kScale = 0.25f;
 
 struct Attention {
   std::vector<uint8_t> model;
-  int scores = 0, masked = 0, shares = 0, result = 0;  // tensors
+  int scores = 0, masked = 0, shares = 0, result = 0;  // indices of tensors
 };
 
-// Inputs Q, K, a mask per batch and key, and V, whose RESHAPE follows the SOFTMAX. `also_output`:
-// the SOFTMAX's output is also an output of the graph.
+// An attention with the inputs Q, K, a mask per batch and key, and V, whose RESHAPE follows the
+// SOFTMAX. If `also_output`, the output of the SOFTMAX is also an output of the graph.
 Attention MakeAttention(bool also_output = false) {
   ModelBuilder m;
   Attention a;
@@ -623,7 +625,7 @@ struct Expected {
   std::vector<double> shares, result;
 };
 
-// Computes attention on the interpreter's inputs.
+// Computes the attention on the interpreter's inputs, with plain sums.
 Expected PlainAttention(TfLiteInterpreter* interpreter) {
   const std::vector<float> q = InputOf(interpreter, 0), k = InputOf(interpreter, 1);
   const std::vector<float> mask = InputOf(interpreter, 2), v = InputOf(interpreter, 3);
@@ -666,7 +668,7 @@ TEST_F(RowFusedGraphs, attention_is_one_group_headed_by_its_last_product) {
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
     const DeputyNodeRun run = RunOf(t.get(), node);
-    // V is computed by a node between them.
+    // Node 4, which computes V, is between the nodes of the group, but not in it.
     EXPECT_EQ(run.group_head, node == 4 ? -1 : 5) << node;
     EXPECT_EQ(run.group_size, node == 4 ? 0 : 5) << node;
   }
@@ -676,8 +678,8 @@ TEST_F(RowFusedGraphs, attention_is_one_group_headed_by_its_last_product) {
   EXPECT_EQ(RunOf(t.get(), 0).runs, 0);
 }
 
-// A group's internal tensors are planned after all others, although they are the largest: tensors
-// that are written stay close together.
+// The internal tensors of a group are planned after all others, although they are the largest, so
+// that the tensors that are written stay close together.
 TEST_F(RowFusedGraphs, the_result_of_a_group_is_in_the_last_slot) {
   const Attention a = MakeAttention();
   TestInterpreter t(a.model);
@@ -722,7 +724,7 @@ TEST_F(RowFusedGraphs, tensors_in_client_memory_are_stored) {
   ExpectNear(t.Get<float>(0), expected.result);
 }
 
-// Tensors may also move to the client's memory after the allocation.
+// Tensors may also be moved to the client's memory after the allocation.
 TEST_F(RowFusedGraphs, tensors_that_clients_provide_later_are_stored) {
   ModelBuilder m;
   const Shape shape = {kRows, kKeys};
@@ -773,8 +775,8 @@ TEST_F(RowFusedGraphs, memory_of_the_clients_is_checked_for_aliases) {
   EXPECT_TRUE(Outputs(t.get()) == Outputs(plain.get()));
 }
 
-// The input of a delayed product must not be overwritten by a layer in between, whose ADD would
-// reuse its memory.
+// The input of a delayed product must not be overwritten by a layer that runs before the product
+// and whose ADD would reuse the input's memory.
 TEST_F(RowFusedGraphs, the_inputs_of_delayed_nodes_stay_allocated) {
   ModelBuilder m;
   const Shape shape = {1, 5, 24, 8}, scores = {1, 5, 24, 10};
@@ -805,8 +807,8 @@ TEST_F(RowFusedGraphs, the_inputs_of_delayed_nodes_stay_allocated) {
   EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
 }
 
-// Heads that are contiguous in each row, [rows][heads][depth]: 4 TRANSPOSEs, none of which runs.
-// `also_output`: the last TRANSPOSE's input is also an output of the graph.
+// A model with heads that are contiguous in each row, [rows][heads][depth], and 4 TRANSPOSEs, none
+// of which runs. If `also_output`, the last TRANSPOSE's input is also an output of the graph.
 std::vector<uint8_t> HeadsModel(bool also_output) {
   ModelBuilder m;
   const auto transpose = [&](int from, const std::vector<int32_t>& order, const Shape& to) {
@@ -851,9 +853,10 @@ TEST_F(RowFusedGraphs, heads_are_not_moved) {
   }
 }
 
-// GELU as converters write it, times a gate: one group, with the values of the formula.
+// GELU as converters write it, multiplied by a gate, is one group and computes the values of the
+// formula.
 TEST_F(RowFusedGraphs, a_gated_layer_is_one_group) {
-  constexpr int kManyRows = 101;  // sufficient for two threads
+  constexpr int kManyRows = 101;  // enough work for two threads
   ModelBuilder m;
   const Shape shape = {kManyRows, kKeys};
   const auto tensor = [&m](const Shape& of) { return m.AddTensor(kTfLiteFloat32, of); };
@@ -923,7 +926,7 @@ TEST_F(RowFusedGraphs, a_gated_layer_is_one_group) {
 }
 
 // While a profiler for single nodes is installed, each node runs separately and writes its output;
-// without it, none does.
+// without the profiler, no internal tensor is written.
 TEST_F(RowFusedGraphs, a_profiler_that_comes_and_goes_sees_each_node) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -952,7 +955,7 @@ TEST_F(RowFusedGraphs, another_shape_changes_the_groups) {
   for (int rows : {kRows, 1, 200}) {
     ASSERT_EQ(t.Resize(0, {kBatches, kHeads, rows, kDepth}), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    // With few rows the tiles would be mostly empty.
+    // With one row the nodes are not fused, because the tiles would be mostly empty.
     EXPECT_EQ(FollowersOf(t.get()), rows == 1 ? 0 : 4) << rows;
     FillInputs(t.get(), 9);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();

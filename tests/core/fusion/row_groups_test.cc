@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection of nodes for row-wise fusion groups, on plans built by hand; expectations are literals.
+// Tests the selection of nodes for row-wise fusion groups, on plans built by hand; expectations are
+// literals.
 #include "core/fusion/row_groups.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Kernels of which the pass only compares addresses.
+// Kernels that are never called; the pass only compares their addresses.
 void Compute(TfLiteContext*, TfLiteNode*, const GroupRows&) {}
 ElementOp Element(TfLiteContext*, TfLiteNode*, const ChainedNode&) { return {}; }
 constexpr RowKernel kComputes = {.rows = &Compute}, kRenames = {};
@@ -47,7 +48,7 @@ const FusionOffer kStridedProduct = [] {
   return offer;
 }();
 
-// Plans over tensors with 6 rows of 5; `outputs` are accessible to the caller.
+// A plan over tensors with 6 rows of 5. `outputs` are outputs of the graph.
 class Plan : public PlanBuilder {
  public:
   explicit Plan(size_t tensors, const std::vector<int>& outputs)
@@ -65,7 +66,8 @@ class Plan : public PlanBuilder {
   }
 };
 
-// Product, sum with a mask, SOFTMAX, product with the output of a node in between.
+// A plan of a product, a sum with a mask, a SOFTMAX, and a product with the output of a node in
+// between.
 Plan Attention() {
   Plan plan(9, {8});
   plan.Node({0, 1}, 2, &kProduct).Node({2, 3}, 4, &kSum).Node({4}, 5, &kSoftmax);
@@ -82,7 +84,7 @@ TEST(RowGroups, attention_is_headed_by_its_last_product) {
   const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   EXPECT_EQ(rows.rows, 6);
   ASSERT_THAT(rows.ops, SizeIs(4));
-  // In place, all in one slot.
+  // All operations work in place, in one slot of 5 columns.
   EXPECT_THAT(rows.slot_columns, ElementsAre(5));
   EXPECT_EQ(rows.ops[0].computed[0], -1);
   EXPECT_EQ(rows.ops[1].computed[0], 0);
@@ -113,8 +115,8 @@ TEST(RowGroups, a_value_with_other_consumers_ends_a_group) {
   EXPECT_EQ(OutputOf(groups[0].run), 5);
 }
 
-// Nodes after the head need operands that are available at the head: a group cannot wait for later
-// ones.
+// Nodes after the head need operands that are available when the head runs: a group cannot wait for
+// later operands.
 TEST(RowGroups, nodes_after_the_head_read_available_values) {
   for (const bool late : {false, true}) {
     Plan plan(5, {4});
@@ -127,7 +129,7 @@ TEST(RowGroups, nodes_after_the_head_read_available_values) {
   }
 }
 
-// x * f(x): two nodes of the group read x.
+// In x * f(x), two nodes of the group read x.
 TEST(RowGroups, several_nodes_may_read_a_value) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kProduct).Node({1}, 2, &kMap).Node({1, 2}, 3, &kSum).Node({3}, 4, &kProduct);
@@ -142,7 +144,7 @@ TEST(RowGroups, several_nodes_may_read_a_value) {
   EXPECT_EQ(rows.ops[2].computed[1], 1);
 }
 
-// The mean of each row, subtracted from the row, followed by a product.
+// The plan computes the mean of each row, subtracts it from the row, and multiplies matrices.
 TEST(RowGroups, a_mean_begins_a_group) {
   Plan plan(5, {4});
   plan[1] = {.elements = 6, .channels = 6};
@@ -157,7 +159,7 @@ TEST(RowGroups, a_mean_begins_a_group) {
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(groups[0].head, 3);
   const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
-  // RESHAPE only renames the tensor.
+  // The RESHAPE only renames the tensor, so it is no operation of the group.
   ASSERT_THAT(rows.ops, SizeIs(3));
   EXPECT_EQ(rows.ops[0].out_columns, 1);
   // Rows of another length need a separate slot.
@@ -188,13 +190,14 @@ TEST(RowGroups, fixed_and_shared_tensors_are_not_fused) {
     if (variant == 0) plan[3].fixed = true;
     if (variant == 1) plan[2].fixed = true;
     if (variant == 2) plan[3].computed_once = true;
-    // Memory of a client.
+    // An additional use of tensor 1, as for memory of a client.
     if (variant == 3) ++plan[1].use_count;
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << variant;
   }
 }
 
-// The only follower is also its own second operand, which must not be an internal tensor.
+// The only node after the head reads the head's output as its second operand, but supports internal
+// tensors as its first operand only.
 TEST(RowGroups, an_input_that_must_be_stored_is_not_fused) {
   Plan plan(4, {3});
   const FusionOffer first_only = OfferOf(RowKind::kElementwise, 1);
@@ -222,8 +225,8 @@ std::vector<int64_t> StepsOf(const StridedShape& shape) {
   return {shape.strides, shape.strides + shape.rank};
 }
 
-// Heads that are contiguous in each row, [rows][heads][depth], become the right operands of a
-// batched product.
+// A plan in which heads that are contiguous in each row, [rows][heads][depth], become the right
+// operands of a batched product.
 Plan Heads(const FusionOffer* product = &kStridedProduct) {
   Plan plan(6, {5});
   plan.Shape({1}, {7, 6, 4}).Shape({2}, {6, 4, 7}).Shape({3}, {2, 3, 4, 7});
@@ -251,20 +254,20 @@ TEST(RowGroups, a_product_reads_through_transposes) {
 TEST(RowGroups, transposes_with_other_consumers_run) {
   for (int variant = 0; variant < 7; ++variant) {
     Plan plan = Heads(variant == 6 ? &kProduct : &kStridedProduct);
-    // An output of the graph, or a second consumer.
+    // Variants 0 and 1: a tensor is an output of the graph, or has a second consumer.
     if (variant < 2) ++plan[2 + variant].use_count;
-    // The shape is unknown, or the tensor is a variable.
+    // Variants 2 and 3: the shape is unknown, or the tensor is a variable.
     if (variant == 2) plan[2].fixed = true;
     if (variant == 3) plan[1].fixed = true;
-    // Computed once.
+    // Variant 4: the tensor is computed once.
     if (variant == 4) plan[2].computed_once = true;
-    // The elements are not at regular strides.
+    // Variant 5: the elements are not at regular strides.
     if (variant == 5) plan.Shape({3}, {2, 3, 14, 2});
     EXPECT_THAT(plan.Nodes(), IsEmpty()) << variant;
   }
 }
 
-// A TRANSPOSE of another type, or claimed by a delegate.
+// A TRANSPOSE has no offer if its type is not supported, or if a delegate claims it.
 TEST(RowGroups, transposes_without_an_offer_run) {
   Plan plan(4, {3});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2}, {2, 10, 9}).Shape({3}, {2, 9, 9});
@@ -272,7 +275,7 @@ TEST(RowGroups, transposes_without_an_offer_run) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-// x, a TRANSPOSE, f(x), and `back`.
+// A plan of x, a TRANSPOSE, f(x), and the TRANSPOSE `back`.
 Plan Pair(const FusionOffer* back) {
   Plan plan(5, {4});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9});
@@ -300,7 +303,7 @@ TEST(RowGroups, transposes_that_undo_each_other_move_nothing) {
 TEST(RowGroups, transposes_that_do_not_undo_each_other_run) {
   const std::vector<FusionGroup> groups = Pair(&kRotate).Find();
   ASSERT_THAT(groups, SizeIs(1));
-  // The first one gathers rows.
+  // The first TRANSPOSE, which gathers rows, is outside of the group.
   EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
   const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(2));
@@ -317,8 +320,7 @@ TEST(RowGroups, values_read_in_between_are_stored) {
   }
 }
 
-// For a broadcast tensor, and for row-wise operations, the elements must be in their original
-// order.
+// Broadcast tensors and row-wise operations need the elements in their original order.
 TEST(RowGroups, only_elementwise_nodes_may_be_permuted) {
   for (int variant = 0; variant < 4; ++variant) {
     Plan plan(6, {4});
@@ -336,7 +338,7 @@ TEST(RowGroups, only_elementwise_nodes_may_be_permuted) {
   }
 }
 
-// x[half] * f(x[other half]) of channels that a TRANSPOSE has moved to the front.
+// Computes x[half] * f(x[other half]) of channels that a TRANSPOSE has moved to the front.
 TEST(RowGroups, parts_are_columns_of_rows) {
   FusionOffer halves[2];
   for (int half : {0, 1}) {
@@ -360,7 +362,7 @@ TEST(RowGroups, parts_are_columns_of_rows) {
   EXPECT_EQ(rows.ops[2].out_columns, 10);
 }
 
-// Two of five columns, twice in each row.
+// Slices of two of five columns, twice in each row.
 TEST(RowGroups, slices_within_a_row_are_stored) {
   FusionOffer part = OfferOf(RowKind::kColumnSlice, 1);
   part.by_rows.part_axis = 2;
@@ -392,7 +394,7 @@ TEST(RowGroups, a_product_stores_rows_in_transposed_order) {
     plan.Shape({0, 1, 2}, {6, 9, 9}).Shape({3}, {2, 3, 9, 9}).Shape({4}, {9, 2, 3, 9});
     FusionOffer move = TransposeOf({2, 0, 1, 3});
     if (variant == 1) ++plan[3].use_count;
-    // The columns are separated.
+    // Variant 2: the TRANSPOSE separates the columns.
     if (variant == 2) move = TransposeOf({3, 0, 1, 2});
     plan.Node({0, 1}, 2, variant == 3 ? &kProduct : &kStridedProduct).Node({2}, 3, &kReshape);
     plan.Node({3}, 4, &move);
@@ -413,7 +415,7 @@ TEST(RowGroups, a_product_stores_rows_in_transposed_order) {
 
 // ---- Independent products in a group -----------------------------------------------------------
 
-// f(A x B) * (C x D), followed by a product.
+// A plan of f(A x B) * (C x D), followed by a product.
 Plan Gated() {
   Plan plan(10, {9});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
@@ -447,7 +449,7 @@ TEST(RowGroups, a_gate_of_other_rows_stays_outside) {
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-// One row of 10 000 bytes fits, two do not.
+// The cache holds one row of 10 000 bytes, but not two.
 TEST(RowGroups, a_gate_that_exceeds_the_cache_runs_alone) {
   Plan plan = Gated();
   for (int tensor : {2, 3, 6, 7, 9}) plan[tensor].elements = 6 * 2500;
@@ -455,7 +457,7 @@ TEST(RowGroups, a_gate_that_exceeds_the_cache_runs_alone) {
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-// The gate may be the last product: it is the head then.
+// If the gate is the last product, it is the head.
 TEST(RowGroups, a_gate_can_be_the_head) {
   Plan plan(8, {7});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kMap).Node({4, 5}, 6, &kProduct);
@@ -502,7 +504,7 @@ TEST(RowGroups, elements_pass_from_node_to_node_in_a_chain) {
   const RowOp& op = rows.ops[1];
   EXPECT_EQ(op.node, 9);
   EXPECT_EQ(op.computed[0], 0);
-  EXPECT_EQ(op.out, 0);  // in place: x is not read any more
+  EXPECT_EQ(op.out, 0);  // the result overwrites x, which is not read later
   EXPECT_THAT(rows.slot_columns, ElementsAre(5));
   std::vector<int> made, takes_first;
   for (const ChainedNode& node : op.chain) {
@@ -537,7 +539,7 @@ TEST(RowGroups, chains_end_where_a_value_is_read_twice) {
   Plan plan(6, {5});
   plan.Node({0, 1}, 2, &kProduct).Node({2}, 3, &kActivation).Node({3}, 4, &kActivation);
   plan.Node({3, 4}, 5, &kPair);
-  // from tensor 3: the first of the second chain
+  // Op 2, the first of the second chain, reads tensor 3, where the first chain ends.
   EXPECT_THAT(ChainsOf(plan), ElementsAre(0, 0, 2));
 }
 

@@ -57,13 +57,13 @@ inline int FollowersOf(const TfLiteInterpreter* interpreter) {
   }
 }
 
-// Changes before the second inference.
+// Changes that are made before the second inference.
 struct LateChanges {
-  int custom = -1;            // this tensor moves to memory of the client
-  std::set<int> claims = {};  // a delegate claims these nodes
+  int custom = -1;            // index of a tensor that moves to client memory
+  std::set<int> claims = {};  // nodes that a delegate claims
 };
 
-// Returns the number of tensors that have moved to `memory`.
+// Applies the changes; returns the number of tensors that have moved to `memory`.
 inline int ApplyLateChanges(TestInterpreter* t, const LateChanges& changes, Scripted* delegate,
                             void* memory, size_t bytes) {
   if (!changes.claims.empty()) {

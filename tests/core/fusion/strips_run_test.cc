@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip compute the same bits as single layers: random chains,
+// Tests that layers computed strip by strip compute the same bits as single layers: random chains,
 // with several consumers, intermediate outputs, PADs and following nodes, for caches of different
 // sizes, run with and without DEPUTY_PLAN=off.
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ namespace {
 
 using Shape = std::vector<int32_t>;
 
-// RAII guard: sets the assumed size of the second-level cache in bytes; 0: nodes run one by one.
+// RAII guard: sets the assumed size of the second-level cache in bytes; with 0 the nodes run one by
+// one.
 class WithCache {
  public:
   explicit WithCache(size_t bytes) : fusion_(bytes != 0) { OverrideSecondLevelCache(bytes); }
@@ -117,7 +118,8 @@ class ChainWriter {
              schema::CreateConv2DOptions(m_.fbb(), schema::Padding::SAME, 1, 1, Activation()));
     Made(out);
   }
-  // A window over the image; computing it changes the current sizes to those of the output.
+  // The window of a layer. AddWindow chooses one and changes the shape to that of the layer's
+  // output.
   struct Window {
     int filter, stride, dilation;
     schema::Padding padding;
@@ -157,7 +159,7 @@ class ChainWriter {
                                          w.dilation, w.dilation));
     Made(out);
   }
-  // `before`: the layer's input, which may get a second consumer.
+  // Adds nodes after a layer. `before` is the layer's input, which may get a second consumer.
   void AddFollowers(const Value& before) {
     const Shape shape = value_.shape;
     if (Pick(0, 3) == 0) {
@@ -209,7 +211,7 @@ std::vector<std::string> RunThrice(TestInterpreter* t) {
   return outputs;
 }
 
-// Returns the number of layers that run with the head of another.
+// Returns the number of layers that run in the group of another layer.
 int JoinedLayers(const TfLiteInterpreter* interpreter) {
   int joined = 0;
   for (int node = 0;; ++node) {
@@ -297,12 +299,13 @@ TEST(Strips, chains_have_the_bits_of_single_nodes) {
     std::printf("%s: %d layers joined\n", kernels->name, joined);
     EXPECT_GT(joined, 4 * static_cast<int>(RandomGraphCount(kChains))) << kernels->name;
   }
-  // The scratch memory of groups is reserved in advance, except for layers that are subsampled in
-  // the end.
+  // The scratch memory of groups is reserved in advance, except for layers that are subsampled at
+  // the end of a chain.
   EXPECT_LT(models_with_growing_scratch, 2 + static_cast<int>(RandomGraphCount(kChains) / 20));
 }
 
-// 1x1, DEPTHWISE_CONV_2D of 3x3 and 1x1 over 40x6 pixels of 4 channels, + input.
+// A model of a 1x1 layer, a DEPTHWISE_CONV_2D of 3x3 and a 1x1 layer over 40x6 pixels of 4
+// channels, and an ADD of the input.
 struct BlockModel {
   std::vector<uint8_t> bytes;
   int input, output;
@@ -334,7 +337,7 @@ BlockModel Block(bool also_output) {
   return {m.Finish(), x, y, {expanded, middle, end}};
 }
 constexpr size_t kBlockBytes = size_t{40} * 6 * 4 * sizeof(float);
-// Strips fit, the tensors do not.
+// Cache size in bytes that holds the strips of BlockModel, but not its tensors.
 constexpr size_t kBlockCache = 1000;
 
 TEST(Strips, graph_outputs_are_stored) {
@@ -367,8 +370,8 @@ TEST(Strips, intermediate_tensors_are_not_stored) {
   }
 }
 
-// If a client has put the output into the input's memory, or has memory for an internal tensor,
-// nodes run one by one.
+// If a client has put the output into the input's memory, or provides memory for an internal
+// tensor, the nodes run one by one.
 TEST(Strips, memory_of_the_clients_is_checked_for_aliases) {
   const BlockModel model = Block(false);
   std::vector<std::string> expected;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection of layers that are computed strip by strip, on plans built by hand; expectations are
-// literals.
+// Tests the selection of layers that are computed strip by strip, on plans built by hand;
+// expectations are literals.
 #include "core/fusion/strips.h"
 
 #include <gmock/gmock.h>
@@ -15,14 +15,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Images of 40 rows of 10 bytes; the cache holds 100.
+// Size of the cache in bytes. Images have 40 rows of 10 bytes.
 constexpr size_t kCache = 100;
 FusionOffer LayerOf(const StripOffer& strip) { return {.role = HeadRole{.strip = strip}}; }
 const FusionOffer k1x1 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10});
 const FusionOffer k3x3 = LayerOf({.batches = 1, .rows = 40, .row_bytes = 10, .reach = 3});
 const FusionOffer kHalf =
     LayerOf({.batches = 1, .rows = 20, .row_bytes = 5, .reach = 3, .stride = 2});
-const FusionOffer kOther = {.role = HeadRole{}};  // does not support strips
+const FusionOffer kOther = {.role = HeadRole{}};  // a layer that does not support strips
 const FusionOffer kRelu = {.role = ClampRole{.low = 0, .high = 6}};
 const FusionOffer kSum = {.role = SumRole{.matching_inputs = 3}};
 const FusionOffer kPad = {.role = PadRole{.margins = {.top = 1}}};
@@ -38,7 +38,7 @@ class Plan : public PlanBuilder {
     JoinStrips(nodes(), tensors(), cache, &groups);
     return groups;
   }
-  // Returns the layers of each group that has some.
+  // Returns the positions of the layers of each group that is computed in strips.
   std::vector<std::vector<int>> Layers(size_t cache = kCache) const {
     std::vector<std::vector<int>> layers;
     for (const FusionGroup& group : Find(cache)) {
@@ -51,7 +51,7 @@ class Plan : public PlanBuilder {
   }
 };
 
-// x -> 1x1 -> RELU -> 3x3 -> 1x1 -> + x.
+// A plan of x -> 1x1 -> RELU -> 3x3 -> 1x1 -> + x.
 Plan Block() {
   Plan plan(6);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kRelu).Node({2}, 3, &k3x3).Node({3}, 4, &k1x1);
@@ -72,8 +72,8 @@ TEST(JoinStrips, a_block_is_one_group) {
   EXPECT_EQ(run.layers[0].run.high, 6);
   EXPECT_EQ(run.layers[1].run.output, 3);
   EXPECT_EQ(run.layers[2].run.addend, 0);
-  // Strips of two rows need two rows of the last layer's input, two and four of the others: 80
-  // bytes; three rows would need 110.
+  // Strips of two rows need two rows of the last layer's input, and two and four rows of the
+  // tensors before it: 80 bytes. Three rows would need 110 bytes.
   EXPECT_EQ(run.rows, 2);
   EXPECT_THAT(UnwrittenBy(group, plan.nodes()), ElementsAre(1, 2, 3, 4));
   const std::vector<GroupRead> reads = ReadsOfLayers(run, plan.nodes(), plan.tensors());
@@ -121,14 +121,15 @@ TEST(JoinStrips, fixed_tensors_and_other_layers_are_not_joined) {
   Plan other(4);
   other.Node({0}, 1, &k1x1).Node({1}, 2, &kOther).Node({2}, 3, &k1x1);
   EXPECT_THAT(other.Layers(), IsEmpty());
-  // A node in between that is not a layer.
+  // The node between the layers is not a layer.
   Plan between(4);
   between.Node({0}, 1, &k1x1).Node({1}, 2, nullptr).Node({2}, 3, &k3x3);
   EXPECT_THAT(between.Layers(), IsEmpty());
 }
 
 TEST(JoinStrips, a_layer_with_a_late_operand_is_not_joined) {
-  // The addend is computed between the layers; if it is computed before them, it is available.
+  // An addend that is computed between the layers is too late; one that is computed before them is
+  // available.
   Plan late(6);
   late.Node({0}, 1, &k1x1).Node({0}, 2, nullptr).Node({1}, 3, &k3x3).Node({3, 2}, 4, &kSum);
   EXPECT_THAT(late.Layers(), IsEmpty());
@@ -178,7 +179,7 @@ TEST(JoinStrips, the_length_of_a_chain_is_limited) {
   Plan plan(14);
   for (int n = 0; n < 13; ++n) plan.Node({n}, n + 1, &k1x1);
   EXPECT_THAT(plan.Layers(), ElementsAre(SizeIs(8), SizeIs(5)));
-  // The distance exceeds the limit of the search.
+  // The distance between the layers exceeds the limit of the search.
   Plan far(100);
   far.Node({0}, 1, &k1x1);
   for (int n = 0; n < kMaxGroupSpan; ++n) far.Node({0}, n + 10, nullptr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels that no node reads, on plans built by hand; expectations are literals.
+// Tests which pixels need not be computed because no node reads them, on plans built by hand;
+// expectations are literals.
 #include "core/fusion/subsampling.h"
 
 #include <gmock/gmock.h>
@@ -12,18 +13,18 @@ namespace {
 
 using testing::ElementsAre;
 
-// Layers that support subsampling, by filter and stride.
+// Layers that support subsampling, named by filter size and stride.
 const FusionOffer k1x1 = {.role = HeadRole{.subsamples = true, .pointwise = true}};
 const FusionOffer k1x1Stride2 = {
     .role = HeadRole{.subsamples = true, .pointwise = true, .stride = {2, 2}}};
 const FusionOffer k1x1Stride3 = {
     .role = HeadRole{.subsamples = true, .pointwise = true, .stride = {3, 3}}};
 const FusionOffer k3x3 = {.role = HeadRole{.subsamples = true}};
-const FusionOffer kOther = {.role = HeadRole{}};  // does not support it
+const FusionOffer kOther = {.role = HeadRole{}};  // a layer that does not support subsampling
 const FusionOffer kSum = {.role = SumRole{.matching_inputs = 3}};
 
-// A plan of nodes that read and write tensors; returns the stride of the computed pixels of each
-// tensor.
+// A plan of nodes that read and write tensors. Strides() returns the stride of the computed pixels
+// of each tensor.
 class Plan : public PlanBuilder {
  public:
   explicit Plan(size_t tensors) : PlanBuilder(tensors, {.elements = 72, .channels = 2}) {}
@@ -33,7 +34,7 @@ class Plan : public PlanBuilder {
     SubsampleGroups(nodes(), tensors(), &groups);
     return groups;
   }
-  // By tensor; 1 if all pixels are computed.
+  // Returns the stride by tensor; 1 if all pixels are computed.
   std::vector<int> Strides() const {
     std::vector<int> strides(tensors().size(), 1);
     for (const FusionGroup& group : Find()) {
@@ -60,7 +61,7 @@ TEST(Subsample, a_pointwise_layer_propagates_the_stride) {
   Plan plan(6);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1).Node({2}, 3, &k1x1Stride3);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 3, 3, 1, 1, 1));
-  // Strides multiply.
+  // The strides of consecutive layers multiply.
   Plan twice(6);
   twice.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({2}, 3, &k1x1Stride3);
   EXPECT_THAT(twice.Strides(), ElementsAre(1, 6, 3, 1, 1, 1));
@@ -73,7 +74,7 @@ TEST(Subsample, strides_larger_than_the_image_are_ignored) {
   Plan plan(4);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));
-  // Many small strides, too.
+  // Many small strides would also overflow.
   Plan chain(21);
   chain.Node({0}, 1, &k3x3);
   for (int i = 1; i < 20; ++i) chain.Node({i}, i + 1, &k1x1Stride3);
@@ -103,7 +104,7 @@ TEST(Subsample, all_consumers_must_agree) {
   Plan with_all_pixels(4);
   with_all_pixels.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2).Node({1}, 3, &k3x3);
   EXPECT_THAT(with_all_pixels.Strides(), ElementsAre(1, 1, 1, 1));
-  // The caller, or a client that provides the memory, can read the tensor.
+  // The tensor has a further use: the caller, or a client that provides the memory, can read it.
   Plan seen(3);
   seen.Node({0}, 1, &k3x3).Node({1}, 2, &k1x1Stride2);
   ++seen[1].use_count;
@@ -120,14 +121,14 @@ TEST(Subsample, a_sum_is_subsampled_with_its_layer) {
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
-  // The addend must have the same number of channels.
+  // An addend with another number of channels is not subsampled.
   plan[0].elements = 36;
   plan[0].channels = 1;
   EXPECT_THAT(plan.Strides()[4], 1);
 }
 
 TEST(ExpandPixels, computed_pixels_move_to_their_positions) {
-  // 3x4 pixels of two values, of which 2x2 are computed.
+  // Two images of 3x4 pixels with two values each, of which 2x2 pixels are computed.
   std::vector<int16_t> image(2 * 3 * 4 * 2, -1);
   for (size_t i = 0; i < 16; ++i) image[i] = static_cast<int16_t>(i);
   ExpandPixels({2, 3, 4, 4}, {2, 2}, image.data());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that are parts of another tensor's memory (core/fusion/in_place.h): random graphs of
-// operators that concatenate, split and modify tensors in place compute the same bits as with
+// Tests tensors that are parts of another tensor's memory (core/fusion/in_place.h): random graphs
+// of operators that concatenate, split and modify tensors in place compute the same bits as with
 // copies everywhere.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@
 namespace deputy::views_run_test {
 namespace {
 
-// Values are [1, rows, 16] of float32: the size of a row equals the alignment of tensors.
+// Number of columns of the values, which are [1, rows, 16] of float32: the size of a row equals the
+// alignment of tensors.
 constexpr int kColumns = 16;
 
 class GraphWriter {
@@ -44,7 +45,7 @@ class GraphWriter {
     return m_.Finish();
   }
 
-  // Nodes that the scripted delegate can compute.
+  // Returns the nodes that the scripted delegate can compute.
   const std::set<int>& sums() const { return sums_; }
 
  private:
@@ -98,8 +99,8 @@ class GraphWriter {
     sums_.insert(m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
                           schema::CreateAddOptions(m_.fbb())));
   }
-  // Adds a sum of rows of the newest value; both operands may overlap, and one may be used in all
-  // sums.
+  // Adds a sum of rows of the newest value. The two operands may overlap, and one may be used in
+  // all sums.
   void AddSumOfParts() {
     const Value from = values_.back();
     const int rows = Pick(1, from.rows);
@@ -153,7 +154,7 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinSplitV, {from.tensor, sizes, axis}, {first, second},
              schema::CreateSplitVOptions(m_.fbb(), 2));
   }
-  // Packs two values, and unpacks both again.
+  // Adds a PACK of two values, and an UNPACK of the result.
   void AddPack() {
     const Value a = Source(), b = Source();
     if (a.rows != b.rows) return AddConcatenation();
@@ -251,7 +252,8 @@ TEST(Views, graphs_have_the_bits_of_copies) {
   EXPECT_GE(views, static_cast<int>(graphs));
 }
 
-// A TRANSPOSE that exchanges dimensions of size one only, or other dimensions, too.
+// A TRANSPOSE is a view if it exchanges dimensions of size one only; if it exchanges others, it is
+// not.
 TEST(Views, a_transpose_that_moves_nothing_is_a_view) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt32}) {
     for (const bool moves : {false, true}) {
@@ -296,7 +298,7 @@ TEST(Views, clients_may_provide_memory) {
   EXPECT_GE(moved, 500);
 }
 
-// The first part of a SPLIT is in the client's memory when the arena is planned: the second one
+// The first part of a SPLIT is in the client's memory when the arena is planned: the second part
 // must not use its position in the whole.
 TEST(Views, a_part_in_client_memory_keeps_the_whole_intact) {
   ModelBuilder m;
@@ -343,8 +345,9 @@ TfLiteStatus MakeRows(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Upstream lets it change the shape of an arena tensor; in Deputy the inference fails, and the next
-// one prepares the following nodes again: parts get new positions.
+// Upstream lets a kernel change the shape of an arena tensor while it runs. In Deputy that
+// inference fails, and the next one prepares the following nodes again, so that parts get new
+// positions.
 TEST(Views, resized_parts_get_new_offsets) {
   ModelBuilder m;
   const auto tensor = [&m](int rows) { return m.AddTensor(kTfLiteFloat32, {rows, 16}); };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of the fields of the graph's structs is complete, and a change of each field is detected
-// by all code that uses the list: copies, the digest, the snapshot of a failed apply, the
-// validation layer.
+// Tests that the list of the fields of the graph's structs is complete, and that a change of each
+// field is detected by all code that uses the list: copies, the digest, the snapshot of a failed
+// apply, the validation layer.
 #include "core/graph/graph_fields.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,8 @@ TEST(GraphFields, are_as_many_as_the_structs_have) {
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
-// Every byte except padding belongs to exactly one row.
+// Expects that every byte of the struct except padding belongs to exactly one row of the list of
+// fields.
 template <typename Struct>
 void ExpectEveryByteOnce() {
   Struct fields;
@@ -79,10 +80,10 @@ TEST(GraphFields, cover_every_byte_of_the_structs_once) {
 
 // ---- Detection of changes -----------------------------------------------------------------------
 
-// The target of changed pointers, which are never dereferenced.
+// The target of pointers that the test changes; it is never read through them.
 char elsewhere;
 
-// Assigns a different value.
+// Each overload assigns a different value to a field.
 void Change(TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
 void Change(const TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
 void Change(TfLitePtrUnion& data) { data.raw = &elsewhere; }
@@ -133,7 +134,8 @@ Changes ChangeOne(HandGraph* graph, Struct* fields, Member member) {
   changes.restored = same && GraphDigest(**graph) == digest;
   if constexpr (!kIsArray<Value>) {
     fields->*member = before;
-  } else if (fields->*member != before) {  // the snapshot restores a copy
+    // The snapshot has replaced the array by a copy, so the original is freed here.
+  } else if (fields->*member != before) {
     TfLiteIntArrayFree(const_cast<TfLiteIntArray*>(before));
   }
   return changes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph of a subgraph: indices, ids, pointers, and its representation in a context.
+// Tests the graph of a subgraph: indices, ids, pointers, and its representation in a context.
 #include "core/graph/graph.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST(GraphTensors, that_do_not_exist_are_no_indices_but_absent_ones_are) {
   graph.tensor(1)->allocation_type = kTfLiteMmapRo;
 }
 
-// An index is reused, an id is not.
+// The index of a removed node is used again, its id is not.
 TEST(GraphNodes, have_ids_that_name_no_other_node) {
   TfLiteContext context{};
   Graph graph(&context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strided shapes compared with tables of each element's position.
+// Compares strided shapes with tables of each element's position.
 #include "core/kernel_api/strided_shape.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Places Ascending(int64_t count) {
   return places;
 }
 
-// The reference implementation: element by element.
+// The reference implementation of a transpose, element by element.
 Places Transpose(const Places& places, const Dims& dims, const std::vector<int8_t>& axes) {
   Places moved;
   Dims at(dims.size()), to;
@@ -72,7 +72,7 @@ class Random {
  public:
   explicit Random(uint32_t seed) : random_(seed) {}
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
-  // Splits or merges existing extents.
+  // Returns random extents whose product is `count`.
   Dims Factors(int64_t count) {
     Dims dims;
     while (count > 1) {
@@ -144,7 +144,7 @@ TEST(StridedShape, what_kernels_do_not_take_has_none) {
   EXPECT_FALSE(StridedShape::Dense(Dims(8, 1 << 30)));
 }
 
-// Rows of 8 in memory, of which 3 are selected: rows of 3.
+// A slice of 3 of the 8 elements of each row is dense like a shape with rows of 3.
 TEST(StridedShape, parts_of_rows_lie_closer) {
   const std::vector<int8_t> axes = {0, 2, 1};
   const StridedShape shape = StridedShape::Dense(Dims{2, 5, 8})->Transposed(axes.data());

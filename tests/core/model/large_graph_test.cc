@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large graphs, most of them in small files. Times are not measured: the sizes are such that
+// Tests large graphs, most of them in small files. Times are not measured: the sizes are such that
 // quadratic work would take minutes or run out of memory.
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(LargeGraph, of_many_parts_is_computed_by_their_nodes_under_hot) {
   EXPECT_EQ(status.degraded, 1);
 }
 
-// 8 000 nodes with the same 2 000 inputs, a list that the file stores once.
+// A graph of 8 000 nodes with the same 2 000 inputs, a list that the file stores once.
 TEST(LargeGraph, of_nodes_with_many_inputs_is_delegated) {
   Halving half;
   TestInterpreter t(NodesOverSharedInputs(8000, 2000), AddIdleOperator);
@@ -143,7 +143,7 @@ TEST(LargeGraph, of_transposes_is_computed) {
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  // 50000 rotations of three axes, which is equivalent to two.
+  // 50 000 rotations of three axes are equivalent to two.
   EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
             (std::vector<int>{8, 2, 3}));
 }
@@ -161,7 +161,8 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
   ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(half.inits, kSubgraphs + 1);
-  // A delegate that fails at the last subgraph, so that all are rolled back.
+  // A delegate that fails at the last subgraph, so that the changes of all subgraphs are rolled
+  // back.
   static int calls;
   calls = 0;
   TfLiteDelegate failing = TfLiteDelegateCreate();
@@ -183,7 +184,7 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_by_the_tflite_poli
   EXPECT_EQ(RunOf(t.get(), 0).runner, 0);
 }
 
-// 30 000 signatures whose tensors share a name of a million bytes in the file.
+// The model has 30 000 signatures whose tensors share a name of a million bytes in the file.
 TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
   constexpr int kSignatures = 30000;
   TestInterpreter t(SignaturesOfOneName(kSignatures, 1000000));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits of models: the defaults on loading, those of a caller, and those of an interpreter. A
-// model beyond them is refused with a message before memory is allocated for it.
+// Tests the limits of models: the defaults on loading, those of a caller, and those of an
+// interpreter. A model beyond them is refused with a message before memory is allocated for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ DeputyLimits LimitsOf(int32_t DeputyLimits::*field, int32_t value) {
   return limits;
 }
 
-// `count` references to one subgraph table in the file: y = x + x, two tensors and one node; or an
-// empty one.
+// A model whose file refers to one subgraph table `count` times. The subgraph is y = x + x, two
+// tensors and one node, or empty.
 std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   flatbuffers::FlatBufferBuilder fbb;
   const std::vector<int32_t> shape = {1}, x = {0}, xx = {0, 0}, y = {1};
@@ -49,7 +49,8 @@ std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 
-// Each subgraph i except the last two calls i + 1 or the last one, which does nothing.
+// A model in which each subgraph i except the last two calls subgraph i + 1 or the last one, which
+// does nothing.
 std::vector<uint8_t> Nested(int calls) {
   ModelBuilder m;
   for (int i = 0; i <= calls; ++i) {
@@ -134,7 +135,7 @@ TEST(Loading, with_limits_that_cannot_be_meant_fails) {
 
 // ---- Interpreters -------------------------------------------------------------------------------
 
-// Returns whether the interpreter is created with one limit; the log has the reason if not.
+// Returns whether the interpreter is created with these limits; the log has the reason if not.
 bool IsCreated(const std::vector<uint8_t>& bytes, const DeputyLimits& limits, std::string* log) {
   TestInterpreter t(bytes, [&](TfLiteInterpreterOptions* options) {
     ASSERT_EQ(DeputyInterpreterOptionsSetLimits(options, &limits), kTfLiteOk);

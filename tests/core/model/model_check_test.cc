@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One broken model per check: each is refused, or its subgraph is marked, with one sentence that
-// describes the error. Every case breaks one property of a valid model.
+// Tests one broken model per check: each is refused, or its subgraph is marked, with one sentence
+// that describes the error. Every case breaks one property of a valid model.
 #include "core/model/model_check.h"
 
 #include <gmock/gmock.h>
@@ -136,7 +136,7 @@ const Case kTensorRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Tensors, Refusal, testing::ValuesIn(kTensorRefusals), CaseName);
 
-// Contents of a string tensor with two texts, "ab" and "c", as words.
+// Returns the contents of a string tensor with two texts, "ab" and "c", as 32-bit words.
 std::vector<int32_t> StringWords() { return {2, 16, 18, 19, 0x00636261}; }
 
 std::function<void(ModelBuilder&)> Strings(size_t word, int32_t value) {
@@ -213,8 +213,8 @@ const Case kQuantizationRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Quantization, Refusal, testing::ValuesIn(kQuantizationRefusals), CaseName);
 
-// A 4 × 6 matrix in blocks of 2 × 3: dense rows of blocks, sparse columns. Blocks (0,1), (1,0) and
-// (1,1) are stored, 6 values each.
+// Sparsity of a 4 × 6 matrix in blocks of 2 × 3: dense rows of blocks, sparse columns. Blocks
+// (0,1), (1,0) and (1,1) are stored, 6 values each.
 struct Sparse {
   std::vector<int32_t> shape = {4, 6};
   std::vector<int32_t> traversal = {0, 1, 2, 3};
@@ -393,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(Others, Refusal, testing::ValuesIn(kOtherRefusals), Cas
 
 class Inconsistency : public testing::TestWithParam<Case> {};
 
-// The case's model has three tensors first: 0, 1 and 2.
+// Each case's model begins with three tensors, 0, 1 and 2; the case adds the inconsistency.
 TEST_P(Inconsistency, is_noted_and_the_model_loads) {
   ModelBuilder m;
   for (int i = 0; i < 3; ++i) m.AddTensor(kTfLiteFloat32, {1});
@@ -408,7 +408,8 @@ TEST_P(Inconsistency, is_noted_and_the_model_loads) {
   }
 }
 
-// Adds a node that calls a subgraph that does not exist: the model has two.
+// Returns a function that adds a node that calls a subgraph that does not exist; the model has two
+// subgraphs.
 template <typename Options>
 std::function<void(ModelBuilder&)> Calling(TfLiteBuiltinOperator code, Options options) {
   return [=](ModelBuilder& m) {
@@ -544,7 +545,7 @@ TEST(Consistency, other_operators_may_carry_any_options) {
   EXPECT_EQ(result.model->desc().subgraphs[0].inconsistency, "");
 }
 
-// Old converters pad constants. Only the bytes that the shape needs are read.
+// Constants of old converters have padding; only the bytes that the shape needs are read.
 TEST(Consistency, constants_may_have_spare_bytes_at_their_end) {
   for (const int spare : {1, 4, 64}) {
     for (const bool trailing : {false, true}) {
@@ -577,7 +578,8 @@ TEST(Consistency, constants_may_have_spare_bytes_at_their_end) {
   }
 }
 
-// A chain of `length` subgraphs, each calling the next; the last calls `last`, unless it is -1.
+// A model of a chain of `length` subgraphs, each of which calls the next one; the last one calls
+// subgraph `last`, unless `last` is -1.
 std::vector<uint8_t> Chain(int length, int last) {
   ModelBuilder m;
   for (int i = 0; i < length; ++i) {
@@ -591,7 +593,7 @@ std::vector<uint8_t> Chain(int length, int last) {
 }
 
 TEST(CallDepth, is_accepted_up_to_the_limit) {
-  const std::vector<uint8_t> bytes = Chain(65, -1);  // 64 nested calls
+  const std::vector<uint8_t> bytes = Chain(65, -1);  // 65 subgraphs make 64 nested calls
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
   for (const SubgraphDesc& subgraph : result.model->desc().subgraphs) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damaged files and failing allocations cause no crash. Damaged files are loaded from blocks of
-// exactly their size, so that a sanitizer detects the first byte read beyond the end, and every
-// file that loads is read completely.
+// Tests that damaged files and failing allocations cause no crash. Damaged files are loaded from
+// blocks of exactly their size, so that a sanitizer detects the first byte read beyond the end, and
+// every file that loads is read completely.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "tests/support/load_result.h"
 #include "tests/support/sample_model.h"
 
-// Makes the allocation fail that decrements the countdown to zero, and no other. Not inlined:
-// otherwise g++ warns about `free` of memory from `new`.
+// Countdown of allocations: the one that decrements it to zero fails, and no other. The allocation
+// functions below are not inlined, because g++ would warn about `free` of memory from `new`.
 static std::atomic<int> allocations_until_refusal{0};
 
 __attribute__((noinline)) void* operator new(size_t size) {

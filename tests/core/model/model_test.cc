@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading: the contents of a description and the location of its data.
+// Tests the loading of models: the contents of a description and the location of its data.
 #include "core/model/model.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// An int64 vector whose elements are 4-byte aligned only, as FlatBuffers allow.
+// Writes an int64 vector whose elements are aligned to 4 bytes only, as FlatBuffers allow.
 flatbuffers::Offset<flatbuffers::Vector<int64_t>> MisalignedLongs(
     flatbuffers::FlatBufferBuilder& fbb, const std::vector<int64_t>& values) {
   // Offsets count from the end of the file, whose size is a multiple of 8.
@@ -164,8 +164,8 @@ TEST(OperatorCodes, are_the_greater_of_the_old_and_the_new_field) {
     m.AddRawOperatorCode(schema::CreateOperatorCode(
         m.fbb(), old_code, 0, 1, static_cast<schema::BuiltinOperator>(new_code)));
   };
-  code(9, 0);      // an old file
-  code(9, 9);      // a current one
+  code(9, 0);      // code as in an old file
+  code(9, 9);      // code as in a current file
   code(127, 150);  // a number that does not fit into the old field
   code(-1, 0);
   code(-1, -1);
@@ -294,7 +294,7 @@ TEST(Bytes, of_an_unaligned_caller_are_copied) {
     const auto model = Model::FromBuffer(bytes.data() + shift, original.size(), log.reporter());
     ASSERT_NE(model, nullptr) << shift << ": " << log.all();
     EXPECT_FALSE(LiesIn(model->bytes().data(), bytes));
-    bytes.assign(bytes.size(), 0xAB);  // The caller's bytes are no longer needed.
+    bytes.assign(bytes.size(), 0xAB);  // the model has a copy
     EXPECT_STREQ(model->desc().subgraphs[0].tensors[1].name, "w");
     EXPECT_EQ(reinterpret_cast<const float*>(model->desc().subgraphs[0].tensors[1].data)[0], 1.5f);
   }
@@ -487,8 +487,8 @@ TEST_F(Files, without_a_model_are_refused_and_closed) {
   EXPECT_EQ(after, before) << "no descriptor stays open";
 }
 
-// A file of 2^31 bytes or more cannot be passed to the verifier as a whole. The file is sparse
-// except for its ends, so that it needs only address space.
+// A file of 2^31 bytes or more cannot be passed to the FlatBuffers verifier as a whole. The file is
+// sparse except for its ends, so that it needs only address space.
 TEST_F(Files, beyond_two_gigabytes_are_loaded) {
   const uint64_t offset = (uint64_t{1} << 31) + 4096;
   ModelBuilder m;

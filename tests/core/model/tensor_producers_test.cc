@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models whose graph is invalid: tensors with two producers, consumers before producers, constants
-// that are written or fed. They load, and are refused where TensorFlow Lite refuses an inconsistent
-// model.
+// Tests models whose graph is invalid: tensors with two producers, consumers before producers,
+// constants that are written or fed. Such models load, and are refused where TensorFlow Lite
+// refuses an inconsistent model.
 #include "core/model/tensor_producers.h"
 
 #include <gmock/gmock.h>
@@ -178,8 +178,8 @@ TEST_P(WrongGraph, is_refused_at_allocation_and_invocation) {
   EXPECT_THAT(t.log(), StartsWith("Invoke called on model that is not consistent.; "));
 }
 
-// Applying a static delegate allocates and fails; a dynamic one fails later. Both as in TensorFlow
-// Lite.
+// Applying a static delegate allocates tensors and fails; with a dynamic delegate, the later
+// allocation fails. Both are as in TensorFlow Lite.
 TEST_P(WrongGraph, is_refused_when_a_static_delegate_is_applied) {
   Scripted all({0, 1});
   TestInterpreter t(ModelOf(GetParam()));
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, SoundGraph, testing::ValuesIn(kSound), CaseName
 
 // ---- Called subgraphs ---------------------------------------------------------------------------
 
-// IF(condition, x); both branches call subgraph 1, which `fill` writes.
+// A model of IF(condition, x), both of whose branches call subgraph 1, which `fill` writes.
 std::vector<uint8_t> Calling(const std::function<void(ModelBuilder&)>& fill) {
   ModelBuilder m;
   const int condition = m.AddTensor(kTfLiteBool, {1}, "condition");
@@ -267,7 +267,8 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
 
 // ---- Tensors without a producer ----------------------------------------------------------------
 
-// Uninitialised memory must not be read, as in TensorFlow Lite.
+// A tensor without a producer holds uninitialised memory, which must not be read, as in TensorFlow
+// Lite.
 TEST(UnproducedTensor, is_refused_when_it_is_read) {
   TestInterpreter t(ModelOf({"", [](ModelBuilder& m) { Add(m, kX, kA, kB); }, ""}));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -278,7 +279,7 @@ TEST(UnproducedTensor, is_refused_when_it_is_read) {
 
 // ---- Inputs and outputs out of range ------------------------------------------------------------
 
-// x + x, with other indices for the graph's inputs and outputs.
+// A model of y = x + x with the given indices as the graph's inputs and outputs.
 std::vector<uint8_t> Doubling(const std::vector<int>& inputs, const std::vector<int>& outputs) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -289,8 +290,8 @@ std::vector<uint8_t> Doubling(const std::vector<int>& inputs, const std::vector<
   return m.Finish();
 }
 
-// Every call that accesses inputs or outputs, before any refusal. As in TensorFlow Lite, a graph
-// with an input that does not exist has no inputs.
+// Makes every call that accesses inputs or outputs, each of which must be refused. As in TensorFlow
+// Lite, a graph with an input that does not exist has no inputs.
 void ExpectRefusals(TestInterpreter* t) {
   ASSERT_NE(t->get(), nullptr) << t->log();
   const int inputs = TfLiteInterpreterGetInputTensorCount(t->get());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Proxies of delegates: an interpreter that applies one calls its functions, plain or opaque, and
-// the library recognises exactly its own proxies.
+// Tests proxies of delegates: an interpreter that applies one calls its functions, plain or opaque,
+// and the library recognises exactly its own proxies.
 #include "core/plugin/delegate_proxy.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace deputy::delegate_proxy_test {
 namespace {
 
-// Records the calls and forwards Prepare to another delegate.
+// A proxy that records the calls and forwards Prepare to another delegate.
 class RecordingProxy final : public DelegateProxy {
  public:
   RecordingProxy(TfLiteDelegate* target, bool is_opaque)
@@ -112,7 +112,7 @@ TEST(DelegateProxy, is_recognised_by_its_handle_alone) {
     EXPECT_EQ(DelegateProxy::Of(proxy.handle()), &proxy);
     copy = *proxy.handle();
     EXPECT_EQ(DelegateProxy::Of(&copy), nullptr);
-    // It comes from no plug-in.
+    // The proxy comes from no plug-in.
     EXPECT_EQ(Unwrap(proxy.handle()).inner, proxy.handle());
     EXPECT_EQ(Unwrap(proxy.handle()).library, nullptr);
     gone = proxy.handle();

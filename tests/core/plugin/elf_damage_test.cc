@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damage that would crash the loader, in each of the tables it reads, and the expected message. The
-// library is a valid one of tests/plugins that has every kind of table; the position of the damage
-// is found with the ELF standard's own structs, not with the reader under test.
+// Tests damage that would crash the loader, in each of the tables it reads, and the expected
+// message. The library is a valid one of tests/plugins that has every kind of table; the position
+// of the damage is found with the ELF standard's own structs, not with the reader under test.
 #include <elf.h>
 #include <gmock/gmock.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int64_t kRelr = 36, kRelrEntry = 37;  // missing in older headers
+constexpr int64_t kRelr = 36, kRelrEntry = 37;  // DT_RELR and DT_RELRENT, missing in older headers
 
-// The bytes of a library, and its structs.
+// The bytes of a library to be damaged, with access to its ELF structs.
 class Victim {
  public:
   explicit Victim(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
@@ -57,7 +57,7 @@ class Victim {
     return entry;
   }
   uint64_t& Value(int64_t tag) { return Entry(tag)->d_un.d_val; }
-  // Returns a pointer to the object at an address.
+  // Returns a pointer to the object at a virtual address of the library.
   template <typename T>
   T* At(uint64_t address, uint64_t index = 0) {
     for (unsigned i = 0; i < header()->e_phnum; ++i) {
@@ -83,8 +83,8 @@ class Victim {
     ADD_FAILURE() << "no relocation of type " << type;
     return Table<Elf64_Rela>(table);
   }
-  // Removes the section headers, with which most damage can be detected; the tables are then
-  // checked alone.
+  // Removes the section headers, by which most damage can be detected, so that the loader's tables
+  // alone are checked.
   void DropSections() { header()->e_shoff = header()->e_shnum = 0; }
 
  private:
@@ -131,7 +131,7 @@ TEST_F(ElfDamage, of_segments_is_refused) {
        {"endless note",
         [](Victim* v) { v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00; },
         "a note is truncated"}});
-  // Linked for large pages; the machine's may be smaller.
+  // This library is linked for large pages; the pages of the machine may be smaller.
   ExpectRefused(ReadBytes(Library("large_pages")),
                 {{"data that would become read-only",
                   [](Victim* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
@@ -140,7 +140,8 @@ TEST_F(ElfDamage, of_segments_is_refused) {
 
 using Change = std::function<void(Victim*)>;
 
-// Removes an entry of the dynamic segment, or changes its value.
+// Returns a change that removes an entry of the dynamic segment; SetValue returns one that changes
+// the entry's value.
 Change Lose(int64_t tag) {
   return [tag](Victim* v) { v->Entry(tag)->d_tag = 0x6ffff123; };
 }
@@ -235,7 +236,7 @@ TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
   // The first undefined symbol is one that the library needs, the last symbol is one of its
   // functions.
   const auto needed = [](Victim* v) {
-    uint64_t index = 1;  // section symbols may precede it
+    uint64_t index = 1;  // symbols of sections may come first
     while (v->Table<Elf64_Sym>(DT_SYMTAB, index)->st_shndx != SHN_UNDEF) ++index;
     return v->Table<Elf64_Sym>(DT_SYMTAB, index);
   };
@@ -345,7 +346,7 @@ TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
   EXPECT_THAT(counted.Damage(), HasSubstr("it has fewer relative relocations than it declares"));
 }
 
-// Versions that the library itself defines.
+// Damages the table of versions that the library itself defines.
 TEST_F(ElfDamage, of_defined_versions_is_refused) {
   const char* const kVersions = "the symbols' versions are outside of the loaded segments";
   ExpectRefused(

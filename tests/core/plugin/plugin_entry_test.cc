@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The helpers that plug-ins use for their exported functions.
+// Tests the helpers that plug-ins use for their exported functions.
 #include "c_api/include/deputy_plugin_entry.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class PluginEntry : public testing::Test {
   void SetUp() override { Reported()->clear(); }
 };
 
-// Behaves as the value of the first option says.
+// Creates a delegate or fails, as the value of the option "do" says.
 TfLiteDelegate* Make(const char* const* keys, const char* const* values, size_t count,
                      std::string* error) {
   static TfLiteDelegate delegate = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that provide no delegate: each is refused with its own message, and none of them crashes
-// the process. Damaged files are made from a valid one.
+// Tests files that provide no delegate: each is refused with its own message, and none of them
+// crashes the process. Damaged files are made from a valid one.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -103,7 +103,7 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
       EXPECT_EQ(text, "the plug-in returned NULL and gave no reason)");
       continue;
     }
-    // In a build with another sanitizer, that one's symbols exist, too.
+    // In a build with another sanitizer, the symbols of that sanitizer exist, too.
     EXPECT_EQ(text, std::string("is built with ") + name + ": it needs '" + symbol +
                         "', expected a library without it, since this process is)");
   }
@@ -153,8 +153,8 @@ TEST_F(PluginElf, another_machine_class_or_byte_order_is_named) {
 #endif
 }
 
-// Loads and unloads in a process of its own: dlopen receives files that pass the checks, and must
-// not crash either. Returns true if the process ended normally.
+// Loads and unloads a library in a child process: dlopen receives files that pass the checks, and
+// must not crash either. Returns true if the child ended normally.
 bool SurvivesLoading(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -187,8 +187,8 @@ TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
               StartsWith("is truncated: the table of sections needs"));
 }
 
-// With the address sanitizer, forks would take most of this file's time: there, files that the
-// reader accepts are loaded for one kind of damage only. The reader is tested with all of them.
+// With the address sanitizer, forks would take most of this file's time: there, the files that the
+// reader accepts are loaded for one kind of damage only. The reader is tested with all kinds.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kLoadAll = false;
 #else
@@ -215,18 +215,19 @@ TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
       ++loaded;
     }
   }
-  EXPECT_GT(refused, static_cast<int>(header_bytes * 3 / 2));  // of four changes per byte
+  EXPECT_GT(refused, static_cast<int>(header_bytes * 3 / 2));  // each byte is changed four times
   EXPECT_GT(loaded, 0);                                        // padding, unused addresses, hints
 }
 
-// Bounds, with the address sanitizer: no damage makes the reader access memory outside of the file.
+// No damage may make the reader access memory outside of the file, which the address sanitizer
+// would detect.
 TEST_F(PluginElf, random_damage_is_read_without_harm) {
   const std::vector<uint8_t> good = ReadBytes(Library("described0"));
   std::mt19937 random(5);
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
     std::vector<uint8_t> bytes = good;
-    // Mostly near the tables, which are in the first and the last part.
+    // Two thirds of the changes are in the first 2048 bytes, which hold tables.
     const size_t flips = 1 + random() % 8;
     for (size_t i = 0; i < flips; ++i) {
       const size_t reach = random() % 3 == 0 ? bytes.size() : std::min<size_t>(bytes.size(), 2048);

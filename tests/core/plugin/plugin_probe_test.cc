@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plug-ins that crash the process that loads them are first loaded in a child process; the program
-// must survive everything that the child does.
+// Tests the loading of plug-ins in a child process first, because a plug-in may crash the process
+// that loads it; the program must survive everything that the child does.
 #include "core/plugin/plugin_probe.h"
 
 #include <signal.h>
@@ -87,7 +87,7 @@ TEST_F(PluginProbe, crash_handlers_of_the_program_do_not_run_in_the_child) {
   signal(SIGSEGV, before);
 }
 
-// In this case the system discards the exit status.
+// If SIGCHLD is ignored, the system discards the exit status of the child.
 TEST_F(PluginProbe, works_in_programs_that_ignore_their_children) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   EXPECT_EQ(ProbeInChild([] {}, kPatientMs), "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DeputyPluginReportDelegate: reports of plug-ins of this and older releases on a delegate, and the
-// use of each option.
+// Tests DeputyPluginReportDelegate: reports of plug-ins of this and older releases on a delegate,
+// and the use of each option.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Delegates from libraries: they run, their descriptions are read, the registry finds them, and a
-// library outlives its delegates. The libraries are those of tests/plugins.
+// Tests delegates from libraries: they run, their descriptions are read, the registry finds them,
+// and a library outlives its delegates. The libraries are those of tests/plugins.
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ class PluginWrapper : public QuietTest {};
 class PluginRegistry : public QuietTest {};
 class PluginLife : public QuietTest {};
 
-// y = relu((x + c) * x) - c, with a TANH in the middle that no plug-in supports.
+// A model of y = relu((x + c) * x) - c, with a TANH in the middle that no plug-in supports.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -189,7 +189,7 @@ TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
   const Handle in_destroy = External("throwing", {{"in", "destroy"}});
 }
 
-// Records the calls of plug-ins, with the exceptions they threw.
+// An observer that records the calls of plug-ins, with the exceptions they threw.
 class Notebook final : public CallObserver {
  public:
   virtual ~Notebook() = default;
@@ -254,7 +254,8 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
     ASSERT_NE(plugin->get_support, nullptr);
     EXPECT_EQ(RunWith(delegate.get()), RunOnCpu()) << name;
     EXPECT_EQ(plugin->device_bytes(Unwrap(delegate.get()).inner), 3u) << name;
-    // Memory after the end of the plug-in's struct is not read.
+    // Fields beyond the end of the plug-in's struct are not read: they are null in a struct of the
+    // first release.
     const size_t first_release = offsetof(DeputyDelegatePlugin, list_devices);
     if (std::string(name) == "described_first_release") {
       EXPECT_EQ(plugin->struct_size, first_release);
@@ -439,7 +440,7 @@ TEST_F(PluginRegistry, describes_each_kind) {
   for (DeputyPlugin* plugin : {external, described, stable}) DeputyPluginRelease(plugin);
 }
 
-// A call may have its own reporter.
+// A call that loads a plug-in may have its own reporter.
 TEST(PluginReports, go_to_the_callers_reporter) {
   std::string all, own;
   const auto keep = [](void* text, const char* format, va_list args) {
@@ -570,7 +571,7 @@ void Outlive(const std::string& library) {
   for (const int end : ends) close(end);
 }
 
-// Runs in a process of its own, because executing unloaded code crashes the process.
+// Runs Outlive in a child process, because executing unloaded code crashes the process.
 bool SurvivesOutliving(const std::string& library) {
   const pid_t child = fork();
   if (child == 0) {
@@ -620,7 +621,8 @@ TEST_F(PluginLife, a_thousand_cycles_take_no_more_than_the_first) {
     TfLiteExternalDelegateDelete(delegate);
     EXPECT_NE(WhyNot(Library("null_result")), "");
   };
-  // The allocator counts the cache of a thread as in use until the thread ends.
+  // The work runs on a new thread, because the allocator counts the cache of a thread as in use
+  // until the thread ends.
   const auto run = [&](int cycles) {
     std::thread([&] {
       for (int i = 0; i < cycles; ++i) cycle(i);

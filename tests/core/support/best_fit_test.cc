@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The search of a gap, against a search over all positions, and literal cases. The bound is tested
-// with the planners that use it.
+// Compares the search of a gap with a search over all positions, and with literal cases. The bound
+// is tested with the planners that use it.
 #include "core/support/best_fit.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ struct Gap {
   size_t begin = 0, bytes = 0;
 };
 
-// Returns the best gap of a byte map: the smallest of at least `wanted` bytes, the first of equal
-// ones; no bytes if there is none.
+// Returns the best gap of a byte map: the smallest one of at least `wanted` bytes, the first of
+// equal ones; an empty gap if there is none.
 Gap FindInMap(const std::array<bool, kEnd>& busy, size_t wanted) {
   Gap best;
   for (size_t begin = 0, end; begin < kEnd; begin = end + 1) {

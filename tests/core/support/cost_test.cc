@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Estimated times and the CPU's rates, compared with literals.
+// Compares estimated times and the CPU's rates with literals.
 #include "core/support/cost.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ TEST(CpuRates, grow_with_threads_and_vectors) {
   EXPECT_EQ(four.bytes, 64);
   EXPECT_EQ(four.launch_ns, 500);
   EXPECT_EQ(four.bytewise, 4);
-  // At least one thread; an unknown vector has 8 floats.
+  // Thread counts below one are treated as one; a vector of unknown size is assumed to have 8
+  // floats.
   for (const int threads : {-1, 0, 1}) EXPECT_EQ(CpuRates(threads, 0).macs, 24) << threads;
 }
 

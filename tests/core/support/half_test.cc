@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HalfConversions of float16 and bfloat16 compared with definitions in double: a value is built
+// Compares HalfConversions of float16 and bfloat16 with definitions in double: a value is built
 // from its fields by ldexp, and narrowing must return the nearest value, of two the even one.
 #include "core/support/half.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A format with a sign, `exponent_bits` and `fraction_bits`, 16 in total.
+// A format of 16 bits: a sign, `exponent_bits` and `fraction_bits`.
 struct Format {
   int exponent_bits, fraction_bits;
   float (*widen)(uint16_t);
@@ -28,7 +28,8 @@ struct Format {
 
   int infinity() const { return ((1 << exponent_bits) - 1) << fraction_bits; }
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  // Value of a magnitude; one beyond the largest finite one is the power of two that follows it.
+  // Returns the value of the bits of a magnitude. The bits after those of the largest finite value
+  // give the next power of two.
   double ValueOf(int magnitude) const {
     const int exponent = magnitude >> fraction_bits;
     const int fraction = magnitude & ((1 << fraction_bits) - 1);
@@ -76,7 +77,7 @@ TEST_P(HalfConversions, every_number_is_narrowed_to_itself) {
   }
 }
 
-// All ties between two neighbours, and the floats next to each tie.
+// Converts all ties between two neighbours, and the floats next to each tie.
 TEST_P(HalfConversions, the_nearest_number_is_chosen) {
   const Format& format = GetParam();
   for (int lower = 0; lower < format.infinity(); ++lower) {

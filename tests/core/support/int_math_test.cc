@@ -10,7 +10,7 @@
 namespace deputy::int_math_test {
 namespace {
 
-// Counts up instead of dividing.
+// Returns how many multiples are needed to reach `value`, by counting instead of dividing.
 int64_t MultiplesUpTo(int64_t value, int64_t multiple) {
   int64_t count = 0;
   while (count * multiple < value) ++count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are read back with the schema's accessors.
+// Writes model files and reads them back with the schema's accessors.
 #include "core/support/model_writer.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(ModelWriter, equal_operator_codes_are_added_once) {
   const std::vector<uint8_t> file = w.Finish("");
   const auto& codes = *schema::GetModel(file.data())->operator_codes();
   ASSERT_EQ(codes.size(), 6u);
-  // Readers of old files know numbers below 127 only.
+  // Readers from before the field was widened know numbers below 127 only.
   EXPECT_EQ(codes[4]->deprecated_builtin_code(), 127);
   EXPECT_EQ(static_cast<int>(codes[4]->builtin_code()), 203);
   EXPECT_EQ(codes[1]->custom_code()->str(), "Mine");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes of element types against literal values, for every number that a type may have, and the
-// sets of types that their users support.
+// Compares sizes of element types with literal values, for every number that a type may have, and
+// tests the sets of types that their users support.
 #include "core/support/type_size.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory around a call of foreign code, on a graph and arenas built by hand: constant contents are
-// compared, writes outside of tensors are detected, and unwritten contents are restored.
+// Tests the checks of memory around a call of foreign code, on a graph and arenas built by hand:
+// constant contents are compared, writes outside of tensors are detected, and unwritten contents
+// are restored.
 #include "core/validation/validation_contents.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +25,8 @@ constexpr size_t kBytes = 40;
 
 class Contents : public testing::Test {
  protected:
-  // Three tensors next to each other at position 0; the fourth uses part of their memory at
-  // position 1.
+  // Builds a graph with three tensors next to each other at position 0; the fourth tensor uses part
+  // of their memory at position 1.
   Contents() {
     arena_.SetGuard(kGuardBytes);
     std::vector<Arena::Slot> slots(4);
@@ -43,7 +44,7 @@ class Contents : public testing::Test {
   }
   char* Bytes(int tensor) { return graph_->tensor(tensor)->data.raw; }
 
-  // Formats as "2 before 5+1": tensor, kind, offset and number of bytes.
+  // Returns each damage as "2 before 5+1": tensor, kind, offset and number of bytes.
   static std::vector<std::string> Damages(const GuardedContents& contents) {
     std::vector<std::string> damages;
     contents.FindDamage([&](const GuardedContents::Damage& damage) {
@@ -66,7 +67,7 @@ TEST_F(Contents, of_other_tensors_must_stay) {
   EXPECT_THAT(Damages(contents_), IsEmpty());
   Bytes(0)[3] = 'x';
   Bytes(1)[7] = Bytes(1)[9] = 'x';
-  memset(Bytes(2), 'x', kBytes);  // its output
+  memset(Bytes(2), 'x', kBytes);  // tensor 2 is the node's output
   EXPECT_THAT(Damages(contents_), ElementsAre("0 inside 3+1", "1 inside 7+2"));
 }
 
@@ -120,7 +121,7 @@ TEST_F(Contents, of_constants_have_checksums) {
   Bytes(0)[0] = 'x';
   EXPECT_THAT(sums.Update(*graph_), ElementsAre(1));
   EXPECT_THAT(sums.Update(*graph_), IsEmpty());
-  // A tensor with another constant is not compared with the old contents.
+  // A tensor that gets another constant is not compared with its old contents.
   static char another[19] = "other bytes";
   graph_->tensor(1)->data.raw = another;
   EXPECT_THAT(sums.Update(*graph_), IsEmpty());

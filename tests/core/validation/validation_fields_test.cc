@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs before and after a call of foreign code, on a graph built by hand: the changes that are
-// detected, and those that the runtime may make meanwhile. graph_fields_test.cc covers each field.
+// Tests the comparison of structs before and after a call of foreign code, on a graph built by
+// hand: the changes that are detected, and those that the runtime may make meanwhile.
+// graph_fields_test.cc covers each field.
 #include "core/validation/validation_fields.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ using testing::IsEmpty;
 class SavedFieldsOfAGraph : public testing::Test {
  protected:
   SavedFieldsOfAGraph() { graph_.AddNode({0}, {1}); }
-  // Formats as "tensor 1 dims".
+  // Returns each change as "tensor 1 dims".
   static std::vector<std::string> Changes(const SavedFields& saved) {
     std::vector<std::string> changes;
     saved.Compare([&](const FieldChange& change) {

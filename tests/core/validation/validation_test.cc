@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The validation layer: delegates that each break one rule are reported for that rule, with
+// Tests the validation layer: delegates that each break one rule are reported for that rule, with
 // delegate and call in the text; delegates that keep the contract are not reported.
 #include <gtest/gtest.h>
 
@@ -72,12 +72,13 @@ struct Probe {
   std::vector<int> claims = {1};
   TfLiteRegistration registration{};
 
-  // Called in the callbacks, before their work; each is optional.
+  // Functions that are called in the delegate's callbacks, before the work of the callback; each is
+  // optional.
   std::function<void(TfLiteContext*)> in_delegate_prepare;
   std::function<void(TfLiteContext*, const TfLiteDelegateParams*)> in_init;
   std::function<void(TfLiteContext*, TfLiteNode*)> in_prepare, in_invoke, after_invoke;
   std::function<void(TfLiteContext*, void*)> in_free;
-  // Called in place of the callbacks' work.
+  // Functions that are called in place of the callbacks' work.
   std::function<void*()> init_result;
   std::function<TfLiteStatus(TfLiteContext*, TfLiteTensor*)> copy_from;
   bool writes_output = true;
@@ -102,7 +103,7 @@ struct Probe {
 
   static TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
     auto* probe = static_cast<Probe*>(delegate->data_);
-    // the second subgraph has no nodes to claim
+    // The second subgraph, which has fewer tensors, has no nodes to claim.
     if (context->tensors_size < kBodyTensors + 1) return kTfLiteOk;
     if (probe->in_delegate_prepare) probe->in_delegate_prepare(context);
     TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(probe->claims.size()));
@@ -196,15 +197,14 @@ const char kPrepareOfNode[] = "prepare of subgraph 0 node 3";
 const char kInitOfNode[] = "init of subgraph 0 node 3";
 const char kPrepareOfDelegate[] = "Prepare of the delegate on subgraph 0";
 
-// Checks that all findings are of that rule, and that the first one names the delegate and the
-// call.
+// Checks that all findings are of the rule, and that the first one names the delegate and the call.
 void ExpectOnly(const Findings& findings, const std::string& rule, const std::string& call) {
   ASSERT_FALSE(findings.empty()) << rule;
   for (const Found& found : findings) EXPECT_EQ(found.rule, rule) << Texts(findings);
   const std::string& text = findings[0].text;
   EXPECT_EQ(text.rfind(rule + ": ", 0), 0u) << text;
   EXPECT_NE(text.find(call), std::string::npos) << text;
-  // Before its first replacement only the file name of a plain delegate is known.
+  // Before the first replacement of nodes by a plain delegate, only its file name is known.
   const bool may_lack_name = call.rfind("Prepare of", 0) == 0;
   EXPECT_TRUE(findings[0].delegate_name == "Probe" ||
               (may_lack_name && findings[0].delegate_name == "validation_test"))
@@ -227,7 +227,7 @@ TEST(validation, a_delegate_that_keeps_the_contract_is_not_blamed) {
   }
 }
 
-// A delegate with one error.
+// A delegate that breaks one rule, and the expected finding.
 struct Wrong {
   const char* name;
   const char* rule;
@@ -242,7 +242,7 @@ std::vector<Wrong> WrongDelegates() {
     all.push_back({name, rule, call, std::move(spoil)});
   };
 
-  // Order of calls.
+  // Delegates that break rules on the order of calls.
   add("plan_in_invoke", "V03 delegate-function-outside-prepare", kInvokeOfNode, [](Probe* p) {
     p->in_invoke = [](TfLiteContext* context, TfLiteNode*) {
       TfLiteIntArray* plan = nullptr;
@@ -293,7 +293,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // Arguments and results.
+  // Delegates that break rules on arguments and results.
   add("node_out_of_range", "V10 index-out-of-range", kPrepareOfDelegate, [](Probe* p) {
     p->in_delegate_prepare = [](TfLiteContext* context) {
       TfLiteNode* node = nullptr;
@@ -368,7 +368,7 @@ std::vector<Wrong> WrongDelegates() {
     p->in_delegate_prepare = [](TfLiteContext*) { throw std::runtime_error("no"); };
   });
 
-  // Shapes.
+  // Delegates that break rules on shapes.
   add("resizes_its_input", "V20 resizes-foreign-tensor", kPrepareOfNode, [](Probe* p) {
     p->in_prepare = [](TfLiteContext* context, TfLiteNode* node) {
       TfLiteTensor* in = &context->tensors[node->inputs->data[0]];
@@ -412,7 +412,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // Bytes.
+  // Delegates that break rules on the contents of tensors.
   add("writes_nothing", "V30 output-not-written", kInvokeOfNode,
       [](Probe* p) { p->writes_output = false; });
   add("one_byte_too_many", "V31 writes-outside-output", kInvokeOfNode, [](Probe* p) {
@@ -445,7 +445,7 @@ std::vector<Wrong> WrongDelegates() {
     p->in_invoke = [](TfLiteContext* context, TfLiteNode*) { context->tensors[kZ].data.f[0] = 99; };
   });
 
-  // Fields.
+  // Delegates that break rules on fields of structs.
   add("context_field", "V40 context-field", kPrepareOfNode, [](Probe* p) {
     p->in_prepare = [](TfLiteContext* context, TfLiteNode*) {
       context->recommended_num_threads = 17;
@@ -499,7 +499,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // Buffer handles.
+  // Delegates that break rules on buffer handles.
   add("handle_without_delegate", "V50 handle-without-delegate", kPrepareOfDelegate, [](Probe* p) {
     p->in_delegate_prepare = [](TfLiteContext* context) { context->tensors[kB].buffer_handle = 1; };
     p->base.FreeBufferHandle = &Probe::FreeHandle;
@@ -549,7 +549,7 @@ std::vector<Wrong> WrongDelegates() {
     };
   });
 
-  // Leaks.
+  // Delegates that leak.
   add("no_free", "V60 kernel-never-freed", "free of subgraph 0 node 3", [](Probe* p) {
     static std::unique_ptr<Probe::Kernel> kept;
     p->registration.free = nullptr;
@@ -714,7 +714,7 @@ TEST(validation, a_slow_invoke_is_found_where_there_is_a_budget) {
 
 // ---- Delegates that keep the contract -----------------------------------------------------------
 
-// A chain of eight nodes, alternating ADD and MUL, with a constant.
+// A model of eight nodes in sequence, alternating ADD and MUL, with a constant.
 std::vector<uint8_t> Chain() {
   ModelBuilder m;
   const int c = m.AddConstant<float>(kTfLiteFloat32, {1, 4}, {0.5f, -1, 0.25f, 1.5f}, "c");
@@ -734,7 +734,7 @@ std::vector<uint8_t> Chain() {
   return m.Finish();
 }
 
-// Chain with a float16 constant, and a separate DEQUANTIZE for each node.
+// The model of Chain with a float16 constant, and a separate DEQUANTIZE for each node.
 std::vector<uint8_t> HalfChain() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -757,7 +757,7 @@ std::vector<uint8_t> HalfChain() {
   return m.Finish();
 }
 
-// Two inferences, a resize to another shape and back, one more inference.
+// Runs two inferences, resizes to another shape and back, and runs one more inference.
 std::vector<float> RunLifeCycleOfChain(TestInterpreter* t) {
   std::vector<float> results;
   const auto infer = [&](float value) {
@@ -829,7 +829,7 @@ struct Scripted {
   const char* name;
   ScriptedCallback callback;
   ScriptedFailure failure;
-  const char* rule;  // null: the failure is reported by its own status
+  const char* rule;  // expected rule; null if only the status reports the failure
   const char* call;
 };
 const Scripted kScripted[] = {
@@ -910,7 +910,8 @@ INSTANTIATE_TEST_SUITE_P(all, ScriptedFailures,
 
 // ---- More delegates that keep the contract ------------------------------------------------------
 
-// Nodes in the branches of an IF, which the CPU runs: nested calls.
+// Nodes in the branches of an IF, which the CPU runs, so that calls of the delegate are nested in
+// calls of the IF.
 TEST(validation, delegates_in_branches_are_not_blamed) {
   ModelBuilder m;
   const auto branch = [&](TfLiteBuiltinOperator code) {
@@ -1006,7 +1007,8 @@ TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
 
 // ---- Misuse of the layer itself ----------------------------------------------------------------
 
-// The runtime keeps the order of calls, so the test calls the layer in a wrong order.
+// The runtime calls kernels in the right order, so the test calls the layer directly, in a wrong
+// order.
 TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   Findings findings;
   Probe probe;
@@ -1105,7 +1107,8 @@ TEST(validation, wrong_options_are_refused) {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-// An output that a delegate does not write keeps its previous contents, as without the layer.
+// An output that a delegate does not write keeps its previous contents, as it does without the
+// validation layer.
 TEST(validation, results_stay_what_they_are) {
   const auto run = [](const TestInterpreter::Configure& configure) {
     Probe probe;

@@ -38,7 +38,7 @@ struct State {
   std::string log, failing;
   std::map<NnGraph, Graph> graphs;
   NnGraph last = 0;
-  int connections = 0;  // number of calls of global_init without global_teardown
+  int connections = 0;  // calls of global_init without global_teardown
 };
 
 State& It() {
@@ -46,8 +46,8 @@ State& It() {
   return state;
 }
 
-// Logs a call. Returns whether it may continue: the connection is open and the test does not make
-// the call fail.
+// Logs a call. Returns true if the call may continue: the connection is open and the test does not
+// make the call fail.
 bool Enter(const char* name, const std::string& more = "") {
   It().log += name + (more.empty() ? "" : " " + more) + "\n";
   return It().connections == 1 && It().failing != name;
@@ -65,7 +65,7 @@ Graph* Find(NnGraph graph) {
   return found == It().graphs.end() ? nullptr : &found->second;
 }
 
-// A node may be appended once, before prepare.
+// Returns true if the node may be appended: once, and before prepare.
 bool MayAppend(const Graph* graph, uint32_t node) {
   return graph != nullptr && !graph->prepared && node != 0 && graph->nodes.count(node) == 0;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace deputy::hexagon;
 
-constexpr double kInt32Steps = 2147483648.0;  // 2^31
+constexpr double kInt32Steps = 2147483648.0;  // 2^31, steps from 0 to the maximum
 
 struct Interval {
   double min, max;
@@ -29,12 +29,12 @@ size_t At(const Shape& dims, int b, int y, int x, int c) {
   return static_cast<size_t>(((b * dims[1] + y) * dims[2] + x) * dims[3] + c);
 }
 
-// Real values of a tensor.
+// The dimensions of a tensor and its elements as real values.
 struct Values {
   Shape dims;
   std::vector<double> at;
   double operator()(int b, int y, int x, int c) const {
-    // Broadcasts dimensions of one.
+    // Dimensions of one are broadcast.
     return at[At(dims, dims[0] == 1 ? 0 : b, dims[1] == 1 ? 0 : y, dims[2] == 1 ? 0 : x,
                  dims[3] == 1 ? 0 : c)];
   }
@@ -68,7 +68,7 @@ class Work {
     }
     return values;
   }
-  // Values of an int32 tensor whose range is that of the type.
+  // Returns the values of input `i`, an int32 tensor whose full range corresponds to -max to max.
   Values Ints(size_t i, double max) const {
     Values values{dims(i), {}};
     for (const int32_t v : Raw<int32_t>(i)) values.at.push_back(v * max / kInt32Steps);
@@ -155,8 +155,8 @@ void ForWindow(const Axis& rows, const Axis& columns, int y, int x,
   }
 }
 
-// Inputs: data, filter, ranges of both, stride, bias, its range, the output's range[, scales of
-// channels].
+// Computes a convolution. Inputs: data, filter, ranges of both, stride, bias, its range, the
+// output's range[, scales of channels].
 bool Convolve(Work* work, bool depthwise) {
   if (work->count() != 12 && work->count() != 13) return false;
   const Values data = work->Bytes(0, work->Range(2, 3));
@@ -193,7 +193,7 @@ bool Convolve(Work* work, bool depthwise) {
   return true;
 }
 
-// Inputs: data, its range, window, stride.
+// Computes a pooling. Inputs: data, its range, window, stride.
 bool Pool(Work* work, bool largest) {
   if (work->count() != 5) return false;
   const Interval range = work->Range(1, 2);
@@ -256,7 +256,8 @@ bool BiasAdd(Work* work) {
 using Binary = double (*)(double, double);
 using Unary = double (*)(double);
 
-// Inputs: a, b, their ranges, and the output's range if the operation has one.
+// Applies a function of two operands to all elements. Inputs: a, b, their ranges, and the output's
+// range if the operation has one.
 Values Combine(const Work& work, Binary function) {
   const Values a = work.Bytes(0, work.Range(2, 3)), b = work.Bytes(1, work.Range(4, 5));
   Shape dims;
@@ -329,7 +330,7 @@ bool Reshape(Work* work) {
   return true;
 }
 
-// Inputs: axis, tensors, their minima, their maxima.
+// Concatenates tensors. Inputs: axis, tensors, their minima, their maxima.
 bool Concat(Work* work) {
   const size_t count = (work->count() - 1) / 3;
   const auto axis = static_cast<size_t>(work->Int(0));
@@ -357,7 +358,7 @@ bool Concat(Work* work) {
   return true;
 }
 
-// The padding is the real value zero.
+// Pads a tensor with the real value zero.
 bool Pad(Work* work) {
   const std::vector<int32_t> amounts =
       work->count() == 4 ? work->Raw<int32_t>(3) : std::vector<int32_t>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations of the double, in real numbers.
+// The operations of the test double of Qualcomm's library, computed in real numbers.
 #ifndef DEPUTY_TESTS_DOUBLES_HEXAGON_OPERATIONS_H_
 #define DEPUTY_TESTS_DOUBLES_HEXAGON_OPERATIONS_H_
 
@@ -20,7 +20,8 @@ struct Tensor {
   std::vector<uint8_t> bytes;
 };
 
-// Computes the outputs of a node, one or three. Returns false if its inputs are invalid.
+// Computes the outputs of a node, of which there are one or three. Returns false if its inputs are
+// invalid.
 bool Compute(NnOperation operation, NnPadding padding, const std::vector<const Tensor*>& inputs,
              std::vector<Tensor>* outputs);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requirements of NNAPI's documentation on operations: the level that introduced them, the number
-// and types of operands; and conversion of operands to numbers.
+// Checks the requirements of NNAPI's documentation on operations (the level that introduced them,
+// the number and types of operands), and converts operands to numbers.
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -13,9 +13,9 @@ namespace {
 
 using namespace deputy::nnapi;  // NOLINT: the ABI's numbers
 
-// Letters of a signature: t a tensor, i INT32, f FLOAT32, b BOOL, n a tensor of INT32, s INT32 or
-// FLOAT32, * any number of tensors; after | the optional operands, which are given all or not at
-// all.
+// An operation's signature, as letters: t a tensor, i INT32, f FLOAT32, b BOOL, n a tensor of
+// INT32, s INT32 or FLOAT32, * any number of tensors; after | the optional operands, which are
+// given all or not at all.
 struct Row {
   int32_t code;
   const char* name;
@@ -124,8 +124,8 @@ bool Matches(char letter, const Operand& operand) {
   }
 }
 
-// Returns the letters for `count` operands; "" if the operation cannot have this number of
-// operands.
+// Returns a signature's letters for `count` operands; "" if the operation cannot have this number
+// of operands.
 std::string Expand(std::string_view signature, size_t count) {
   const size_t bar = signature.find('|');
   const std::string first(signature.substr(0, bar));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NNAPI's functions: objects, checks of the order of calls, recording.
+// NNAPI's functions in the test double: objects, checks of the order of calls, recording.
 #include "tests/doubles/nnapi/double.h"
 
 #include <sys/mman.h>
@@ -63,7 +63,7 @@ struct ANeuralNetworksEvent {
 namespace {
 
 struct State {
-  std::mutex mutex;  // protects the following members
+  std::mutex mutex;  // protects the members below
   std::map<std::string, int> failures, counts;
   std::string dump, complaint;
   std::atomic<int> level{kFeatureLevel5};
@@ -142,7 +142,7 @@ std::string List(const std::vector<Number>& numbers) {
   return text.str();
 }
 
-// Formats as "3 TENSOR_INT32[2] = 1,2".
+// Returns an operand as text: "3 TENSOR_INT32[2] = 1,2".
 std::string Describe(const Operand& operand, size_t number) {
   std::ostringstream text;
   text.precision(9);
@@ -156,7 +156,7 @@ std::string Describe(const Operand& operand, size_t number) {
   if (operand.count() > 8) {
     text << " = " << operand.bytes << " bytes";
   } else {
-    Operand stored = operand;  // a copy that decodes to the stored integers
+    Operand stored = operand;  // without scale and zero point: decodes to integers
     stored.scale = stored.scale == 0 ? 0 : 1;
     stored.zero_point = 0;
     std::fill(stored.channel_scales.begin(), stored.channel_scales.end(), 1.0F);
@@ -197,7 +197,7 @@ std::string CheckOperand(const ANeuralNetworksOperandType& type) {
   return "";
 }
 
-// Finds the operand and prepares it for a value; it must not have one yet.
+// Finds the operand and prepares it for a value. Fails if it already has one.
 int PrepareValue(ANeuralNetworksModel* model, int32_t index, size_t length, Operand** out) {
   if (model->is_finished) return Complain(kBadState, "a value for a finished model");
   if (index < 0 || static_cast<size_t>(index) >= model->operands.size()) {
@@ -214,8 +214,8 @@ int PrepareValue(ANeuralNetworksModel* model, int32_t index, size_t length, Oper
   return kNoError;
 }
 
-// Returns a problem unless each operand is an input, has a value, or is written once before it is
-// read.
+// Returns "" if each operand is an input, has a value, or is written once before it is read;
+// otherwise the problem.
 std::string CheckFlow(const ANeuralNetworksModel& model) {
   std::vector<bool> is_known(model.operands.size());
   for (size_t i = 0; i < model.operands.size(); ++i) is_known[i] = model.operands[i].has_value;
@@ -236,7 +236,8 @@ std::string CheckFlow(const ANeuralNetworksModel& model) {
   return is_whole ? "" : "an operand that is never written";
 }
 
-// A bias of weights with one scale per channel has no scales itself: they are computed here.
+// Sets the scales of a bias whose weights have one scale per channel; NNAPI does not store them in
+// the bias.
 void ScaleBias(const Operation& operation, const std::vector<Operand>& operands,
                std::vector<Value>* values) {
   const bool has_bias = operation.code == kConv2d || operation.code == kDepthwiseConv2d ||
@@ -293,7 +294,7 @@ int Run(const ANeuralNetworksExecution& execution) {
   return kNoError;
 }
 
-// Checks before a run that it is the first one and that all arguments are set.
+// Checks, before an execution starts, that it has not run yet and that all arguments are set.
 int Start(ANeuralNetworksExecution* execution) {
   if (execution->is_started) return Complain(kBadState, "an execution that is started twice");
   execution->is_started = true;

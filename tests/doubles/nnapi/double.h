@@ -3,9 +3,9 @@
 // Test double of NNAPI's library: it exports NNAPI's functions, checks how they are called, records
 // the models and computes them with plain loops. Tests with it say nothing about real devices.
 //
-// Tests load its own functions, below, with dlsym. Programs that do not use them can be controlled
-// by the environment variables NNAPI_DOUBLE_FAIL ("Execution_compute=5") and NNAPI_DOUBLE_LEVEL
-// ("29").
+// Tests load the double's own functions, declared here, with dlsym. Programs that do not use them
+// can be controlled by the environment variables NNAPI_DOUBLE_FAIL ("Execution_compute=5") and
+// NNAPI_DOUBLE_LEVEL ("29").
 #ifndef DEPUTY_TESTS_DOUBLES_NNAPI_DOUBLE_H_
 #define DEPUTY_TESTS_DOUBLES_NNAPI_DOUBLE_H_
 
@@ -17,9 +17,9 @@
 
 extern "C" {
 
-// Makes a function ("Model_finish") return `code` from now on; 0: succeed again.
+// Makes a function ("Model_finish") return `code` from now on; code 0 makes it succeed again.
 void NnapiDoubleFail(const char* function, int code);
-// Sets the feature level that it reports, 27 to 31.
+// Sets the feature level that the double reports, 27 to 31.
 void NnapiDoubleSetLevel(int level);
 // Returns the number of calls of a function; for "operations" the number of operations computed;
 // for "alive" the number of existing objects.
@@ -27,7 +27,7 @@ int NnapiDoubleCount(const char* what);
 // Describes the models finished since the last reset, and their compilations, as text. The text is
 // valid until the next call.
 const char* NnapiDoubleDump();
-// The first violation of NNAPI's contract since the last reset; "" if there was none.
+// Returns the first violation of NNAPI's contract since the last reset; "" if there was none.
 const char* NnapiDoubleComplaint();
 void NnapiDoubleReset();
 
@@ -43,7 +43,7 @@ struct Operand {
   std::vector<float> channel_scales;
   uint32_t channel = 0;
 
-  // A value that was set: either copied bytes, or memory of the caller.
+  // True if a value was set: either copied bytes, or memory of the caller.
   bool has_value = false;
   std::vector<uint8_t> copied;
   const void* borrowed = nullptr;
@@ -60,7 +60,7 @@ struct Operation {
   std::vector<uint32_t> inputs, outputs;
 };
 
-// The real values of a tensor or scalar.
+// A tensor or scalar as real values.
 struct Value {
   std::vector<int64_t> dims;
   std::vector<double> data;
@@ -71,13 +71,13 @@ struct Value {
 Value Decode(const Operand& operand, const void* data);
 void Encode(const Value& value, const Operand& operand, void* data);
 
-// Computes an operation. `out` has the outputs' dimensions. Returns "" or a problem. `types` are
-// the operands of the inputs, with their quantisation.
+// Computes an operation into `out`, whose dimensions are set. `types` are the operands of the
+// inputs, with their quantisation. Returns "" or a problem.
 std::string Compute(int32_t code, const std::vector<Value>& in,
                     const std::vector<const Operand*>& types, std::vector<Value>* out);
 
-// Returns "" or the reason why a library of the level does not support the operation with these
-// operands.
+// Returns the reason why a library of the level does not support the operation with these operands;
+// "" if it does.
 std::string CheckOperation(int level, int32_t code, const std::vector<const Operand*>& inputs,
                            const std::vector<const Operand*>& outputs);
 const char* OperationName(int32_t code);

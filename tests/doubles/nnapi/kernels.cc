@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The double's operations, computed on real numbers in double precision.
+// The operations of NNAPI's test double, computed on real numbers in double precision.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -43,7 +43,7 @@ size_t Offset(const Index& dims, const Index& at) {
 double& At(Value& value, const Index& at) { return value.data[Offset(value.dims, at)]; }
 double At(const Value& value, const Index& at) { return value.data[Offset(value.dims, at)]; }
 
-// The element of `value` that is broadcast to the position `at` of a result.
+// Returns the element of `value` that is broadcast to the position `at` of a result.
 double Broadcast(const Value& value, const Index& at) {
   Index own(value.dims.size());
   const size_t skipped = at.size() - own.size();
@@ -59,7 +59,7 @@ Index ToIndex(const Value& value) {
   return index;
 }
 
-// NaN passes through the bounds unchanged.
+// Applies a fused activation. A NaN passes through the bounds unchanged.
 double Fuse(double x, int64_t fuse) {
   if (fuse == kFusedRelu) return x < 0 ? 0 : x;
   if (fuse == kFusedRelu1) return x < -1 ? -1 : x > 1 ? 1 : x;
@@ -133,10 +133,11 @@ void Convolve(const std::vector<Value>& in, bool is_depthwise, Value* out) {
   });
 }
 
-// in: data, filter, bias, shape, padding, strides, fuse, layout.
+// Computes a transposed convolution. `in` holds data, filter, bias, shape, padding, strides, fuse,
+// layout.
 void ConvolveTransposed(const std::vector<Value>& in, Value* out) {
   const Value &image = in[0], &filter = in[1];
-  // Pads like the convolution that it inverts.
+  // The padding is that of the convolution that this operation inverts.
   const Window wide =
       MakeWindow(IntAt(in[4]), out->dims[2], image.dims[2], IntAt(in[5]), filter.dims[2], 1);
   const Window high =
@@ -206,7 +207,8 @@ struct Resize {
     const float rounded = align ? std::round(place) : std::floor(place);
     return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, in - 1);
   }
-  // Returns the two neighbours of an output position and its distance from the first.
+  // Finds the two input positions next to output position `at`; returns its distance from the first
+  // one.
   double Between(int64_t at, int64_t in, int64_t out, int64_t* low, int64_t* high) const {
     const float scale = Scale(in, out);
     const float place =
@@ -451,7 +453,7 @@ void StridedSlice(const std::vector<Value>& in, Value* out) {
   });
 }
 
-// in: data, axis, indices.
+// Computes GATHER along `axis` of `data`.
 std::string Gather(const Value& data, int64_t axis, const Value& indices, Value* out) {
   const auto split = static_cast<size_t>(axis);
   std::string problem;
@@ -508,7 +510,7 @@ double Unary(int32_t code, double x) {
   }
 }
 
-// Wraps around, as int32 arithmetic of NNAPI does.
+// Computes an operation of two int32 numbers, which wraps around on overflow, as in NNAPI.
 double BinaryOfInts(int32_t code, double a, double b) {
   const auto x = static_cast<uint32_t>(static_cast<int32_t>(a));
   const auto y = static_cast<uint32_t>(static_cast<int32_t>(b));

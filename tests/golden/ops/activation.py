@@ -15,7 +15,8 @@ _SMOOTH = ("f32", "f16", "i8", "u8", "i16")
 TYPES = {"RELU": _WIDE, "RELU6": _WIDE, "RELU_N1_TO_1": _NARROW, "RELU_0_TO_1": _NARROW,
          "PRELU": _WIDE, "LEAKY_RELU": _WIDE, "ELU": ("f32", "i8"), "HARD_SWISH": _NARROW,
          "LOGISTIC": (*_SMOOTH, "bf16"), "TANH": (*_SMOOTH, "bf16"), "GELU": _SMOOTH}
-# Quantisation that the kernel requires for the output, by type; others are free.
+# Output quantisation that the kernel requires, by type; types that are not listed have no
+# requirement.
 OUTPUT = {"LOGISTIC": {"i8": q(1 / 256, -128), "u8": q(1 / 256), "i16": q(1 / 32768)},
           "TANH": {"i8": q(1 / 128), "u8": q(1 / 128, 128), "i16": q(1 / 32768)}}
 

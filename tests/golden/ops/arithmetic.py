@@ -196,7 +196,8 @@ def _resized(op, type):
 
 
 def _floats(op):
-    # No denormals: infinity times a denormal depends on whether it is flushed to zero.
+    # There are no denormals, because infinity times a denormal depends on whether it is flushed to
+    # zero.
     special = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38, 1.0])
     a, b = np.repeat(special, 10), np.tile(special, 10)
     yield binary(op, "f32", (100,), data_a=a, data_b=b, name="f32_special_values")

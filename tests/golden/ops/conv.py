@@ -16,8 +16,8 @@ def channel_scales(count, base):
     return (base * (0.5 + (np.arange(count) * 7 % 11) / 8)).astype(np.float32)
 
 
-# Types of data, weights and bias by form, the type of a case with weights. The suffix "_i4" or "_i2":
-# weights of 4 or 2 bits instead of int8.
+# Types of data, weights and bias by form. The suffix "_i4" or "_i2" stands for weights of 4 or 2
+# bits instead of int8.
 FORMS = {"f32": ("f32", "f32", "f32"), "i8": ("i8", "i8", "i32"), "u8": ("u8", "u8", "i32"),
          "i16": ("i16", "i8", "i64"), "hybrid": ("f32", "i8", "f32")}
 FORMS.update({f"{form}_{packed}": (FORMS[form][0], packed, FORMS[form][2])

@@ -92,7 +92,7 @@ def _windows(type):
     for number, (depth, channels) in enumerate([(1, 1), (7, 9), (16, 1), (17, 70), (33, 16)]):
         yield transpose(type, (2, 3, 3, depth), (channels, 2, 2), bias="const",
                         **_per_channel(type), name=f"{type}_depths_{number}")
-    # Any remainder of the division by the stride is valid.
+    # Output sizes with each remainder of the division by the stride, all of which are valid.
     for number, out in enumerate([(1, 7, 9, 4), (1, 8, 9, 4), (1, 7, 10, 4)]):
         yield transpose(type, out=out, **_per_channel(type), name=f"{type}_remainder_{number}")
     yield transpose(type, padding=VALID, out=(1, 10, 12, 4), **_per_channel(type),

@@ -177,7 +177,7 @@ def _gathers(build):
     yield from movement.claims(build, range(1, 9), ("str",), strings,
                                dict(x=(5,), at=((4, 1), (0, 2))),
                                [dict(x=(1,), at=(0,)), dict(x=(3,), at=np.zeros((0,)), dims=(0,))])
-    # TFLite is correct for slices of 4-bit elements if they are whole bytes.
+    # TFLite computes slices of 4-bit elements correctly only if they are whole bytes.
     yield from movement.claims(
         build, range(1, 9), ("i4",), dict(x=(4, 6)), dict(x=(3, 1, 4), at=((2, 0), (1, 1))),
         [dict(x=(1, 2), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))])
@@ -249,7 +249,7 @@ def _lookups(build):
     odd = dict(x=(5, 1, 3), at=(4, 4, 0))
     small = [dict(x=(1, 1), at=(0,)), dict(x=(3, 2), at=np.zeros((0,)), dims=(0,))]
     yield from movement.claims(build, range(1, 6), LOOKED_UP, {}, odd, small)
-    # TFLite is correct for rows of packed elements if they are whole bytes.
+    # TFLite computes rows of packed elements correctly only if they are whole bytes.
     yield from movement.claims(build, range(1, 6), PACKED, dict(x=(4, 4)),
                                dict(x=(5, 1, 8), at=(4, 4, 0)),
                                [dict(x=(1, 4), at=(0,)),

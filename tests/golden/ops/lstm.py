@@ -20,7 +20,7 @@ OPTIONS = {"LSTM": "LSTMOptions",
            "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions"}
 HYBRID_SCALES = [0.004, 0.006, 0.003, 0.005]
 
-# Indices of inputs, as in kernels/rnn/lstm_cell.h.
+# Indices of the first input of each group, as in kernels/rnn/lstm_cell.h.
 INPUT, RECURRENT, PEEPHOLE, BIAS, PROJECTION, STATE, CELL, NORM = 1, 5, 9, 12, 16, 18, 19, 20
 
 
@@ -274,7 +274,7 @@ def _basic_cases():
     yield basic("i8", types=["i8", "i8", "i8", "i32", "i16"], name="refused_basic_i8")
 
 
-# Offsets between the indices of the second cell's tensors and the first's, by group.
+# Indices of the second cell's tensors minus those of the first cell, by group.
 BACKWARD = {INPUT: 18, RECURRENT: 22, PEEPHOLE: 26, BIAS: 29, PROJECTION: 33}
 AUXILIARY, AUXILIARY_WEIGHTS = 39, (40, 44)
 
@@ -326,7 +326,7 @@ def both(batch=2, time=3, inputs=5, cells=4, outputs=None, auxiliary=None, weigh
 def constant(m, kind, dims, quant, least, most):
     if kind != "u8":
         return m.const(kind, dims, quant, low=least, high=most)
-    # Contents of an int8 without -128, which TFLite multiplies wrongly.
+    # int8 contents without -128, which TFLite multiplies wrongly.
     values = generator.integers(m.next_seed(), -127, 127).values(dims, np.int8)
     return m.const(kind, dims, quant, data=values.view(np.uint8))
 

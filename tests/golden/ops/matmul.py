@@ -133,7 +133,7 @@ def _blocks():
     yield full("hybrid_i4", keep=True, x=(2, 3, 64), w=(6, 64), block=32, **reference,
                name="blocks_keep_dims")
     yield full("hybrid_i4", asymmetric=True, **common, **reference, name="blocks_asymmetric")
-    # The kernel ignores the activation (XNNPACK's does not).
+    # TFLite's own kernel ignores the activation; XNNPACK's does not.
     for act in (RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT):
         yield full("hybrid_i4", act=act, **common, **reference, name=f"blocks_act_{act}")
     small = "TFLite takes the scales of blocks for 0"

@@ -11,7 +11,7 @@ from ..pieces import In, Out, counts, node
 OPERATORS = ["QUANTIZE", "DEQUANTIZE", "DENSIFY", "CAST", "BITCAST", "FAKE_QUANT"]
 VERSIONS = {"QUANTIZE": 6, "DEQUANTIZE": 9, "DENSIFY": 1, "CAST": 9, "BITCAST": 1,
             "FAKE_QUANT": 2}
-# Output types of QUANTIZE by input type, and the middle of each type's range.
+# Output types of QUANTIZE by input type; MIDDLE is the middle of each type's range.
 TARGETS = {"f32": ["i8", "u8", "i16", "i4", "u4"], "i8": ["i8", "u8", "i16"], "u8": ["i8", "u8", "i16"],
            "i16": ["i8", "i16", "i32"], "i32": ["i8", "i16"]}
 MIDDLE = {"i8": 0, "u8": 128, "i16": 0, "i32": 0, "i4": 0, "i2": 0, "u4": 8}

@@ -184,7 +184,7 @@ def _shaped_cases(op):
         yield build("i8", **ODD[op], how=how, quant=q(0.1, 5), name=f"i8_{how}")
         for name, (x, to) in REFUSED[op].items():
             undefined = "numbers that overflow" if name == "overflow" else ""
-            # Upstream may support ranks beyond ours.
+            # Upstream may support ranks beyond those of Deputy.
             yield build("f32", x=x, to=list(to), how=how, undefined=undefined,
                         lenient=name.startswith("rank"), name=f"refused_{how}_{name}")
         yield build("f32", **ODD[op], how=how, index="i64", name=f"index_i64_{how}",
@@ -288,7 +288,7 @@ def _batch_cases(op):
                    ((4, 2, 2, 1), (2, 2), ((3, 3), (0, 0)))]
     refused += [((4, 2, 2, 2, 2), (2, 2), ((0, 0), (0, 0))), ((4, 2), (2,), ((0, 0),)),
                 ((4, 2, 2, 1), (2,), ((0, 0),)), ((4, 2, 2, 1), (2, 2, 1), ((0, 0), (0, 0), (0, 0)))]
-    # Zero and negative blocks divide by zero upstream.
+    # Cases in which upstream divides by zero, because a block is zero or negative.
     undefined = [((4, 2, 2, 1), (0, 2), ((0, 0), (0, 0))), ((4, 2, 2, 1), (-2, 2), ((0, 0), (0, 0))),
                  ((4, 2, 2, 1), (2**30, 2**30), ((0, 0), (0, 0)))]
     for how in ("const", "input"):

@@ -221,7 +221,7 @@ def _sums(op, type, make, zero, short):
         for count, (shape, axes) in enumerate(shapes):
             more = {}
             if op == "SUM":
-                # Sums of n random steps stay within about 4 * sqrt(n) * spread.
+                # A sum of n random steps stays within about 4 * sqrt(n) * spread.
                 elements = int(np.prod([shape[a] for a in axes]))
                 so = sx * np.sqrt(elements) * (4 + number)
             yield make(type=type, shape=shape, axes=axes, keep=count == 1, qx=q(sx, zero + 0),

@@ -66,7 +66,7 @@ SPECIAL = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0, -0.5, 3e38, -3e38
                       -20.0, 9.0, -9.0, 3.0, -3.0, 1e-7, 1e7, 4e9, -4e9, 0.49999997])
 
 
-# bfloat16 numbers over the whole range.
+# bfloat16 numbers over the whole range, as float32.
 BRAINS = (np.arange(0, 65536, 37, np.uint32) << 16).view(np.float32)
 
 

@@ -16,7 +16,7 @@ def cut(type="f32", x=(4, 5), begin=(1, 2), size=(2, 2), how="const", index="i32
     m = Model(seed)
     source = m.const(type, x, quant) if const_x else m.input(type, x, quant, resize=resize)
     inputs = [source, indices(m, index, begin, how), indices(m, size_index or index, size, how)]
-    # Unlike others, this kernel compares the output's shape in the file with its own.
+    # Unlike other kernels, this one compares the output's shape in the file with its own.
     shape = ([n - b if s == -1 else s for n, b, s in zip(x, begin, size)]
              if np.shape(begin) == (len(x),) else x)
     m.op("SLICE", inputs, [out_shape(m, out_type or type, shape, qo or quant)], version)

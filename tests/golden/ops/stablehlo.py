@@ -167,7 +167,7 @@ def _pad(op):
 
 def _gather(op):
     for type in TYPES_OF[op]:
-        # Rows 2 and 0 of a matrix.
+        # Gathers rows 2 and 0 of a matrix.
         yield gather(op, type, (3, 4), [1, 4], [[2], [0]], 1, [1], [0], [0], 2,
                      name=f"{type}_rows", tags=ORDINARY)
         yield gather(op, type, (3, 4, 5), [2, 1, 3], [[0, 1], [9, -9], [1, 3]], 1, [0, 2], [1],

@@ -49,7 +49,8 @@ def _grams():
 def project(type="f32", x=(3, 2), hash=(4, 2), kind=SPARSE, weight=None, out="i32", seed=1,
             hash_type="f32", weight_type="f32", data=None, quant=None, version=1, options=True,
             hash_data=None, missing=False, **case):
-    # Widely spaced seeds: small ones are close to one another, but their fingerprints are not.
+    # Integer inputs are widely spaced: small ones are close to one another, but their fingerprints
+    # are not.
     low_high = dict(low=-100, high=100) if type[0] in "iu" and type != "u8" else {}
     if type in ("u8", "u32"):
         low_high = dict(low=0, high=200)
@@ -67,7 +68,7 @@ def _projections():
     yield from movement.claims(project, (1,), HASHED, {},
                                dict(x=(2, 3, 1, 2), hash=(3, 5), kind=DENSE, weight=(2,)),
                                [dict(x=(1,), hash=(1, 1)), dict(x=(1, 0), hash=(2, 3))])
-    # Keys of every length for which the hash function has a separate branch.
+    # Keys with lengths for every branch of the hash function.
     for length in (0, 1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 17, 28, 29, 40, 60, 61, 62, 100, 124, 125, 188,
                    300):
         yield project("i8", (3, length), (4, 9), DENSE, name=f"length_{length}")

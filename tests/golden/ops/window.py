@@ -118,7 +118,7 @@ def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), bas
     m.next_subgraph()
     a, b = m.input(type, ()), m.input(type, ())
     for _ in range(length):
-        # Its output is the next one's input.
+        # The output of each operator of the body is the input of the next one.
         kind = OPTIONS_OF.get(body)
         a = m.tensor(type, ())
         m.op(body, [0, b], [a], **({kind: {}} if kind else {}))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of kernels/common compared with loops over single elements, for lengths around the 16
+// Compares the copies of kernels/common with loops over single elements, for lengths around the 16
 // bytes that they move at once. Memory around the output must not change.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class CopiesTest : public testing::Test {
     std::iota(numbers.begin(), numbers.end(), T{1});
     return numbers;
   }
-  // Returns `count` elements written by `copy`; checks that none around them are.
+  // Returns `count` elements written by `copy`; checks that no elements around them are written.
   template <typename Copy>
   static std::vector<T> Written(int64_t count, const Copy& copy) {
     const auto kept = static_cast<T>(0x5a);
@@ -80,7 +80,7 @@ TYPED_TEST(CopiesTest, rows_and_columns_change_places) {
   }
 }
 
-// Runs that extend to the end of the input, and runs that end before.
+// Copies runs that extend to the end of the input, and runs that end before it.
 TYPED_TEST(CopiesTest, picked_runs_are_those_at_their_places) {
   for (const int64_t length : {1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 70, 600}) {
     for (const int64_t runs : {1, 2, 5, 23}) {

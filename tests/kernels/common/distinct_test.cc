@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbering of distinct keys, by both algorithms, compared with a linear search.
+// Compares the numbering of distinct keys, by both algorithms, with a linear search.
 #include "kernels/common/distinct.h"
 
 #include <gtest/gtest.h>
@@ -67,8 +67,8 @@ TEST(Distinct, chosen_keys_are_sorted_instead) {
   }
 }
 
-// The table is sized for the first keys and does not grow later; without detection the collisions
-// would take 5e8 steps.
+// The table is sized for the first keys and does not grow later; if the collisions were not
+// detected, they would take 5e8 steps.
 TEST(Distinct, keys_that_were_chosen_for_a_large_table_are_noticed_in_it) {
   std::mt19937_64 random(7);
   std::vector<int64_t> keys(65'000);

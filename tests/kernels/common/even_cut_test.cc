@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partitions of a range cover every element once, and have equal sizes per thread.
+// Tests that partitions of a range cover every element once, and have equal sizes per thread.
 #include "kernels/common/even_cut.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(EvenCut, covers_everything_once_in_blocks_that_halve) {
           ExpectCoversOnce(cut, count);
           const int64_t share = count / std::clamp<int64_t>(shares, 1, std::max<int64_t>(count, 1));
           for (int64_t part = 0; part < cut.parts(); ++part) {
-            // The last unit of a share may be incomplete.
+            // The last unit of a thread's share may be incomplete.
             ASSERT_GE(cut.End(part) - cut.Begin(part) + unit - 1, std::min(least, share));
           }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shape arithmetic over constants (kernels/common/fold.h): computed in prepare, so that static
-// delegates can be applied; and bit-identical with the same nodes run by invoke.
+// Tests shape arithmetic over constants (kernels/common/fold.h): it is computed in prepare, so that
+// static delegates can be applied, and is bit-identical with the same nodes run by invoke.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,7 +203,7 @@ const std::map<std::string, Chain>& Chains() {
   return chains;
 }
 
-// x -> SHAPE -> chain -> FILL -> MUL: the last two are of float32.
+// A model of x -> SHAPE -> chain -> FILL -> MUL; the last two are of float32.
 std::vector<uint8_t> FillOfShape(const Chain& chain, int* out_shape) {
   ModelBuilder m;
   IntGraph g(&m);
@@ -310,8 +310,8 @@ TEST(Fold, memory_of_the_client_is_written_by_every_inference) {
 
 // ---- Nodes that a delegate replaces -------------------------------------------------------------
 
-// Replaces node 1, a SLICE of SHAPE, by a node that copies its first elements. The delegate
-// supports dynamic shapes: the graph can be resized while the delegate stays applied.
+// Replaces node 1, a SLICE of SHAPE, by a node that copies the first elements of its input. The
+// delegate supports dynamic shapes: the graph can be resized while the delegate stays applied.
 TfLiteStatus ReplaceSlice(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteRegistration copy{};
   copy.custom_name = "CopyFirst";
@@ -417,7 +417,8 @@ int AddRandomNode(IntGraph* g, std::mt19937* random, int a, int b, int length, i
   }
 }
 
-// `folded` selects the variant; both draw the same numbers. Returns all vectors as graph outputs.
+// A model of random nodes whose vectors are all outputs. `folded` selects the variant with
+// constants; both variants have the same nodes and contents for a seed.
 std::vector<uint8_t> RandomGraph(unsigned seed, bool folded, std::vector<Ints>* out_contents) {
   std::mt19937 random(seed);
   ModelBuilder m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int16 CONV_2D: bit-identical results of every table and the reference code.
+// Tests that int16 CONV_2D has bit-identical results with every table and the reference code.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 depthwise convolutions: DepthwiseLinesS8Kernels of every CPU table compared with plain sums,
-// and the operator on every table and number of threads compared with the plain code; all
-// bit-identical.
+// Compares DepthwiseLinesS8Kernels of every CPU table with plain sums, and the int8
+// DEPTHWISE_CONV_2D on every table and number of threads with the plain code; all bit by bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +107,8 @@ struct alignas(64) Line64 {
   int8_t bytes[64];
 };
 
-// Returns the bias for inputs that are stored with `offset` added.
+// Returns the bias with which kernels compute the same sums from inputs that are stored with
+// `offset` added.
 std::vector<int32_t> BiasWithout(int32_t offset, const Line& l, const Numbers& n) {
   std::vector<int32_t> bias = n.bias;
   const size_t channels = bias.size();
@@ -285,7 +285,7 @@ Bytes Run(const Layer& l, const char* table, int threads) {
   Bytes out;
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<int8_t>(0, RandomBytes(Count(l.batches * l.height, l.width, l.channels), 6));
-  // Twice: the weights are packed in the second run.
+  // The second run uses the weights that the first one has packed.
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     out = t.Get<int8_t>(0);
@@ -325,7 +325,7 @@ TEST(DepthwiseInt8, odd_shapes) {
   }
 }
 
-// With one channel the distance of taps is half of an odd stride, rounded down.
+// With one channel the distance between two taps is half of an odd stride, rounded down.
 TEST(DepthwiseInt8, few_channels_at_any_stride_and_dilation) {
   for (int channels = 1; channels <= 3; ++channels) {
     for (const int size : {3, 5}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DepthwiseF32Kernels::lines of every CPU table compared bit by bit with the plain sum in the same
+// Compares DepthwiseF32Kernels::lines of every CPU table bit by bit with the plain sum in the same
 // order: widths around all block sizes, windows beyond both sides, epilogues, and values that are
 // not finite.
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ struct Line {
   bool adds = false;
   EpilogueF32::Activation activation = EpilogueF32::Activation::kNone;
 
-  // `after` is the number of columns by which the last window extends beyond the input.
+  // Returns the number of input columns. `after` is the number of columns by which the last window
+  // extends beyond the input.
   int width() const { return (columns - 1) * stride + taps - before - after; }
   int image_rows() const { return lines + rows - 1; }
 };
@@ -92,8 +93,8 @@ std::vector<float> Plain(const Line& l, const Numbers& n) {
   return out;
 }
 
-// Returns an empty result if the table does not support lines of that kind. The addend is in the
-// output's memory.
+// Computes a line with a CPU table; the addend is in the output's memory. Returns an empty result
+// if the table does not support lines of that kind.
 std::vector<float> ByTable(const CpuKernels& cpu, const Line& l, const Numbers& n) {
   const size_t line_values = Numbers::Count(l.width(), l.channels, 1);
   std::vector<const float*> inputs, weights;
@@ -212,7 +213,7 @@ TEST(DepthwiseLines, as_many_columns_as_the_input_has) {
   }
 }
 
-// The output has half the columns: padding of stride 2 for an even width.
+// The output has half as many columns as the input, the padding of stride 2 for an even width.
 TEST(DepthwiseLines, half_as_many_columns_as_the_input_has) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int taps : {3, 5}) {
@@ -294,7 +295,7 @@ TEST(DepthwiseLines, clamps_pass_what_is_no_number) {
       numbers.input[40] = std::numeric_limits<float>::quiet_NaN();
       numbers.input[81] = kInfinity;
       numbers.input[130] = -kInfinity;
-      // Sums that are a negative zero.
+      // The bias and values are chosen such that sums are a negative zero.
       numbers.bias[5] = -0.0f;
       for (size_t at = 5; at < numbers.weights.size(); at += 8) numbers.weights[at] = -0.0f;
       for (size_t at = 5; at < numbers.input.size(); at += 8) numbers.input[at] = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// uint8 DEPTHWISE_CONV_2D on every table, number of threads and arithmetic, compared bit by bit
-// with sums computed by the test, and with the plain code.
+// Compares uint8 DEPTHWISE_CONV_2D on every table, number of threads and arithmetic bit by bit with
+// sums computed by the test, and with the plain code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct Numbers {
     input.resize(Count(l.batches * l.height, l.width, l.channels));
     filter.resize(Count(l.filter_height, l.filter_width, l.outputs()));
     for (uint8_t& value : input) value = static_cast<uint8_t>(any(engine));
-    // The limits of the range are frequent.
+    // Many filter values are at the limits of the range.
     for (uint8_t& value : filter) {
       const int pick = any(engine);
       value = static_cast<uint8_t>(pick < 40 ? 0 : pick < 80 ? 255 : any(engine));
@@ -158,7 +158,7 @@ int32_t SumAt(const Layer& l, const Numbers& n, int batch, int y, int x, int cha
   return sum;
 }
 
-// The default arithmetic: the sum times a float32 factor, rounded to even.
+// Computes the result of the default arithmetic: the sum times a float32 factor, rounded to even.
 Bytes Expected(const Layer& l, const Numbers& n) {
   const auto factor =
       static_cast<float>(double{kInputScale} * double{kFilterScale} / double{kOutputScale});

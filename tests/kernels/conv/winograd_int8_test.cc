@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 convolutions of 3x3 by Winograd's transforms: bit-identical with sums over windows, also for
-// the largest numbers, with epilogues and on any number of threads.
+// Tests that int8 convolutions of 3x3 by Winograd's transforms are bit-identical with sums over
+// windows, also for the largest numbers, with epilogues and on any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Layer {
   bool same = true;
   bool has_sum = false;     // followed by an ADD
   bool has_stride = false;  // followed by a strided 1x1 layer
-  bool is_extreme = false;  // only the minimum and the maximum
+  bool is_extreme = false;  // all values are the minimum or the maximum
   int zero_point = 3;
 };
 
@@ -129,7 +129,7 @@ class WinogradInt8 : public testing::Test {
     over_windows_.gemm_s8.winograd = nullptr;
     ASSERT_NE(by_tiles_.gemm_s8.winograd, nullptr);
   }
-  // Compares for all shapes; `change` modifies the layer.
+  // Compares both algorithms for all shapes, with layers that `change` modifies.
   template <typename Change>
   void Compare(const Change& change) const {
     int taken = 0;
@@ -176,8 +176,8 @@ TEST_F(WinogradInt8, leaves_pixels_out_that_nobody_reads) {
   Compare([](Layer* layer) { layer->has_stride = true; });
 }
 
-// Single sums, without rounding that could hide a difference: every number is the minimum or the
-// maximum.
+// Every number is the minimum or the maximum, and the results are single sums, without rounding
+// that could hide a difference.
 TEST_F(WinogradInt8, sums_of_extremes_are_exact) {
   const WinogradS8Kernels& kernels = *by_tiles_.gemm_s8.winograd;
   constexpr int kDepth = 2048, kColumns = 16;

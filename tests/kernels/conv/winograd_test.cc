@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 3x3 convolutions by Winograd's transforms, on every CPU table, compared with sums over windows in
+// Compares 3x3 convolutions by Winograd's transforms, on every CPU table, with sums over windows in
 // double precision: shapes around all tile edges, epilogues, and values that are not finite.
 #include <gtest/gtest.h>
 
@@ -30,7 +30,8 @@ struct Layer {
   int batches, height, width, in, out;
   bool same = true;
   After after = After::kNothing;
-  bool padded = false;  // by a PAD of 1 at each side, in place of SAME
+  // True if the image is padded by a PAD of 1 at each side, in place of SAME.
+  bool padded = false;
 
   int OutHeight() const { return same || padded ? height : height - 2; }
   int OutWidth() const { return same || padded ? width : width - 2; }
@@ -201,7 +202,7 @@ const Sums& SumsOf(const Layer& l, const Numbers& numbers) {
   return sums;
 }
 
-// Returns the model's expected outputs for these sums.
+// Returns the model's expected outputs for `sums`.
 std::vector<double> Expected(const Layer& l, const Numbers& numbers, const Sums& sums) {
   std::vector<double> expected;
   for (size_t i = 0; i < sums.values.size(); ++i) {
@@ -218,7 +219,7 @@ std::vector<double> Expected(const Layer& l, const Numbers& numbers, const Sums&
 
 struct Found {
   Floats output;
-  std::string implementation;  // implementation of the layer
+  std::string implementation;  // name of the layer's implementation
 };
 
 Found Infer(const Layer& layer, const Numbers& numbers, int threads = 1,
@@ -251,7 +252,7 @@ double ErrorOf(const Layer& layer, const Numbers& numbers, const Floats& found) 
   double error = 0;
   for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i) {
     const double here = std::abs(static_cast<double>(found[i]) - expected[i]);
-    // Written so that a NaN error is kept.
+    // If `here` is NaN, the comparison is false and the error becomes NaN.
     error = here <= error ? error : here;
   }
   return error / sums.largest;
@@ -271,11 +272,12 @@ constexpr Layer kShapes[] = {
     {1, 13, 13, 150, 41}, {1, 70, 66, 32, 16},  {1, 10, 9, 129, 72, false},
 };
 
-// A third of the tolerance of the agreement rule.
+// Maximum error relative to the greatest magnitude of a sum, a third of the tolerance of the
+// agreement rule.
 constexpr double kMaxError = 3.3e-6;
 
-// Calls `check` for the tables and layers that may use Winograd's transforms; it returns whether
-// they do.
+// Calls `check` for the tables and layers that may use Winograd's transforms; `check` returns
+// whether the layer uses them.
 template <typename Check>
 void ForEachWinograd(const Check& check) {
   for (const CpuKernels* cpu : CpuTables()) {
@@ -357,7 +359,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
   });
 }
 
-// docs/design/winograd.md lists the measured errors.
+// The measured errors are listed in docs/design/winograd.md.
 TEST(Winograd, loses_little_more_than_sums_over_windows) {
   for (const CpuKernels* cpu : CpuTables()) {
     const ScopedCpu on_cpu(cpu);
@@ -382,7 +384,8 @@ TEST(Winograd, refused_memory_is_reported) {
     TestInterpreter t(ModelOf(layer, numbers).Write(), [most](TfLiteInterpreterOptions* options) {
       DeputyLimits limits{};
       limits.struct_size = sizeof limits;
-      limits.max_block_bytes = most;  // the transforms do not fit into the smaller limit
+      // The transforms do not fit into the smaller of the two limits.
+      limits.max_block_bytes = most;
       DeputyInterpreterOptionsSetLimits(options, &limits);
     });
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();

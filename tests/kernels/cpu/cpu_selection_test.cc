@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selection of kernels by features. No kernel runs here, so that the features of any processor can
-// be tested.
+// Tests the selection of kernels by features. No kernel runs here, so that the features of any
+// processor can be tested.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using F = CpuFeature;
 
 std::string NameOf(const char* name) { return name == nullptr ? "-" : name; }
 
-// Names of the groups' kernels.
+// Returns the name of the kernels in each group of a table.
 std::vector<std::string> NamesOf(const CpuKernels& table) {
   std::vector<std::string> names;
   for (const char* name :
@@ -48,7 +48,8 @@ TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
   EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
 }
 
-// In no group may a set fall back to the reference code if a lesser set has a kernel.
+// A set of features must not use the reference code in any group in which a lesser set has a
+// kernel.
 TEST(CpuTables, every_set_has_all_groups) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const char* group :
@@ -94,8 +95,8 @@ TEST(CpuSelection, sets_allow_what_they_require) {
   for (const CpuSet& set : CpuSets()) EXPECT_TRUE(set.allowed.Includes(set.required)) << set.name;
 }
 
-// Returns true if a table has the kernels of a variant. Null loops of vector tables are filled from
-// others, so these are identified by their name.
+// Returns true if a table has the kernels of a variant. Loops that are null in a vector table are
+// filled from other tables, so variants of loops are identified by name.
 bool Has(const CpuKernels& table, const KernelVariant& variant) {
   CpuKernels copy;
   std::memcpy(static_cast<void*>(&copy), &table, sizeof copy);
@@ -105,7 +106,7 @@ bool Has(const CpuKernels& table, const KernelVariant& variant) {
   return NamesOf(copy) == NamesOf(table);
 }
 
-// Tests compare the tables of the named sets with the reference: a variant that none of them
+// Tests compare the tables of the named sets with the reference: a variant that no named set
 // selects would not be tested.
 TEST(CpuSelection, every_variant_belongs_to_a_named_set) {
   EXPECT_GE(KernelVariants().size(), 8u);
@@ -122,7 +123,7 @@ TEST(CpuSelection, every_variant_belongs_to_a_named_set) {
 
 #if defined(__x86_64__)
 
-// The groups in the order of NamesOf.
+// Features and the expected names of kernels, with the groups in the order of NamesOf.
 struct Row {
   const char* name;
   CpuFeatures features;
@@ -135,7 +136,7 @@ std::vector<Row> Rows() {
                                             "generic", "generic", "-"};
   const std::vector<std::string> avx2 = {"avx2", "-",    "avx2", "avx2", "avx2", "avx2",
                                          "avx2", "avx2", "avx2", "avx2", "avx2"};
-  // int8 products without VNNI are those of AVX2.
+  // Without VNNI, int8 products use the kernels for AVX2.
   const std::vector<std::string> avx512 = {"avx512", "-",    "avx2",   "avx2",   "avx512", "avx512",
                                            "avx512", "avx2", "avx512", "avx512", "-"};
   std::vector<std::string> vnni = avx512, bf16 = avx512, both, amx;
@@ -221,7 +222,7 @@ TEST(CpuSelection, completes_vector_loops) {
   EXPECT_LT(shared, static_cast<int>(avx2.size()) - 10);
 }
 
-// The processor's own features, as the compiler's functions detect them.
+// Compares the detected features with those that the compiler's functions detect.
 TEST(CpuFeatures, are_detected) {
   const CpuFeatures features = DetectCpuFeatures();
   EXPECT_TRUE(features.Includes(kPortableSet));

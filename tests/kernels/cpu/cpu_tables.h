@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of kernels for tests that compare all of them.
+// Lists the CPU's tables of kernels, for tests that compare all of them.
 #ifndef DEPUTY_TESTS_KERNELS_CPU_CPU_TABLES_H_
 #define DEPUTY_TESTS_KERNELS_CPU_CPU_TABLES_H_
 
@@ -26,7 +26,8 @@ inline std::vector<const CpuKernels*> CpuTablesAndReference() {
   return tables;
 }
 
-// Returns the same without "reference", which has no kernels.
+// Returns the tables of all sets that this machine can run, without "reference", which has no
+// kernels.
 inline std::vector<const CpuKernels*> CpuTables() {
   std::vector<const CpuKernels*> tables = CpuTablesAndReference();
   tables.erase(tables.begin());

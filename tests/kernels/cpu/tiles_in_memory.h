@@ -11,17 +11,17 @@
 
 namespace deputy {
 
-// The table "avx512" with its products replaced by AMX's; those of bfloat16 only if the table has
-// them. Null if the machine has no AVX-512.
+// Returns the table "avx512" with its products replaced by AMX's; the bfloat16 products only if the
+// table has them. Null if the machine has no AVX-512.
 const CpuKernels* CpuWithTilesInMemory();
 
-// Like FindCpu, with this additional name.
+// Name of the table of CpuWithTilesInMemory, in addition to those that FindCpu knows.
 inline constexpr char kTilesInMemory[] = "amx_in_memory";
 inline const CpuKernels* FindTestCpu(const char* name) {
   return std::strcmp(name, kTilesInMemory) == 0 ? CpuWithTilesInMemory() : FindCpu(name);
 }
 
-// Returns CpuTables() and that table, if there is one.
+// Returns CpuTables() and the table of CpuWithTilesInMemory, if there is one.
 inline std::vector<const CpuKernels*> CpuTablesAndTiles() {
   std::vector<const CpuKernels*> tables = CpuTables();
   if (const CpuKernels* table = CpuWithTilesInMemory()) tables.push_back(table);
