@@ -136,13 +136,13 @@ bool AreContiguous(const TfLiteTensor* whole, int axis) {
   return HasBytes(whole) && SplitAt(Dims(whole), axis).outer == 1;
 }
 
-// For prepare: offers to make the inputs views of the output.
+// Offers, in prepare, to make the inputs views of the output.
 void OfferToJoin(TfLiteContext* context, const TfLiteNode* node, int axis) {
   if (!AreContiguous(Output(context, node, 0), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kInputsInOutput});
 }
 
-// For prepare: offers to make the outputs views of the input.
+// Offers, in prepare, to make the outputs views of the input.
 void OfferToSplit(TfLiteContext* context, const TfLiteNode* node, int input, int axis) {
   if (!AreContiguous(Input(context, node, input), axis)) return;
   OfferViews(context, node, {.kind = ViewOffer::Kind::kOutputsInInput, .whole = input});

@@ -178,7 +178,7 @@ TfLiteStatus EvalUnpooling(TfLiteContext* context, TfLiteNode* node) {
     for (int iy = 0; iy < data.y.input; ++iy) {
       for (int ix = 0; ix < data.x.input; ++ix) {
         for (int64_t channel = 0; channel < channels; ++channel, ++in, ++index) {
-          // Accepts indices that truncate to 0 from between -1 and 0.
+          // Indices between -1 and 0 are accepted, because they are truncated to 0.
           if (!(*index > -1.0f && *index < static_cast<float>(taps))) {
             return TensorError(context, indices, "expected indices from 0 to %lld, found %g",
                                static_cast<long long>(taps - 1), static_cast<double>(*index));

@@ -269,7 +269,7 @@ TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);
   std::vector<Detection> found;
-  // If there are no boxes, the scores may have any number of classes, even none.
+  // If there are no boxes, the scores may have any number of classes.
   if (!boxes.empty()) {
     found = data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
   }

@@ -276,7 +276,7 @@ bool Has(uint32_t set, int axis) { return (set >> axis & 1) != 0; }
 // of the operand in `fixed` do not belong to windows.
 struct Windows {
   int operand_axis[kMaxRank];    // operand axis of each axis that belongs to windows; else -1
-  int64_t index_step[kMaxRank];  // stride in the indices of each axis that belongs to them; else 0
+  int64_t index_step[kMaxRank];  // stride in the indices of each axis of the indices; else 0
   int index_size = 0;            // number of components of an index
   int64_t component_step = 0;
   std::span<const int64_t> component_axis;  // operand axis of each component of an index

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused activations as a range to which results are clamped. TANH and SIGN_BIT are not ranges; like
-// upstream's kernels, ours ignore them where a range is required.
+// Fused activations as a range to which results are clamped. TANH and SIGN_BIT are not ranges;
+// kernels that require a range ignore them, like upstream's kernels.
 #ifndef DEPUTY_KERNELS_COMMON_ACTIVATION_RANGE_H_
 #define DEPUTY_KERNELS_COMMON_ACTIVATION_RANGE_H_
 

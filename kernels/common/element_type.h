@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps a tensor's element type, known at run time, to a C++ type, for kernels that are templates.
-// bool elements are uint8_t in our kernels, because clients may write any byte.
+// bool elements are uint8_t in kernels, because clients may write any byte.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENT_TYPE_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENT_TYPE_H_
 

@@ -29,9 +29,10 @@ class EvenCut {
         blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))),
         units_(UnitsOf(count)) {}
 
-  // Divides each share into blocks, each of which has half of the share's remaining elements: in
-  // the first share from its begin on, in other shares from their end on. The smallest block has at
-  // least `min_size` elements if the share has; no share has more than four blocks.
+  // Divides each share into blocks, each of which has half of the share's remaining elements. The
+  // largest block is at the begin of the first share, and at the end of any other share. The
+  // smallest block has at least `min_size` elements if the share has; no share has more than four
+  // blocks.
   static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t min_size) {
     EvenCut cut(count, unit, shares, 1);
     const int64_t smallest = cut.UnitsOf(std::max<int64_t>(min_size, 1));

@@ -32,7 +32,7 @@
 
 namespace deputy {
 
-// Maximum rank that our kernels support.
+// Maximum rank of the tensors that kernels support.
 inline constexpr int kMaxRank = 8;
 
 // Type masks for CheckType and OpDef::types.

@@ -219,7 +219,7 @@ void ForEachOutputRow(TfLiteContext* context, const ConvShape& shape, const Func
   });
 }
 
-// For int8 convolutions: computes the bias including the contribution of the input's zero point,
+// Computes the bias of an int8 convolution including the contribution of the input's zero point,
 // padded to whole panels and kMaxTileColumns more. Wraps as the sums do.
 void FoldBias(const PackedWeights<int8_t>& weights, const int32_t* bias, int columns,
               int32_t zero_point, int32_t* out);

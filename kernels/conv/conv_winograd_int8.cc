@@ -183,8 +183,8 @@ size_t ScratchBytes(const ConvData&, const ConvTensors& tensors, const CpuKernel
   return ScratchLayout(tensors.shape, PlanOf(tensors.shape, cpu, workers), workers).total;
 }
 
-// Packs the weights. Channel counts that are whole vectors are whole runs of the packed weights, so
-// parts are contiguous.
+// Returns the packed weights, or null if out of memory. They have a single part: channel counts
+// that are whole vectors are whole runs, so the taps are contiguous without padding.
 const PackedWeights<int8_t>* Weights(TfLiteContext* context, ConvData* data,
                                      const ConvTensors& tensors, const CpuKernels& cpu) {
   return data->matrix.Int8Weights(context, cpu, WinogradMatrix(tensors.shape),

@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-// Distinguishes this kind of packed data in PackedKey.
+// Object whose address distinguishes this kind of packed data in PackedKey.
 constexpr char kForm = 0;
 
 // Returns true for uint8 layers that this implementation supports. The number of taps must fit in

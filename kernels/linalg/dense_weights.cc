@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// Distinguishes this kind of packed data in PackedKey.
+// Object whose address distinguishes this kind of packed data in PackedKey.
 constexpr char kForm = 0;
 
 void Fill(const TfLiteTensor* weights, size_t bytes, char* out) {

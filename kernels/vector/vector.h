@@ -213,7 +213,7 @@ using FixedLoop = void (*)(const T* in, int64_t count, const FixedScale& scale, 
 
 // Piecewise linear function of int16 with two segments that meet at the zero point. With x less its
 // zero point, out = clamp((x >= 0 ? x * above : sign_out * ((sign_in * x) * below)) + zero_out),
-// rounded as by Multiply().
+// rounded as by Multiply() of requantize.h.
 struct FixedPiecewise {
   int32_t zero_in, zero_out;
   FixedMultiplier above, below;
