@@ -66,7 +66,7 @@ struct BatchMatMulData;
 // operand.
 class FloatFactors {
  public:
-  // `rhs` replaces the node's right operand if it has a tensor.
+  // Prepares both operands; `rhs` replaces the node's right operand if `rhs` has a tensor.
   TfLiteStatus Make(TfLiteContext* context, BatchMatMulData* data, const BatchTensors& tensors,
                     const CpuKernels& cpu, const StridedInput& rhs);
   const float* lhs() const { return static_cast<const float*>(lhs_); }

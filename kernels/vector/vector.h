@@ -267,8 +267,8 @@ template <typename T>
 struct LookUpLoops {
   // Returns the wrapping sum of table[largest - values[i]].
   int32_t (*sum)(const T* values, int count, int largest, const int32_t* table) = nullptr;
-  // out[i] = table[largest - values[i]] * by + minimum of T, saturating; entries must not be
-  // negative.
+  // Computes out[i] = table[largest - values[i]] * by + minimum of T, saturating; entries must not
+  // be negative.
   void (*scale)(const T* values, int count, int largest, const int32_t* table,
                 const FixedMultiplier& by, T* out) = nullptr;
 };
