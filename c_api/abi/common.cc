@@ -4,7 +4,8 @@
 // only on the public structs.
 //
 // All memory is allocated with malloc, because the other side may free it with its own copy of
-// these functions. Where upstream crashes on NULL, these return the failure value or do nothing.
+// these functions. Where upstream crashes on NULL, the functions of this file return the failure
+// value or do nothing.
 #include "c_api/include/common.h"
 
 #include <cstddef>
@@ -391,7 +392,7 @@ const TfLiteIntArray* TfLiteTensorGetDimsSignature(const TfLiteTensor* t) {
 
 TfLiteDelegate TfLiteDelegateCreate(void) { return TfLiteDelegate{}; }
 
-// Value defined by the ABI; it is not a valid address.
+// Returns the value that the ABI defines for a failed init; it is not a valid address.
 // NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* TfLiteKernelInitFailed(void) { return reinterpret_cast<void*>(intptr_t{-1}); }
 

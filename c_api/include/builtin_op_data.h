@@ -91,9 +91,9 @@ typedef enum {
 
 // Set of inputs of an LSTM node.
 typedef enum {
-  // 20 or 24 inputs, some of them optional.
+  // The node has 20 or 24 inputs, some of them optional.
   kTfLiteLSTMFullKernel = 0,
-  // 5 inputs.
+  // The node has 5 inputs.
   kTfLiteLSTMBasicKernel = 1,
 } TfLiteLSTMKernelType;
 

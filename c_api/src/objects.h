@@ -41,7 +41,7 @@ struct TfLiteInterpreterOptions {
   deputy::OperatorSet operators;
   std::vector<TfLiteDelegate*> delegates;  // borrowed delegates, in the order of application
   bool delegate_fallback = false;
-  int requirement = 0;                                 // a DeputyRequirement
+  int requirement = 0;  // minimum part of the model for delegates, a DeputyRequirement
   TfLiteTelemetryProfilerStruct* telemetry = nullptr;  // borrowed callbacks; null: none
 };
 
@@ -51,7 +51,8 @@ struct TfLiteInterpreter {
   deputy::WorkerListener workers;
   deputy::TelemetryListener telemetry;
   std::unique_ptr<deputy::Interpreter> impl;
-  deputy::Validation* validation = nullptr;  // owned by `impl`; null: the layer is disabled
+  // Validation layer, owned by `impl`; null: it is disabled.
+  deputy::Validation* validation = nullptr;
   bool delegate_fallback = false;
   bool allow_buffer_handle_output = false;
 };

@@ -153,7 +153,7 @@ void TfLiteOpaqueContextReportErrorVa(struct TfLiteOpaqueContext* opaque_context
                                       const char* format, va_list vlist) {
   TfLiteContext* context = Plain(opaque_context);
   if (context == nullptr || format == nullptr) return;
-  char text[1024];  // longer messages are truncated, as in the error reporter
+  char text[1024];  // a longer message is truncated, as in the error reporter
   vsnprintf(text, sizeof text, format, vlist);
   context->ReportError(context, "%s", text);
 }

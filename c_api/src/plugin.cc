@@ -35,7 +35,7 @@ struct DeputyPluginList {
   struct Entry {
     std::string path;
     std::string error;
-    DeputyPlugin* plugin = nullptr;  // null: `error` describes the failure
+    DeputyPlugin* plugin = nullptr;  // null if loading failed; `error` then has the reason
   };
   ~DeputyPluginList() {
     for (const Entry& entry : entries) DeputyPluginRelease(entry.plugin);

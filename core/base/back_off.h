@@ -36,9 +36,9 @@ class BackOff {
  private:
   const int workers_;
   int allowed_;
-  Time lost_{0};       // accumulated loss, minus savings since
+  Time lost_{0};       // time that workers have cost, minus the time that they have saved since
   Time duration_{0};   // duration of the newest back-off; 0: none yet
-  Time resume_at_{0};  // end of the back-off
+  Time resume_at_{0};  // end of the newest back-off
 };
 
 }  // namespace deputy

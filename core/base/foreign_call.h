@@ -36,13 +36,14 @@ enum class Callback {
 // Describes a call: which function of which node, delegate or tensor.
 struct ForeignCall {
   Callback callback = Callback::kInvoke;
-  TfLiteContext* context = nullptr;    // context of the subgraph; null: the call has none
-  int node = -1;                       // node index; set for functions of kernels only
-  TfLiteDelegate* delegate = nullptr;  // null: a kernel on the CPU, or not known yet
-  int tensor = -1;                     // tensor index; set for functions of buffer handles only
+  TfLiteContext* context = nullptr;  // context of the subgraph; null: the call has none
+  int node = -1;                     // node index; set for functions of kernels only
+  // The called delegate; null: a kernel on the CPU, or not known yet.
+  TfLiteDelegate* delegate = nullptr;
+  int tensor = -1;  // tensor index; set for functions of buffer handles only
   // Begin of the call, set by the observer that measures it; -1: the call is not measured.
   mutable int64_t begin_ns = -1;
-  mutable const ForeignCall* outer = nullptr;  // the enclosing call
+  mutable const ForeignCall* outer = nullptr;  // the call in which this one was made
 };
 
 // Result of a call.

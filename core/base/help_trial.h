@@ -31,11 +31,11 @@ class HelpTrial {
 
   bool alone_ = false;
   Phase phase_ = Phase::kIdle;
-  int inferences_ = 0;  // number of inferences in this phase
-  Time minimum_{0};     // minimum duration in this phase
-  Time current_{0};     // minimum duration of the previous phase, with the other variant
+  int inferences_ = 0;  // number of inferences in the current phase
+  Time minimum_{0};     // minimum duration in the current phase
+  Time current_{0};     // minimum duration of the previous phase, which ran the other variant
   Time interval_{0};    // interval until the next trial; 0: none yet
-  Time resume_at_{0};   // end of the interval
+  Time resume_at_{0};   // end of the current interval
   Time ended_{0};       // end of the newest inference
   Time settled_at_{0};  // time from which woken workers are effective
 };

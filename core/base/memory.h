@@ -20,7 +20,7 @@ struct Limits {
   size_t max_block_bytes;       // size of any one block; default min(physical memory, RLIMIT_AS)
   int max_tensors = 1'000'000;  // number of tensors in all subgraphs together
   int max_nodes = 1'000'000;    // number of nodes in all subgraphs together
-  int max_call_depth = 64;      // depth of nested calls of subgraphs
+  int max_call_depth = 64;      // maximum depth of nested calls of subgraphs
   // Number of subgraphs, limited because a file may refer to one table many times, and each
   // reference becomes a subgraph of a kilobyte or more.
   int max_subgraphs = 100'000;

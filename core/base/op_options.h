@@ -19,14 +19,14 @@ namespace deputy {
 // Type of an operator's options table: the first union (`builtin_options`) or the second
 // (`builtin_options_2`), and the member's number in it, as in the schema.
 struct OptionsKind {
-  uint8_t set = 0;     // 0 = the operator has no options, else 1 or 2
-  uint8_t member = 0;  // discriminator of the union
+  uint8_t set = 0;     // number of the union: 1 or 2; 0: the operator has no options
+  uint8_t member = 0;  // discriminator: which member of the union
   friend bool operator==(const OptionsKind&, const OptionsKind&) = default;
 };
 
 class OpOptions {
  public:
-  OpOptions() = default;  // every field reads as its default
+  OpOptions() = default;  // absent options: every field reads as its default
   // Refers to `table`, a flatbuffers::Table that the verifier has accepted as the member `kind`.
   OpOptions(OptionsKind kind, const void* table) : kind_(kind), table_(table) {}
 
@@ -49,8 +49,8 @@ class OpOptions {
   std::span<const float> Floats(int field) const;
   std::span<const uint8_t> Bytes(int field) const;
 
-  // Enumerations that the C structs number differently from the schema. Unknown values become the C
-  // enum's "unknown" or "none", as in TensorFlow Lite.
+  // Padding and Activation read enumerations that the C structs number differently from the schema.
+  // Unknown values become the C enum's "unknown" or "none", as in TensorFlow Lite.
   TfLitePadding Padding(int field) const;
   TfLiteFusedActivation Activation(int field) const;
   // Reads a TensorType; kTfLiteNoType if no TfLiteType corresponds to it.

@@ -11,7 +11,7 @@
 #include "c_api/include/operator.h"
 
 struct TfLiteOperator {
-  const char* custom_name = nullptr;  // borrowed text
+  const char* custom_name = nullptr;  // name of a custom operator, borrowed
   int version = 0;
   void* (*init)(TfLiteOpaqueContext*, const char*, size_t) = nullptr;
   void (*free)(TfLiteOpaqueContext*, void*) = nullptr;

@@ -21,8 +21,8 @@ class ThreadPool;
 
 // Identifies a packed constant.
 struct PackedKey {
-  const void* constant = nullptr;  // address of its values
-  const void* form = nullptr;      // identifies the code that reads it
+  const void* constant = nullptr;  // address of the constant's values
+  const void* form = nullptr;  // address that identifies the code that reads the packed constant
   std::array<int64_t, 10> layout{};
 
   // clang-tidy mistakes the compiler-generated comparison with 0 for a null pointer.
@@ -74,8 +74,8 @@ class PackedConstants {
   struct Chunk {
     Block block;
     size_t used = 0;
-    size_t expected = 0;  // bytes that will be used soon
-    size_t resident = 0;  // bytes that are already resident
+    size_t expected = 0;  // bytes of the chunk that will be used soon
+    size_t resident = 0;  // bytes of the chunk that are already resident
 
     // Allocates the next `bytes`.
     char* Take(size_t bytes, ThreadPool* pool);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TensorFlow Lite sweeps the plan for each subset until a sweep adds nothing, which is quadratic in
-// the number of subsets. Here every node counts the inputs it still waits for and is queued when
-// the count becomes 0. Two queues, one per kind, reproduce the order of the sweeps: a node that
-// becomes ready after the sweep's position is added in this sweep, one before it in the next.
+// Builds the partitions of a plan. TensorFlow Lite sweeps the plan for each subset until a sweep
+// adds nothing, which is quadratic in the number of subsets. Here every node counts the inputs it
+// still waits for and is queued when the count becomes 0. Two queues, one per kind, reproduce the
+// order of the sweeps: a node that becomes ready after the sweep's position is added in this sweep,
+// one before it in the next.
 #include "core/base/partition.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace deputy {
 namespace {
 
 constexpr int kReady = -1;    // no node of the plan computes the tensor
-constexpr int kPending = -2;  // its producer is not scheduled yet
+constexpr int kPending = -2;  // the producer of the tensor is not scheduled yet
                               // Other values are the index of the subset that computes the tensor.
 
 // Lists of numbers in two arrays, filled in two passes: Count every entry, Reserve, Add every
@@ -269,20 +270,21 @@ class Partitioner {
 
   const PartitionGraph& graph_;
   const PartitionRules& rules_;
-  std::vector<bool> claimed_;          // per node of the table
-  std::vector<bool> scheduled_;        // per plan position
-  std::vector<int> unscheduled_from_;  // per plan position: link towards the next unscheduled one
-  std::vector<int> pending_inputs_;    // per plan position: unscheduled inputs and predecessors
-  Lists consumers_;                    // per computed tensor: plan positions
-  Lists successors_;                   // per plan position: plan positions
-  Queue ready_[2];  // by kind: positions at or after the sweep's whose nodes can run
+  std::vector<bool> claimed_;          // by node index: true if the delegate claims the node
+  std::vector<bool> scheduled_;        // by plan position: true if the node is in a subset
+  std::vector<int> unscheduled_from_;  // by plan position: link towards the next unscheduled one
+  // By plan position: number of unscheduled inputs and predecessors.
+  std::vector<int> pending_inputs_;
+  Lists consumers_;   // by computed tensor: plan positions of its consumers
+  Lists successors_;  // by plan position: plan positions that must run later
+  Queue ready_[2];    // by kind: positions at or after the sweep's whose nodes can run
   // Positions of the open kind that became ready after the sweep had passed them.
   std::vector<int> missed_;
-  int position_ = 0;  // position of the sweep
+  int position_ = 0;  // plan position that the sweep has reached
   // By tensor: index of the subset that computes it, kReady or kPending.
   std::vector<int> producer_;
-  std::vector<int> last_consumer_;  // per tensor: the newest subset that has it as an input
-  std::vector<int> last_exporter_;  // per tensor: the newest subset that has it as an output
+  std::vector<int> last_consumer_;  // by tensor: the newest subset that has it as an input
+  std::vector<int> last_exporter_;  // by tensor: the newest subset that has it as an output
   std::vector<NodeSubset> subsets_;
   size_t scheduled_count_ = 0;
 };

@@ -22,9 +22,9 @@ struct PartitionGraph {
   using ControlEdge = std::pair<int, int>;
 
   int tensor_count = 0;
-  std::vector<Node> nodes;   // the whole node table
+  std::vector<Node> nodes;   // all nodes, in the order of the node table
   std::vector<int> plan;     // node indices in execution order
-  std::vector<int> outputs;  // outputs of the graph
+  std::vector<int> outputs;  // tensor indices of the graph's outputs
   std::vector<ControlEdge> control_edges;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Greedy by size: places the largest block first, each into the smallest sufficient gap among the
-// placed blocks that are alive at the same time, or after the last of them.
+// Places blocks greedily by size: the largest block first, each into the smallest sufficient gap
+// among the placed blocks that are alive at the same time, or after the last of them.
 //
 // Finding the blocks that are alive at the same time by scanning all of them is quadratic, and a
 // malicious model may have 10^6 tensors. Three measures prevent that. A block overlaps [first,
@@ -92,10 +92,12 @@ class PlacedBlocks {
   }
 
   int steps_;
-  std::vector<int> begins_at_;        // list heads, per step
-  std::vector<int> alive_;            // list heads, per tree node; the leaf of step s is s + steps_
-  std::vector<size_t> end_of_alive_;  // per tree node: maximum end in its list
-  std::vector<size_t> end_below_;     // per tree node: maximum end in its list and those below it
+  std::vector<int> begins_at_;  // by step: head of the list of blocks that begin there
+  // By tree node: head of its list of blocks; the leaf of step s is s + steps_.
+  std::vector<int> alive_;
+  std::vector<size_t> end_of_alive_;  // by tree node: maximum end of the blocks in its list
+  // By tree node: maximum end of the blocks in its list and in the lists below it.
+  std::vector<size_t> end_below_;
   std::vector<Entry> entries_;
 };
 

@@ -27,9 +27,9 @@ struct BlockRequest {
 };
 
 struct MemoryPlan {
-  std::vector<size_t> offsets;  // one per request; 0 for empty blocks
+  std::vector<size_t> offsets;  // offset of each requested block; 0 for empty blocks
   size_t total_bytes = 0;
-  size_t busy_bytes = 0;  // end of the last block that is not idle
+  size_t busy_bytes = 0;  // end of the last block that is not rarely accessed
 };
 
 // Assigns an offset to every block. Returns false if sizes overflow. `alignment` is a power of two;

@@ -37,7 +37,7 @@ class Resources {
     bool filled = false;
     std::map<int64_t, std::string> strings;
     std::map<std::string, int64_t, std::less<>> numbers;
-    size_t bytes = 0;  // total size of strings and numbers
+    size_t bytes = 0;  // total size of the table's strings and numbers
   };
   // The state at one moment. Taking a snapshot copies no contents; Assign copies instead of
   // overwriting while a snapshot refers to the old contents.

@@ -32,8 +32,8 @@ class ScratchArena {
 
  private:
   struct Piece {
-    size_t end;      // end of the used memory, including the piece
-    Block separate;  // memory of a piece for which the block was too small
+    size_t end;      // end of the used memory, including this piece
+    Block separate;  // memory of this piece if the block was too small for it
   };
 
   bool Grow(size_t bytes, const Limits& limits);

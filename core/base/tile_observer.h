@@ -13,7 +13,7 @@ namespace deputy {
 
 // The tiles of one worker, and the time from the begin of its first tile to the end of its last.
 struct TileWork {
-  int worker = 0;  // 0: the caller
+  int worker = 0;  // number of the worker; 0: the caller
   int tiles = 0;
   int64_t begin_ns = 0, end_ns = 0;  // times of the steady clock
 };

@@ -18,7 +18,7 @@ template <typename T>
 double Load(const char* data, size_t index) {
   T value;
   std::memcpy(&value, data + index * sizeof(T), sizeof(T));
-  if constexpr (std::is_same_v<T, uint16_t>) return HalfToFloat(value);  // float16
+  if constexpr (std::is_same_v<T, uint16_t>) return HalfToFloat(value);  // uint16_t holds float16
   return static_cast<double>(value);
 }
 

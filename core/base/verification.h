@@ -29,9 +29,9 @@ struct Verification {
 
 // Verification counters of a subgraph, and the first wrong element found.
 struct VerificationStatistics {
-  int64_t verified = 0;  // runs of partitions that were compared
-  int64_t wrong = 0;     // of those, runs with a wrong output
-  int64_t skipped = 0;   // runs that could not be compared
+  int64_t verified = 0;  // number of runs of partitions that were compared
+  int64_t wrong = 0;     // number of compared runs with a wrong output
+  int64_t skipped = 0;   // number of runs that could not be compared
   int64_t spent_ns = 0;
   int node = -1, tensor = -1;
   int64_t element = -1;

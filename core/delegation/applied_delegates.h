@@ -32,8 +32,8 @@ struct AppliedDelegate {
   bool Has(TfLiteDelegateFlags flag) const { return (flags & flag) != 0; }
 
   // The three pointers may be dangling unless the delegate is applied.
-  TfLiteDelegate* handle;  // the client's pointer
-  TfLiteDelegate* inner;   // the pointer in nodes and tensors
+  TfLiteDelegate* handle;  // pointer that the client passed
+  TfLiteDelegate* inner;   // pointer by which nodes and tensors refer to the delegate
   // Builder of the inner delegate; null: that delegate is plain.
   const TfLiteOpaqueDelegateBuilder* builder;
   int64_t flags;  // bits of TfLiteDelegateFlags

@@ -39,7 +39,7 @@ class DelegateOperators {
  private:
   struct Adopted {
     std::unique_ptr<TfLiteOperator> op;
-    int first_node = 0;  // lowest index of a node that may use it
+    int first_node = 0;  // lowest index of a node that may use the operator
   };
   // Keys are code, name and version, for adopted operators with the delegate. Names are compared by
   // address, as upstream does.

@@ -337,7 +337,7 @@ TfLiteStatus Delegation::Redo() {
     const bool is_hot = subgraph_->interpreter()->hot();
     FreeHandlesOfForgotten(is_hot ? std::span<TfLiteDelegate* const>(&handle, 1) : handles);
     if (!is_hot) {
-      delegates_.Revise(kNotApplied);  // also the delegates after the failed one
+      delegates_.Revise(kNotApplied);  // marks also the delegates after the failed one
       return status;
     }
     subgraph_->interpreter()->NoteDelegateSkipped();

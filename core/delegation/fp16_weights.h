@@ -18,7 +18,7 @@ class Graph;
 class Fp16Weights {
  public:
   struct Use {
-    int node, position;  // input `position` of `node`
+    int node, position;  // the use is input `position` of node `node`
     int widened;         // the tensor that the node reads in the model
     int fp16;            // the float16 tensor, input of the DEQUANTIZE
     int producer;        // index of the DEQUANTIZE node

@@ -39,7 +39,7 @@ GraphSnapshot::GraphSnapshot(Graph* graph) : graph_(graph), plan_(graph->plan())
 }
 
 void GraphSnapshot::NotePrepared(int node_index, size_t first_added) {
-  if (node_index >= node_count()) return;  // a node of the delegate being applied
+  if (node_index >= node_count()) return;  // it belongs to the delegate that is being applied
   for (size_t i = first_added; i < graph_->tensors().size(); ++i) kept_tensors_.push_back(i);
   nodes_[static_cast<size_t>(node_index)].node.RefreshArray(*graph_->node(node_index),
                                                             &TfLiteNode::temporaries);

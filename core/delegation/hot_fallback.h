@@ -42,9 +42,9 @@ namespace deputy {
 
 // Counters of fallbacks, and the cost of being prepared for them.
 struct FallbackStatistics {
-  int64_t recomputed = 0;     // delegate nodes that were computed on the CPU
-  int64_t restarts = 0;       // runs that were restarted
-  size_t reserved_bytes = 0;  // memory for nodes that delegates replaced
+  int64_t recomputed = 0;     // number of delegate nodes that were computed on the CPU
+  int64_t restarts = 0;       // number of runs that were restarted
+  size_t reserved_bytes = 0;  // size of memory for nodes that delegates replaced
   int64_t saving_ns = 0;      // time spent saving variables
 };
 

@@ -8,7 +8,7 @@
 namespace deputy {
 namespace {
 
-// The arrays of a query.
+// The arrays of a DeputySupportResult.
 struct SupportQuery {
   explicit SupportQuery(const std::vector<int>& plan)
       : nodes(plan.begin(), plan.end()),

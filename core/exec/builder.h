@@ -13,7 +13,7 @@ namespace deputy {
 // Kernel of an operator code.
 struct ResolvedOperator {
   TfLiteRegistration registration{};
-  bool is_own = false;  // a builtin kernel of this library
+  bool is_own = false;  // true: the kernel is a builtin of this library
 };
 
 // Collects the kernels of a model's operator codes, in their order. Fails after one report if

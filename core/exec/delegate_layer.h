@@ -25,7 +25,7 @@ struct PartitionEvents {
     std::string name;
     int64_t begin_ns = 0, duration_ns = 0;
   };
-  std::string delegate;       // the delegate's name
+  std::string delegate;       // name of the delegate
   std::vector<Event> events;  // empty: the delegate reports none
 };
 

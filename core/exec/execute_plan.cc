@@ -132,7 +132,7 @@ TfLiteStatus ExecutionPlan::RunKernel(int node_index, const GroupRun* group) {
   TfLiteNode& node = *graph_->node(node_index);
   CallObserver* const observer = interpreter_->call_observer();
   const ForeignCall call = CallOf(parts_, Callback::kInvoke, node_index);
-  // The head of a group has this function.
+  // The head of a group has FusionOffer::run, which runs the whole group.
   const auto run = group == nullptr ? nullptr : nodes_.Of(node_index).fusion.run;
   const CallResult result =
       run == nullptr ? CallInvoke(observer, call, *graph_->registration(node_index), &node)

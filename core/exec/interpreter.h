@@ -70,7 +70,7 @@ class Interpreter final : public InterpreterState {
   OpTimer timer_;
   bool observes_timer_ = false;  // true: timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
-  std::deque<SubgraphCallee> callees_;  // by index of the subgraph
+  std::deque<SubgraphCallee> callees_;  // interface of each subgraph for callers, by index
   // Signatures sorted by key; filled by the first look-up.
   std::vector<const SignatureDesc*> signatures_by_key_;
   // Runners by signature; the placeholder's key is null.

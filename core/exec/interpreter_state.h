@@ -208,7 +208,7 @@ class InterpreterState {
     int depth = 0;  // number of nested AllocationPass objects
   };
   AllocationPasses allocation_passes_;
-  std::vector<NodeFallback*> restartable_;  // stack of runs in progress, the innermost last
+  std::vector<NodeFallback*> restartable_;  // fallbacks of the runs in progress, the innermost last
   int64_t skipped_delegates_ = 0;
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;

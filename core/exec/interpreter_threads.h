@@ -17,7 +17,7 @@ class InterpreterThreads {
   // Uses the given pool; if it is null, the first use creates one.
   explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
 
-  // Number of threads of the pool that the first use creates.
+  // Sets the number of threads of the pool that the first use creates.
   void SetCount(int count) { count_ = count; }
 
   // Returns the pool of all threads; during a timed inference perhaps a pool without workers, if
@@ -46,7 +46,8 @@ class InterpreterThreads {
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<ThreadPool> single_;  // pool without workers, created together with pool_
   HelpTrial trial_;
-  bool timed_ = false, alone_ = false;  // state of the current inference
+  // The current inference is measured, and runs without workers.
+  bool timed_ = false, alone_ = false;
 };
 
 }  // namespace deputy

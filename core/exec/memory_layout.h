@@ -18,11 +18,12 @@ namespace deputy {
 // Memory of one tensor, for tools.
 struct TensorMemory {
   int tensor = 0;
-  bool persistent = false;  // true: in the block that persists between inferences
+  bool persistent = false;  // true: the tensor is in the block that persists between inferences
   size_t offset = 0;
   size_t bytes = 0;
   Lifetime lifetime;
-  int owner = 0;  // the tensor whose memory it uses; itself if it has its own
+  // Index of the tensor whose memory this one uses; its own index if it has memory of its own.
+  int owner = 0;
 };
 
 class MemoryLayout {

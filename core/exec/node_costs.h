@@ -17,7 +17,7 @@ namespace deputy {
 struct NodeCost {
   int64_t runs = 0;
   int64_t total_ns = 0;
-  int64_t reported_ns = 0;  // reported by the delegate whose partition contains the node
+  int64_t reported_ns = 0;  // time that a delegate has reported for a node of its partition
 };
 
 class NodeCosts {
@@ -54,7 +54,7 @@ class NodeCosts {
     return index < costs_.size() ? &costs_[index] : nullptr;
   }
 
-  std::vector<NodeCost> costs_;  // by node index
+  std::vector<NodeCost> costs_;  // cost of each node, by index
 };
 
 }  // namespace deputy

@@ -59,7 +59,7 @@ class OpTimer final : public Observer {
   void ForEach(const Function& function) const;
 
   std::vector<OpListener*> listeners_;    // null: the listener was removed
-  const ForeignCall* running_ = nullptr;  // innermost call that is timed
+  const ForeignCall* running_ = nullptr;  // innermost call whose time is being measured
 };
 
 }  // namespace deputy

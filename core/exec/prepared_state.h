@@ -46,8 +46,9 @@ class PreparedState {
   };
 
   SubgraphParts* const parts_;
-  std::vector<Tensor> tensors_;  // by tensor index; entries of the model's constants are unused
-  std::vector<Node> nodes_;      // by node index
+  // State of each tensor, by index; entries of the model's constants are unused.
+  std::vector<Tensor> tensors_;
+  std::vector<Node> nodes_;  // state of each node, by index
 };
 
 }  // namespace deputy

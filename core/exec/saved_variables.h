@@ -41,7 +41,7 @@ class SavedVariables {
     SavedContents variables;
   };
 
-  std::map<int, Entry> entries_;  // by subgraph index
+  std::map<int, Entry> entries_;  // saved variables of each subgraph, by index
   int64_t round_ = 1;
 };
 

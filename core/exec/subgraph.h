@@ -84,7 +84,7 @@ class Subgraph final {
     void* builtin_data = nullptr;
     std::span<const uint8_t> custom_options;
     TfLiteRegistration registration{};
-    bool is_own = false;  // the kernel is a builtin of this library
+    bool is_own = false;  // true: the kernel is a builtin of this library
   };
   TfLiteStatus AddNode(const NewNode& node);
 

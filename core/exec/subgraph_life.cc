@@ -75,7 +75,8 @@ TfLiteStatus Subgraph::PrepareCurrentPlan() {
   return kTfLiteOk;
 }
 
-// Nodes that a delegate has claimed keep their temporaries in the table, but not their memory.
+// Sets the sizes of idle temporaries to 0: nodes that a delegate has claimed keep their temporaries
+// in the table, but not their memory.
 void Subgraph::DropIdleTemporaries() {
   if (!delegation().any_applied() && delegation().original_plan().empty()) return;
   std::vector<bool> planned(static_cast<size_t>(parts_.graph.node_count()), false);

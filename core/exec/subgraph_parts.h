@@ -28,7 +28,7 @@ struct SubgraphParts {
   SubgraphParts(const SubgraphParts&) = delete;
   SubgraphParts& operator=(const SubgraphParts&) = delete;
 
-  Subgraph* const subgraph;  // for observers and delegates only
+  Subgraph* const subgraph;  // the owner, for observers and delegates only
   InterpreterState* const interpreter;
   const int index;
   const SubgraphDesc* const desc;

@@ -144,7 +144,8 @@ class PlanGroups {
   };
   void MarkEntries(size_t number);
 
-  std::vector<Entry> entries_;  // by position; empty if there are no groups
+  // Group and state of each plan position; empty if there are no groups.
+  std::vector<Entry> entries_;
   std::vector<PlannedGroup> groups_;
 };
 

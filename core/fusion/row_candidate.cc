@@ -147,7 +147,7 @@ class CandidateBuilder {
   std::vector<int> nodes_;
   int head_;
   bool has_side_products_ = false;
-  int transposes_;          // number of TRANSPOSEs that leave elements in place
+  int transposes_;          // number of the candidate's TRANSPOSEs that leave elements in place
   int last_external_ = -1;  // position of the last external producer, which must precede the head
   ComputedValues computed_;
   RowCandidate longest_;

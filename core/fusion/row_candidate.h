@@ -21,8 +21,8 @@ struct RowCandidate {
   bool undoes_transpose = false;
   // Nodes in execution order; the last one computes the group's output. Empty: no group.
   std::vector<int> nodes;
-  int head = -1;      // the node that runs the group, once all external inputs are computed
-  int scatters = -1;  // the product that stores its rows as the last TRANSPOSE would
+  int head = -1;  // position of the node that runs the group, once all external inputs are computed
+  int scatters = -1;  // position of the product that stores its rows as the last TRANSPOSE would
   bool has_side_products = false;
 };
 

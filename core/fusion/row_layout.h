@@ -17,8 +17,8 @@ namespace deputy {
 
 // A tensor that the group computes.
 struct ComputedValue {
-  int consumers_left = 0;  // number of consumers that are not in the group yet
-  StridedShape layout;     // layout of its elements in the group's rows
+  int consumers_left = 0;  // number of the value's consumers that are not in the group yet
+  StridedShape layout;     // layout of the value's elements in the group's rows
 };
 using ComputedValues = std::map<int, ComputedValue>;  // values by tensor index
 

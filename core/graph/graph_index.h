@@ -26,7 +26,7 @@ class GraphIndex {
  private:
   void NoteRunner(const Graph& graph, int runner, int node);
 
-  std::vector<int> positions_, runners_;  // by node index
+  std::vector<int> positions_, runners_;  // position and runner of each node, by node index
   std::vector<int> partitions_;
 };
 

@@ -21,9 +21,10 @@ enum class ElementOpKind : uint8_t {
 
 struct ElementOp {
   ElementOpKind kind = ElementOpKind::kAdd;
-  bool uses_first = false;  // the second operand is the chain's first element, else it is a scalar
+  // True: the second operand is the chain's first element; false: it is a scalar.
+  bool uses_first = false;
   float other = 0.0f;
-  float low = 0.0f, high = 0.0f;  // clamp of the result; NaN passes
+  float low = 0.0f, high = 0.0f;  // bounds to which the result is clamped; NaN passes
 };
 
 // Maximum number of operations of one chain; longer chains are split.

@@ -81,7 +81,7 @@ struct SumRole {
   float low = 0, high = 0;
   // Bit i: input i has the output's shape, so that elements match by index.
   uint32_t matching_inputs = 0;
-  SumScales scales = {};  // scales of an int8 sum
+  SumScales scales = {};  // for int8: scales of the sum
 };
 // PRELU of input 0 with one slope per channel.
 struct PreluRole {};
@@ -127,7 +127,7 @@ struct LayerRun {
 };
 
 struct StripLayer {
-  int position = -1;           // position in the plan
+  int position = -1;           // position of the layer's node in the plan
   TfLiteNode* node = nullptr;  // set before the kernel's run or announce is called
   LayerRun run;
 };

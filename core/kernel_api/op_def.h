@@ -22,8 +22,9 @@ namespace deputy {
 constexpr uint32_t TypeBit(TfLiteType type) { return uint32_t{1} << type; }
 
 struct OpDef {
-  const char* name;              // schema name in capitals, or the custom operator's name
-  TfLiteBuiltinOperator code;    // kTfLiteBuiltinCustom for custom operators
+  const char* name;  // name in the schema, in capitals, or of the custom operator
+  // Number of the builtin operator; kTfLiteBuiltinCustom for custom operators.
+  TfLiteBuiltinOperator code;
   int min_version, max_version;  // inclusive range of versions that the kernel supports
   uint32_t types;  // TypeBit mask of the supported element types of the first data input
 

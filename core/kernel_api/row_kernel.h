@@ -46,7 +46,7 @@ struct GroupRows {
 struct ChainedNode {
   int node = -1;  // node index, as in RowOp
   const RowKernel* kernel = nullptr;
-  int computed = 0;         // the input that the preceding node computes
+  int computed = 0;         // index of the input that the preceding node computes
   bool uses_first = false;  // the node's other input, if any, is the chain's first element
 };
 
@@ -106,7 +106,7 @@ struct RowOp {
   int node = -1;  // a plan position while groups are formed, then a node index of the subgraph
   const RowKernel* kernel = nullptr;
   bool is_product = false;
-  int computed[kMaxComputedInputs] = {-1, -1};  // slots of inputs; -1: the input is a tensor
+  int computed[kMaxComputedInputs] = {-1, -1};  // slot of each input; -1: the input is a tensor
   int computed_columns[kMaxComputedInputs] = {};
   int out = -1;  // slot of the output; -1: the group's output tensor
   int out_columns = 0;
@@ -123,7 +123,7 @@ struct RowOp {
 // The operations of a row-wise group, in execution order.
 struct RowProgram {
   std::vector<RowOp> ops;         // empty: the group is not row-wise
-  std::vector<int> slot_columns;  // capacity of a slot's rows, in columns
+  std::vector<int> slot_columns;  // capacity of each slot's rows, in columns
   int64_t rows = 0;
 };
 

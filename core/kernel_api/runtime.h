@@ -38,7 +38,7 @@ enum class Precision { kFloat32, kBfloat16 };
 
 // An argument of a subgraph call: a view of memory that the caller owns.
 struct CallInput {
-  TfLiteType type = kTfLiteNoType;  // NoType: an optional input that is absent
+  TfLiteType type = kTfLiteNoType;  // element type; NoType: an optional input that is absent
   std::span<const int> dims;
   const char* data = nullptr;  // contents; only Call reads them
   size_t bytes = 0;

@@ -146,7 +146,7 @@ TfLiteStatus Decoder::Refuse(const char* format, ...) {
 }
 
 TfLiteStatus Decoder::Spend(size_t bytes) {
-  spent_ += bytes;  // At most 16 million additions of less than 2^33 each: no overflow.
+  spent_ += bytes;  // cannot overflow: at most 16 million additions of less than 2^33 each
   if (spent_ <= budget_) return kTfLiteOk;
   return Refuse(
       "the same data is referenced too often: expected at most %zu bytes of descriptions in a file "

@@ -72,7 +72,7 @@ bool ReadAll(int descriptor, size_t offset, char* data, size_t size) {
         pread(descriptor, data + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      if (count == 0) errno = EIO;  // The file shrank since its size was read.
+      if (count == 0) errno = EIO;  // the file shrank since its size was read
       return false;
     }
     done += static_cast<size_t>(count);

@@ -99,7 +99,7 @@ class Validator {
   ModelDesc* const desc_;
   const Limits& limits_;
   ErrorReporter* const reporter_;
-  SubgraphDesc* subgraph_ = nullptr;        // the current subgraph
+  SubgraphDesc* subgraph_ = nullptr;        // subgraph that is being checked
   std::vector<std::pair<int, int>> calls_;  // pairs of caller and callee
   // Callees of operators that run them, and of operators that only inspect them.
   std::vector<int> run_, inspected_;

@@ -19,8 +19,8 @@ namespace deputy {
 
 struct QuantizationDesc {
   TfLiteQuantizationType type = kTfLiteNoQuantization;
-  std::span<const float> scale;         // affine: one, or one per slice of `dimension`
-  std::span<const int64_t> zero_point;  // affine: one per scale; each fits 32 bits
+  std::span<const float> scale;         // affine: one scale, or one per slice of `dimension`
+  std::span<const int64_t> zero_point;  // affine: one zero point per scale; each fits 32 bits
   int32_t dimension = 0;
   // Blockwise and multi-axis: tensor indices of scales and zero points (-1: none), block size.
   int32_t scales_tensor = -1;
@@ -49,7 +49,7 @@ struct TensorDesc {
   bool has_signature = false;  // true: the file has a shape_signature vector
   std::span<const int32_t> signature;
   bool is_variable = false;
-  const uint8_t* data = nullptr;  // null: not a constant
+  const uint8_t* data = nullptr;  // contents of a constant; null: the tensor is not a constant
   size_t bytes = 0;
   QuantizationDesc quantization;
   std::unique_ptr<SparsityDesc> sparsity;
@@ -105,7 +105,7 @@ struct MetadataDesc {
 struct ModelCounts {
   size_t operator_codes = 0, subgraphs = 0, signatures = 0, metadata = 0;
   size_t tensors = 0, operators = 0;
-  size_t call_depth = 0;  // maximum nesting of calls, over consistent subgraphs
+  size_t call_depth = 0;  // maximum depth of nested calls, over consistent subgraphs
 };
 
 struct ModelDesc {

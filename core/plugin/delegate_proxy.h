@@ -44,7 +44,7 @@ class DelegateProxy {
 
  private:
   TfLiteDelegate table_ = {};
-  TfLiteOpaqueDelegateBuilder builder_ = {};  // used if the table is opaque
+  TfLiteOpaqueDelegateBuilder builder_ = {};  // callbacks of an opaque table
 };
 
 }  // namespace deputy

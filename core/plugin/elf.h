@@ -17,7 +17,7 @@ namespace deputy {
 // A non-local symbol of the dynamic table.
 struct ElfSymbol {
   std::string_view name;
-  bool defined = false;  // false: another library or the process must define it
+  bool defined = false;  // false: another library or the process must define the symbol
   bool weak = false;     // the symbol may remain undefined
 };
 

@@ -52,7 +52,7 @@ class ElfDynamic {
   // Tags whose values are names in the string table.
   std::vector<std::pair<int64_t, uint64_t>> names_;
   std::vector<std::string_view> needed_;
-  uint64_t strings_ = 0;  // tags whose values are offsets in the string table
+  uint64_t strings_ = 0;  // offset of the string table in the file
 };
 
 }  // namespace deputy

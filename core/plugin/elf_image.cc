@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks the header, segments and sections. Section headers, which the loader ignores, are compared
-// with the segments: this detects a damaged segment header.
+// Checks the header, segments and sections. Section headers, if the file has any, are ignored by
+// the loader; they are compared with the segments, which detects a damaged segment header.
 #include "core/plugin/elf_image.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace {
 
 // Machine-independent classification of relocation types.
 enum class Kind {
-  kOther,     // known to dlopen, or rejected by it with a message
+  kOther,     // a type that dlopen knows, or rejects with a message
   kNone,      // writes nothing
   kAddress,   // writes a symbol's address
   kFunction,  // writes a symbol's address, possibly at the first call
@@ -133,7 +133,8 @@ class RelocationReader {
   const ElfDynamic& dynamic_;
   const ElfImage& image_;
   const ElfSymbols& symbols_;
-  std::vector<Place> places_;  // sorted and disjoint after SortPlaces
+  // Locations that relocations write; sorted and disjoint after SortPlaces.
+  std::vector<Place> places_;
 };
 
 // ---- Relocations with an addend -----------------------------------------------------------------

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Symbol versions are listed in two chained tables: needed and defined ones; a third table has a
-// version number for each symbol. The loader follows the chains, builds a table of the versions,
-// and indexes it with the symbols' numbers without bounds checks.
+// Checks symbol versions. They are listed in two chained tables: needed and defined ones; a third
+// table has a version number for each symbol. The loader follows the chains, builds a table of the
+// versions, and indexes it with the symbols' numbers without bounds checks.
 #include <dlfcn.h>
 
 #include <set>

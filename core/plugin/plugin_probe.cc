@@ -43,7 +43,7 @@ void IsolateChild() {
 
 [[noreturn]] void RunChild(const std::function<void()>& load, int done) noexcept {
   IsolateChild();
-  Guard(Ignore, load);  // the program would have caught the exception as well
+  Guard(Ignore, load);  // without the child, the program would have caught the exception as well
   const char byte = 1;
   _exit(write(done, &byte, 1) == 1 ? 0 : 1);
 }

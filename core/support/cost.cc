@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rates of the CPU are fitted to the models of gpu.md on an AVX-512 machine.
+// Estimates times. The rates of the CPU are fitted to the models of gpu.md on an AVX-512 machine.
 #include "core/support/cost.h"
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 namespace deputy {
 
 struct Work {
-  double macs = 0;     // multiply-adds of products and convolutions
-  double steps = 0;    // other scalar operations; a transcendental function counts as ten
-  double bytes = 0;    // bytes read and written, each value once
-  int operations = 0;  // operations that compute or move something; views do not count
+  double macs = 0;     // number of multiply-adds of products and convolutions
+  double steps = 0;    // number of other scalar operations; a transcendental function counts as ten
+  double bytes = 0;    // number of bytes read and written, each value once
+  int operations = 0;  // number of operations that compute or move something; views do not count
   // True if the node reads int8 or uint8, with which a CPU computes directly. Set for nodes only.
   bool bytewise = false;
 

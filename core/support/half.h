@@ -24,11 +24,11 @@ namespace deputy {
 [[gnu::always_inline]] inline float HalfToFloat(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
-  constexpr uint32_t kSmallestNormal = 113u << 23;  // 2^-14
+  constexpr uint32_t kSmallestNormal = 113u << 23;  // bits of 2^-14
   const uint32_t denormal = std::bit_cast<uint32_t>(
       std::bit_cast<float>(magnitude + kSmallestNormal) - std::bit_cast<float>(kSmallestNormal));
   uint32_t bits = magnitude + (112u << 23);
-  bits = magnitude >= 31u << 23 ? magnitude + (224u << 23) : bits;  // infinity and NaN
+  bits = magnitude >= 31u << 23 ? magnitude + (224u << 23) : bits;  // for infinity and NaN
   bits = magnitude < 1u << 23 ? denormal : bits;
   return std::bit_cast<float>(bits | sign);
 }

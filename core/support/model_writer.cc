@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables are written when they are added, because FlatBuffers grow from the inside out; Finish
-// joins them.
+// Writes .tflite files. Tables are written when they are added, because FlatBuffers grow from the
+// inside out; Finish joins them.
 #include "core/support/model_writer.h"
 
 #include <algorithm>

@@ -11,8 +11,9 @@
 namespace deputy {
 
 struct Refusal {
-  DeputyReason reason = kDeputyReasonNone;  // kDeputyReasonNone: the node is supported
-  std::string text;  // for example "ADD: tensor 3 'x': expected FLOAT32, found STRING"
+  // Reason for reports; kDeputyReasonNone: the node is supported.
+  DeputyReason reason = kDeputyReasonNone;
+  std::string text;  // explanation, e.g. "ADD: tensor 3 'x': expected FLOAT32, found STRING"
 
   explicit operator bool() const { return reason != kDeputyReasonNone; }
 };

@@ -37,7 +37,7 @@ class Subgraph;
 // One way in which a delegate breaks a rule, with the number of occurrences.
 struct Finding {
   Rule rule;
-  std::string text;  // rule, delegate, call, and description
+  std::string text;  // text with rule, delegate, call, and description
   int subgraph = -1;
   int node = -1;
   int tensor = -1;
@@ -110,8 +110,9 @@ class Validation final : public Observer {
 
     ForeignCall subject;
     Subgraph* subgraph;
-    const TfLiteDelegate* inner = nullptr;  // the delegate that nodes and tensors refer to
-    int64_t flags = 0;                      // flags of the delegate
+    // Pointer by which nodes and tensors refer to the delegate.
+    const TfLiteDelegate* inner = nullptr;
+    int64_t flags = 0;  // flags of the delegate
     Call* outer = nullptr;
     int depth = 0;
     std::thread::id thread;

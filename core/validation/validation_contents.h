@@ -24,9 +24,9 @@ inline constexpr size_t kGuardBytes = 64;
 enum class Role : uint8_t {
   kOther,
   kInput,
-  kVariable,  // an input that may be written
+  kVariable,  // an input that is a variable and may be written
   kOutput,
-  kOwn,  // inside the partition, a temporary of the node, or added by the delegate
+  kOwn,  // a tensor inside the partition, a temporary of the node, or added by the delegate
 };
 
 class GuardedContents {
@@ -63,7 +63,7 @@ class GuardedContents {
     Damage::Kind kind;
     const char* address;
     size_t bytes;
-    size_t copy;  // offset in copies_; unused for guards
+    size_t copy;  // offset of the copy in copies_; unused for guards
   };
   void GuardArena(const Arena& arena);
   void Copy(int tensor, Zone* zone);

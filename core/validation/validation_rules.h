@@ -58,9 +58,10 @@ enum class Rule {
 };
 
 enum class Severity {
-  kError,        // the contract is broken
-  kSuspicion,    // almost always an error, but some delegates do it on purpose
-  kPortability,  // works here, but not in every release of TensorFlow Lite
+  kError,      // the contract is broken
+  kSuspicion,  // the delegate does what is almost always an error, but sometimes done on purpose
+  // The delegate relies on behaviour that some releases of TensorFlow Lite do not have.
+  kPortability,
 };
 
 struct RuleInfo {
