@@ -19,7 +19,7 @@ constexpr Traits kUnknown = {kTfLiteAllocationStrategyUnknown, kTfLiteRunStabili
                              kTfLiteRunStabilityUnknown, kTfLiteRunStepUnknown,
                              kTfLiteRunStepUnknown};
 
-// Indexed by TfLiteAllocationType.
+// Stability of each TfLiteAllocationType.
 constexpr Traits kTraits[] = {
     /* MemNone */ {kTfLiteAllocationStrategyNone, kTfLiteRunStabilityAcrossRuns,
                    kTfLiteRunStabilityAcrossRuns, kTfLiteRunStepInit, kTfLiteRunStepInit},

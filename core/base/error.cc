@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kTextSize = 1024;
 
-// An array instead of a std::string, because it needs no allocation.
+// Newest report of the thread: an array instead of a std::string, because it needs no allocation.
 thread_local char thread_last_error[kTextSize] = "";
 
 std::mutex default_reporter_mutex;

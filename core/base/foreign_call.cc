@@ -40,7 +40,7 @@ const char* PlainText(Callback callback) {
   return "threw an exception";
 }
 
-// An array instead of a std::string, because it needs no allocation.
+// Buffer for the text: an array instead of a std::string, because it needs no allocation.
 thread_local char text_with_what[256] = "";
 
 }  // namespace

@@ -9,15 +9,18 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Trials apply to shorter inferences only; longer ones gain by workers, or lose little.
+// Maximum duration of inferences to which trials apply: longer ones gain by workers, or lose
+// little.
 constexpr HelpTrial::Time kMaxInference = microseconds(400);
-// An inference that takes longer than this was preempted. On busy processors, several threads
+// Duration above which an inference counts as preempted. On busy processors, several threads
 // together get more processor time than one, so workers are then enabled.
 constexpr HelpTrial::Time kStall = 4 * kMaxInference;
-// The first inferences of a phase are not measured: caches are cold and workers are waking up.
+// Number of inferences of a phase that are not measured, because caches are cold and workers are
+// waking up, and number of those that are measured after them.
 constexpr int kWarmUp = 2, kSamples = 5;
-// Intervals between trials grow while trials change nothing: finally, one inference in a hundred
-// runs the slower variant if that is the one with workers, else one in thousands.
+// Bounds of the interval between trials. It grows while trials change nothing: finally, one
+// inference in a hundred runs the slower variant if that is the one with workers, else one in
+// thousands.
 constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = milliseconds(500);
 // Workers fall asleep after kPause without work, and need kSettling to be effective again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);

@@ -106,7 +106,7 @@ TfLiteType OpOptions::Type(int field, TfLiteType default_value) const {
 }
 
 TfLiteType TypeFromSchema(int8_t tensor_type) {
-  // Indexed by the schema's TensorType.
+  // The TfLiteType of each TensorType of the schema.
   static constexpr TfLiteType kTypes[] = {
       kTfLiteFloat32, kTfLiteFloat16,      kTfLiteInt32,      kTfLiteUInt8,     kTfLiteInt64,
       kTfLiteString,  kTfLiteBool,         kTfLiteInt16,      kTfLiteComplex64, kTfLiteInt8,

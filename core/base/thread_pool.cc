@@ -39,7 +39,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the futex is the upper half of a word");
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// A cache line and its neighbour, which the hardware prefetches with it.
+// Alignment of groups of members: a cache line and its neighbour, which the hardware prefetches
+// with it.
 constexpr size_t kApart = 128;
 // Upper limit on threads, whatever the caller requests.
 constexpr int kMaxThreads = 1024;
@@ -130,7 +131,7 @@ struct ThreadPool::State {
   // Members are grouped into cache lines by writer and frequency: between distant cores, a transfer
   // of a modified line takes as long as a hundred additions.
 
-  // Constant once the first worker has started.
+  // Members that are constant once the first worker has started.
   const int threads;
   const Clock clock;
   std::chrono::microseconds spin;
@@ -142,7 +143,8 @@ struct ThreadPool::State {
   // forked child cleans up.
   static constexpr pid_t kOwnerChanging = -1;
   alignas(kApart) std::atomic<pid_t> owner;
-  // Held by the one caller that shares its job; guards the job, `back_off` and all members above.
+  // True while a caller shares its job. That caller holds it; it guards the job, `back_off` and the
+  // members of callers.
   std::atomic<bool> busy{false};
   BackOff back_off;
 
@@ -160,7 +162,8 @@ struct ThreadPool::State {
   alignas(kApart) std::atomic<int> sleepers{0};
   // Processor of the caller when it woke workers.
   std::atomic<int> caller_processor{-1};
-  // Workers with a greater number are disabled. Set before the word changes.
+  // Number of workers that may help; workers with a greater number are disabled. Set before the
+  // word changes.
   std::atomic<int> helpers;
   std::atomic<bool> stopping{false};
 };

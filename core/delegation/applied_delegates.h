@@ -40,7 +40,7 @@ struct AppliedDelegate {
   // Name of the delegate's plug-in or library, else of its nodes; "" before the delegate has nodes.
   std::string name;
   std::shared_ptr<const PluginLibrary> library;  // library that created the delegate; null: none
-  // False once the delegate has returned invalid events.
+  // True until the delegate returns invalid events.
   mutable bool reports_events;
   DelegateRecord record;
 };

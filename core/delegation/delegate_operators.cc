@@ -13,7 +13,8 @@ TfLiteOperator* DelegateOperators::Describe(const TfLiteRegistration& registrati
       std::make_tuple(registration.builtin_code, registration.custom_name, registration.version);
   auto entry = descriptions_.find(key);
   if (entry == descriptions_.end()) {
-    // Allocated before its entry in the map, so that no entry is null if the allocation fails.
+    // The operator is allocated before its entry in the map, so that no entry is null if the
+    // allocation fails.
     auto made = std::make_unique<TfLiteOperator>();
     made->builtin_code = registration.builtin_code;
     made->custom_name = registration.custom_name;

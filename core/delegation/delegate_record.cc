@@ -125,7 +125,7 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
              const DelegatedOperators& delegated, NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   if (!record.applied) {
-    // Keeps a reason that was set earlier: pinned, excluded, group.
+    // A reason that was set earlier (pinned, excluded, group) is kept.
     if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
     support->reason = support->claimed ? kDeputyReasonFailed : kDeputyReasonGraph;
     support->text = record.failure;

@@ -19,7 +19,7 @@ namespace deputy {
 
 namespace {
 
-// Reasons in reports for delegates that were removed.
+// Reason in reports for delegates that were removed because another one failed.
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
 constexpr char kRolledBack[] = "rolled back: the delegate could not be applied to every subgraph";
 

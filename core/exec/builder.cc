@@ -109,7 +109,7 @@ TfLiteStatus BuildSubgraph(const ModelDesc& model, const SubgraphDesc& desc,
   ErrorReporter* reporter = subgraph->interpreter()->reporter();
   for (size_t i = 0; i < desc.operators.size(); ++i) {
     const OperatorDesc& op = desc.operators[i];
-    // Skips an invalid node. The subgraph has recorded the reason and is never run.
+    // Invalid nodes are skipped. The subgraph has recorded the reason and is never run.
     if (!subgraph->graph().IndicesExist(op.inputs) || !subgraph->graph().IndicesExist(op.outputs) ||
         !subgraph->graph().IndicesExist(op.intermediates)) {
       continue;

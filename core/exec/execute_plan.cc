@@ -45,7 +45,7 @@ FusionPlan::Conditions ExecutionPlan::CurrentConditions() const {
 }
 
 TfLiteStatus ExecutionPlan::InvokeNode(int position) {
-  // The node was or will be computed with its group.
+  // No work is left if the node was or will be computed with its group.
   if (fusion_.groups().StateOf(position) == PlanGroups::State::kDone ||
       fusion_.Defers(position, CurrentConditions())) {
     return kTfLiteOk;

@@ -41,7 +41,7 @@ struct InterpreterConfig {
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
   Limits limits;
-  // Enables fusion groups (core/fusion/fusion_groups.h).
+  // True to form fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
   // Number of input shapes for which each subgraph stays prepared (core/exec/plan_cache.h).
   int max_plans = 1;

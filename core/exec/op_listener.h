@@ -20,7 +20,7 @@ struct OpEvent {
   const char* op_name = "";
   int64_t begin_ns = 0, end_ns = 0;  // times of the steady clock
   TfLiteStatus status = kTfLiteOk;
-  // The partition's operators, if the delegate reported any.
+  // Events of the partition's operators; null if the delegate reported none.
   const PartitionEvents* parts = nullptr;
 };
 

@@ -97,7 +97,7 @@ bool IsAliasFree(std::span<const GroupRead> reads, int output,
 // A group in a plan; its nodes are plan positions.
 struct PlannedGroup : FusionGroup {
   std::vector<GroupRead> reads;
-  // Intermediate tensors that are not written, for groups with layers (core/fusion/strips.h).
+  // Intermediate tensors that a group with layers (core/fusion/strips.h) does not write.
   std::vector<int> unwritten;
   // Intermediate tensors of row-wise groups. Their lifetimes are the same as without fusion.
   std::vector<int> intermediates;

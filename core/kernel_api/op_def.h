@@ -28,9 +28,8 @@ struct OpDef {
   int min_version, max_version;  // inclusive range of versions that the kernel supports
   uint32_t types;  // TypeBit mask of the supported element types of the first data input
 
-  // builtin_data: size 0 means that the operator has none (node->builtin_data is NULL). `parse`
-  // fills a zeroed struct of that size from the options; if it returns false, the model is
-  // rejected.
+  // Options: size 0 means that the operator has none (node->builtin_data is NULL). `parse` fills a
+  // zeroed struct of that size from the options; if it returns false, the model is rejected.
   OptionsKind options;
   size_t params_size;
   bool (*parse)(const OpOptions& options, void* params);

@@ -33,7 +33,7 @@ inline constexpr int kMaxComputedInputs = 2;
 struct GroupRows {
   int64_t first = 0;
   int count = 0, columns = 0;  // number of these rows, and of the output's columns
-  // Corresponding rows of inputs that the group computes; null: read the input's tensor.
+  // Corresponding rows of inputs that the group computes; null: the node reads the input's tensor.
   const float* computed[kMaxComputedInputs] = {};
   int computed_columns[kMaxComputedInputs] = {};
   // Destination of the rows, or the whole output if rows are scattered. May alias one of `computed`

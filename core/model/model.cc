@@ -36,7 +36,8 @@ namespace {
 
 constexpr char kNotAFlatbuffer[] = "The model is not a valid Flatbuffer buffer";
 
-// flatbuffers::Verifier asserts at 2^31 - 1; larger files have their data after the FlatBuffer.
+// Maximum size of a FlatBuffer: flatbuffers::Verifier asserts at 2^31 - 1. Larger files have their
+// data after the FlatBuffer.
 constexpr size_t kMaxFlatbufferBytes = (size_t{1} << 31) - 2;
 
 // Maximum number of tables in a file: enough for 10^6 tensors with quantisation and buffers and

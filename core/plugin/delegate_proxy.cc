@@ -12,7 +12,7 @@ namespace {
 class Registry {
  public:
   static Registry& Get() {
-    // Never destroyed: delegates may be deleted while the process ends.
+    // The registry is never destroyed: delegates may be deleted while the process ends.
     static auto* const registry = new Registry;
     return *registry;
   }

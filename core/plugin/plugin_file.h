@@ -9,7 +9,7 @@
 namespace deputy {
 
 struct PluginFile {
-  // "" if the file may be loaded, else the problem, as the end of a sentence about the file.
+  // Problem with the file, as the end of a sentence about it; "" if the file may be loaded.
   std::string problem;
   // True if the library defines TFL_TheStableDelegate, which marks stable delegates.
   bool is_stable = false;

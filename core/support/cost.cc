@@ -11,7 +11,8 @@ namespace {
 // Vector width, in floats, assumed for an unknown CPU.
 constexpr double kUnknownWidth = 8;
 
-// Vector operations, and bytes, per nanosecond and core.
+// Throughput of one core per nanosecond: vectors of multiply-adds, vectors of other operations, and
+// bytes; then the speed-up of int8.
 constexpr double kCpuMacVectors = 3;
 constexpr double kCpuStepVectors = 1;
 constexpr double kCpuBytes = 16;

@@ -11,7 +11,8 @@ namespace deputy {
 
 schema::TensorType SchemaType(TfLiteType type) {
   using enum schema::TensorType;
-  // Indexed by TfLiteType; the first entry is kTfLiteNoType, which files cannot contain.
+  // The TensorType of each TfLiteType; the first entry is that of kTfLiteNoType, which files cannot
+  // contain.
   static constexpr schema::TensorType kTypes[] = {
       static_cast<schema::TensorType>(-1),
       FLOAT32,

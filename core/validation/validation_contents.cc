@@ -159,7 +159,7 @@ std::vector<int> ConstantSums::Update(const Graph& graph) {
     if (tensor.allocation_type != kTfLiteMmapRo || tensor.data.raw == nullptr) continue;
     const auto [entry, fresh] = sums_.try_emplace(i);
     Sum& sum = entry->second;
-    // Uses the size at the first check, since a delegate may have changed the struct's.
+    // The size is that of the first check, since a delegate may have changed the struct's.
     const bool known = !fresh && sum.data == tensor.data.raw;
     if (!known) sum = {tensor.data.raw, tensor.bytes, 0};
     const uint64_t value = Checksum(tensor.data.raw, sum.bytes);
