@@ -124,7 +124,7 @@ TFL_CAPI_EXPORT TfLiteInterpreter* TfLiteInterpreterCreateWithSelectedOps(
 // Delegates and the memory of tensors
 // ------------------------------------------------------------------------------------------------
 
-// Ignored: there is no NNAPI in this library.
+// Has no effect, since there is no NNAPI in this library.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions* options,
                                                          bool enable);
 

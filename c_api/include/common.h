@@ -437,7 +437,7 @@ typedef enum TfLiteDimensionType {
 typedef struct TfLiteDimensionMetadata {
   // Storage format of the dimension.
   TfLiteDimensionType format;
-  // Number of indices, for dense dimensions.
+  // Number of indices of a dense dimension.
   int dense_size;
   // For CSR only: position in `array_indices` at which each row starts. Owned.
   TfLiteIntArray* array_segments;
@@ -477,7 +477,7 @@ typedef enum TfLiteCustomAllocationFlags {
 // Functions that replace malloc, realloc and free in the ...WithAllocator helpers (since LiteRT
 // 2.2). The memory that they return must have the requested alignment, in bytes.
 typedef struct TfLiteAllocator {
-  // First argument of all functions.
+  // First argument of all functions of the allocator.
   void* data;
   // Returns a block of `bytes` bytes, or NULL.
   void* (*allocate)(void* data, size_t bytes, size_t alignment);
@@ -925,7 +925,7 @@ struct TfLiteDelegate {
   TfLiteStatus (*CopyFromBufferHandle)(TfLiteContext* context, struct TfLiteDelegate* delegate,
                                        TfLiteBufferHandle buffer_handle, TfLiteTensor* tensor);
 
-  // Never called by the runtime. May be NULL.
+  // Copies the host memory of a tensor to a buffer. Never called by the runtime, may be NULL.
   TfLiteStatus (*CopyToBufferHandle)(TfLiteContext* context, struct TfLiteDelegate* delegate,
                                      TfLiteBufferHandle buffer_handle, TfLiteTensor* tensor);
 

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct TfLiteExternalDelegateOptions {
   // Path of the shared object.
   const char* lib_path;
-  // Number of valid entries of the two arrays.
+  // Number of options: valid entries of `keys` and `values`.
   int count;
   // Keys of the options.
   const char* keys[kExternalDelegateMaxOptions];

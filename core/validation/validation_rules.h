@@ -58,8 +58,8 @@ enum class Rule {
 };
 
 enum class Severity {
-  kError,      // the contract is broken
-  kSuspicion,  // the delegate does what is almost always an error, but sometimes done on purpose
+  kError,      // the delegate breaks the contract
+  kSuspicion,  // almost always an error of the delegate, but sometimes intended
   // The delegate relies on behaviour that some releases of TensorFlow Lite do not have.
   kPortability,
 };
