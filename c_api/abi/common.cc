@@ -58,7 +58,7 @@ VariantData* VariantOf(const TfLiteTensor& tensor) {
   return static_cast<VariantData*>(tensor.data.data);
 }
 
-// Returns null on failure. CloneTo is foreign code and may throw.
+// Clones a variant's object; returns null on failure. CloneTo is foreign code and may throw.
 VariantData* CloneVariant(const VariantData* source, VariantData* reuse) noexcept {
   try {
     return source == nullptr ? nullptr : source->CloneTo(reuse);

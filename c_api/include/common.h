@@ -59,7 +59,7 @@ typedef enum TfLiteExternalContextType {
 typedef struct TfLiteExternalContext {
   // Slot that the context belongs to.
   TfLiteExternalContextType type;
-  // Called when the number of threads changes. May be NULL.
+  // Callback that the runtime calls when the number of threads changes. May be NULL.
   TfLiteStatus (*Refresh)(struct TfLiteContext* context);
 } TfLiteExternalContext;
 

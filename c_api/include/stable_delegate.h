@@ -16,7 +16,7 @@ extern "C" {
 // Identification of a delegate, and the functions that create it. Strings and table are valid as
 // long as the plug-in is loaded.
 typedef struct TfLiteStableDelegate {
-  // TFL_STABLE_DELEGATE_ABI_VERSION.
+  // Version of the struct: TFL_STABLE_DELEGATE_ABI_VERSION.
   const char* delegate_abi_version;
   // Vendor and delegate, as "vendor_delegate".
   const char* delegate_name;

@@ -42,7 +42,8 @@ typedef struct TfLiteTelemetryProfilerStruct {
   uint32_t (*ReportBeginOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                        const char* op_name, int64_t op_idx, int64_t subgraph_idx);
 
-  // Called after an operator has run.
+  // Called after an operator or a delegate's node has run, with the result of
+  // ReportBeginOpInvokeEvent.
   void (*ReportEndOpInvokeEvent)(struct TfLiteTelemetryProfilerStruct* profiler,
                                  uint32_t event_handle);
 

@@ -29,8 +29,8 @@ class BackOff {
   // Enables all workers if the back-off has ended.
   void Resume(Time now);
 
-  // Called after a job. `saved` is the time that the caller would have needed for the workers'
-  // tiles, minus its wait for the last of them.
+  // Records the result of a job. `saved` is the time that the caller would have needed for the
+  // workers' tiles, minus its wait for the last of them.
   void JobEnded(Time now, Time saved);
 
  private:

@@ -23,7 +23,8 @@ CallResult CallDelegatePrepare(CallObserver* observer, const ForeignCall& call);
 CallResult CallCopyFromBufferHandle(CallObserver* observer, const ForeignCall& call,
                                     TfLiteTensor* tensor);
 
-// Returns false if the delegate has no such function. The delegate may change `*handle`.
+// Frees the tensor's buffer handle. Returns false if the delegate has no such function. The
+// delegate may change `*handle`.
 bool CallFreeBufferHandle(CallObserver* observer, const ForeignCall& call,
                           TfLiteBufferHandle* handle);
 

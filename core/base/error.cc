@@ -73,7 +73,7 @@ void DeliverToDefault(const char* text) {
   if (function == nullptr) {
     std::fprintf(stderr, "ERROR: %s\n", text);
   } else {
-    // Called without the lock, so that a reporter may redirect the default itself.
+    // The reporter is called without the lock, so that it may redirect the default itself.
     DeliverTo(function, user_data, text);
   }
 }

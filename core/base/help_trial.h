@@ -21,7 +21,7 @@ class HelpTrial {
   // True if the next inference must run without workers.
   bool alone() const { return alone_; }
 
-  // Called after an inference, with its duration.
+  // Records the duration of an inference, after its end.
   void Ended(Time now, Time duration);
 
  private:

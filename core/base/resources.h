@@ -50,14 +50,16 @@ class Resources {
   // Returns the id of the resource with these two names: 0, 1, … in order of first use.
   int Id(const std::string& container, const std::string& name);
 
-  // Returns null if nothing was assigned. Valid until the next Assign or Restore.
+  // Returns the variable with this id; null if nothing was assigned to it. Valid until the next
+  // Assign or Restore.
   const Variable* FindVariable(int id) const;
   // Copies the value to the variable; the value must not be a variable's own memory. Returns false,
   // with the variable unchanged, if a limit is exceeded or memory is exhausted.
   bool Assign(int id, TfLiteType type, std::span<const int> dims, std::span<const char> value,
               const Limits& limits);
 
-  // Returns null if there is no table with this id. Valid until the next FillTable or Restore.
+  // Returns the table with this id; null if there is none. Valid until the next FillTable or
+  // Restore.
   const Table* FindTable(int id) const;
   // Creates an empty table unless it exists. Returns false if a limit is exceeded.
   bool CreateTable(int id, TfLiteType key_type, TfLiteType value_type, const Limits& limits);

@@ -78,7 +78,8 @@ class DelegatedOperators {
       variants.types.insert(TypeKey(graph, *graph.node(node)));
     }
   }
-  // Returns null if the delegate runs no node of the operator.
+  // Returns the versions and types of the operator's nodes that the delegate runs; null if there
+  // are none.
   const Variants* Find(const TfLiteRegistration& registration) const {
     const auto found = operators_.find(KeyOf(registration));
     return found == operators_.end() ? nullptr : &found->second;

@@ -97,7 +97,8 @@ class InterpreterState {
   TfLiteStatus Cancel();
   // Returns true once per request, during a call of the client that can be cancelled.
   bool TakeCancellation() { return cancellation_.Take(); }
-  // Returns kTfLiteCancelled after a report, once per request.
+  // Returns kTfLiteCancelled after a report if a request to cancel is pending, once per request;
+  // else Ok.
   TfLiteStatus CheckCancellation();
 
   // Index of the current allocation pass; see AllocationPass.

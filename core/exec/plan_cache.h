@@ -30,7 +30,7 @@ class PlanCache {
   // Called when a kernel that is not Deputy's was added.
   void NoteForeignKernel() { has_foreign_kernel_ = true; }
 
-  // Called after the current plan was prepared.
+  // Records that the current plan was prepared, and for which shapes.
   void NotePrepared();
   // Discards all plans but the current one.
   void Clear() { idle_.clear(); }

@@ -146,7 +146,8 @@ class Subgraph final {
   // Called when the graph's plan was set without SetPlan: discards what was derived from the old
   // plan.
   void PlanHasChanged() noexcept;
-  // Called before a delegate gets pointers to nodes, which it may keep over a few replacements.
+  // Reserves space in the node table. Called before a delegate gets pointers to nodes, which it may
+  // keep over a few replacements.
   void ReserveNodes();
   // Frees the nodes whose index is `count` or higher, those of the plan first. The caller must
   // repair the plan.

@@ -52,9 +52,9 @@ class FusionPlan {
   bool CanRun(PlannedGroup* group, const Conditions& conditions);
   // Returns true if the node waits for its group, and ends that state.
   bool EndWait(int position);
-  // Called before a group runs, as one or by its nodes.
+  // Prepares the run of a group, as one or by its nodes.
   void BeginGroup(PlannedGroup* group);
-  // Called after a group has run as one.
+  // Records that a group has run as one: the stride of its output, and the nodes that are done.
   void NoteRun(const PlannedGroup& group);
   // Expands subsampled inputs to full images, with undefined pixels between, for a node that runs
   // unfused although it has a group.

@@ -52,9 +52,9 @@ struct ChainedNode {
 
 // Static functions of one kind of node. Results must not depend on how rows are split into blocks.
 struct RowKernel {
-  // Called on one thread before the first and after the last rows of an invoke; null: nothing to
-  // do. The ends of several nodes are called in the reverse order of their begins. No end is called
-  // for a begin that failed.
+  // `begin` and `end` are called on one thread before the first and after the last rows of an
+  // invoke; null: nothing to do. The ends of several nodes are called in the reverse order of their
+  // begins. No end is called for a begin that failed.
   TfLiteStatus (*begin)(TfLiteContext* context, TfLiteNode* node, const RowOp& op) = nullptr;
   void (*end)(TfLiteContext* context, TfLiteNode* node) = nullptr;
   // Computes rows of the node's output. Called from several threads at once. null: the output's

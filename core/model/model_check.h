@@ -12,8 +12,9 @@
 
 namespace deputy {
 
-// Returns kTfLiteError after one report if the model is unsafe to read. Structural errors that
-// upstream accepts at load and rejects later are recorded in SubgraphDesc::inconsistency instead.
+// Checks a model. Returns kTfLiteError after one report if the model is unsafe to read. Structural
+// errors that upstream accepts at load and rejects later are recorded in
+// SubgraphDesc::inconsistency instead.
 TfLiteStatus CheckModel(ModelDesc* desc, const Limits& limits, ErrorReporter* reporter);
 
 }  // namespace deputy

@@ -160,8 +160,8 @@ TfLiteDelegate* MakeProxy(std::shared_ptr<const PluginLibrary> library,
   }
 }
 
-// Returns null for a delegate that does not come from a plug-in. Other kinds of proxies have no
-// library.
+// Returns the proxy of a plug-in's delegate; null for any other delegate. Other kinds of proxies
+// have no library.
 const PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
   return dynamic_cast<const PluginProxy*>(DelegateProxy::Of(delegate));
 }

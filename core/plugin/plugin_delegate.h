@@ -62,10 +62,10 @@ struct PluginDelegate {
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
 
-// Must be held while get_support of the delegate's plug-in runs and while its texts are copied, so
-// that interpreters on several threads can share a delegate. Recursive, because the plug-in may
-// create an interpreter with the same delegate meanwhile. Returns no lock for a delegate of no
-// plug-in.
+// Returns a lock of the delegate's mutex. It must be held while get_support of the delegate's
+// plug-in runs and while its texts are copied, so that interpreters on several threads can share a
+// delegate. The mutex is recursive, because the plug-in may create an interpreter with the same
+// delegate meanwhile. Returns no lock for a delegate of no plug-in.
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate);
 
 }  // namespace deputy

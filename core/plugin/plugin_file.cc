@@ -63,7 +63,7 @@ constexpr Sanitizer kSanitizers[] = {
     {"__ubsan_", "UndefinedBehaviorSanitizer"},
 };
 
-// Returns "" unless the symbol belongs to a sanitizer that is not in this process.
+// Returns the problem if the symbol belongs to a sanitizer that is not in this process, else "".
 std::string SanitizerProblem(const ElfSymbol& symbol) {
   if (symbol.defined || symbol.weak) return "";
   for (const Sanitizer& sanitizer : kSanitizers) {

@@ -23,7 +23,7 @@ struct PluginOptions {
 // Keys and values as the client passed them.
 using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Returns "" or the problem with the options. If `plugin` is null or declares no options, all keys
+// Checks options; returns "" or the problem. If `plugin` is null or declares no options, all keys
 // and values are valid unless null.
 std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
 
