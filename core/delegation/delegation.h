@@ -9,9 +9,9 @@
 // survive an undo. Removing a delegate frees its handles through FreeBufferHandle at once, since
 // the client may delete it afterwards.
 //
-// The implementation is in three files: delegation.cc (apply, undo, redo, remove),
-// removed_handles.cc (buffer handles of removed delegates) and replacing.cc (functions for a
-// delegate's Prepare).
+// The implementation is in four files: delegation.cc (apply, undo, redo, remove),
+// removed_handles.cc (buffer handles of removed delegates), replacing.cc (functions for a delegate's
+// Prepare) and node_events.cc (events of operators in partitions).
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
