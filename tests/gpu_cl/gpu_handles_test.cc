@@ -329,8 +329,8 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
   EXPECT_THAT(NewCopies(), ElementsAre(2, 2, 1));
 }
 
-// A model in which all three nodes read x: one of the delegate, Backwards on the CPU, and a second
-// node of the delegate, which also reads the result of Backwards.
+// A model in which x is read by a NEG and an ADD of the delegate and by Backwards on the CPU; the
+// ADD also reads the result of Backwards.
 std::vector<uint8_t> SharedInputModel() {
   ModelBuilder b;
   const int x = b.AddTensor(kTfLiteFloat32, {4}, "x");

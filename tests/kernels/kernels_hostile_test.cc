@@ -184,7 +184,7 @@ void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
 }
 
 TEST(EmptyTensors, take_no_time_in_custom_operators) {
-  // Padding, strides, filters and the activation of a TfLitePoolParams.
+  // Options of a TfLitePoolParams: padding, strides, filter sizes and the activation.
   const std::vector<int32_t> pool = {kTfLitePaddingSame, 1, 1, 1, 1, kTfLiteActNone};
   std::vector<uint8_t> options(pool.size() * sizeof(int32_t));
   std::memcpy(options.data(), pool.data(), options.size());
@@ -195,7 +195,7 @@ TEST(EmptyTensors, take_no_time_in_custom_operators) {
   ExpectQuick("TransformTensorBilinear", {picture, {1, 4, 4}}, {picture}, {}, 2);
 }
 
-// INT_MAX classes, but no boxes.
+// A TFLite_Detection_PostProcess with INT_MAX classes, but no boxes.
 TEST(EmptyTensors, take_no_time_to_be_detected) {
   for (const bool regular : {false, true}) {
     flexbuffers::Builder map;
@@ -213,7 +213,7 @@ TEST(EmptyTensors, take_no_time_to_be_detected) {
   }
 }
 
-// Items of zero bytes, which all have the same fingerprint.
+// LSH_PROJECTION of items of zero bytes, which all have the same fingerprint.
 TEST(EmptyTensors, take_no_time_to_be_projected) {
   ModelBuilder m;
   const int hash = m.AddConstant<float>(kTfLiteFloat32, {8, 32}, std::vector<float>(256, 0.5f));
@@ -228,7 +228,7 @@ TEST(EmptyTensors, take_no_time_to_be_projected) {
   EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
 }
 
-// No images, so that the channels to repeat are irrelevant.
+// There are no images, so that the channels to repeat are irrelevant.
 TEST(EmptyTensors, have_no_outputs_per_channel) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {0, 4, 4, 2});
@@ -264,7 +264,7 @@ TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
 
 int64_t requested_values = 0;
 
-// Rows of more than 2^31 values, in vectors that span pixels.
+// The image has rows of more than 2^31 values, which are computed in vectors that span pixels.
 TEST(DepthwiseConv, counts_the_values_of_long_rows) {
   constexpr int kWidth = 1 << 26, kChannels = 33;
   CpuKernels cpu;
@@ -306,7 +306,8 @@ std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {
   return m.Finish();
 }
 
-// The table of source positions takes more memory than the column itself.
+// The table of source positions takes more memory than the image: with kLimit / 2 columns the image
+// is within the limit, but the table is not.
 TEST(Resize, keeps_its_notes_within_the_limits) {
   constexpr size_t kLimit = 1 << 16;
   for (const auto code : {kTfLiteBuiltinResizeBilinear, kTfLiteBuiltinResizeNearestNeighbor}) {
@@ -396,7 +397,7 @@ TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
   }
 }
 
-// Scales whose quotient is not a finite float: values saturate.
+// The quotient of the scales is not a finite float: values saturate.
 TEST(Mul, saturates_where_the_scales_leave_the_floats) {
   for (const DeputyArithmetic arithmetic : {kDeputyArithmeticDefault, kDeputyArithmeticReference}) {
     ModelBuilder m;
@@ -416,7 +417,7 @@ TEST(Mul, saturates_where_the_scales_leave_the_floats) {
   }
 }
 
-// The result for infinities only is an infinity; for no elements it is the extreme finite number.
+// The maximum of infinities is an infinity; that of no elements is the extreme finite number.
 TEST(ReduceMaxAndMin, of_infinities_are_infinite) {
   for (const bool max : {true, false}) {
     const float infinity = std::numeric_limits<float>::infinity() * (max ? -1.0f : 1.0f);
@@ -461,7 +462,7 @@ TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0});
   const int y = m.AddTensor(kTfLiteFloat32, {1});
-  // Padding, stride_width and stride_height in the layout of the C struct.
+  // The options are padding, stride_width and stride_height in the layout of the C struct.
   std::vector<uint8_t> options = {77, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
   m.AddCustomOp("Convolution2DTransposeBias", {x, weights, bias}, {y}, options);
   m.SetInputs({x});

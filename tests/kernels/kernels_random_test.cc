@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions and matrix products of random shapes, strides, dilations and types on every CPU
-// table and several numbers of threads, compared with the plain code: int8 exactly, float32 within
-// a tolerance. Inputs and outputs are memory of the client that ends at an inaccessible page.
+// Compares convolutions and matrix products of random shapes, strides, dilations and types on every
+// CPU table and several numbers of threads with the plain code: int8 exactly, float32 within a
+// tolerance. Inputs and outputs are memory of the client that ends at an inaccessible page.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ struct Example {
   Bytes model;
   bool is_float = true;
   int output = 0;
-  std::vector<std::pair<int, Bytes>> feeds = {};  // tensors and contents
+  std::vector<std::pair<int, Bytes>> feeds = {};  // indices of inputs, and their contents
 };
 
 class Writer {
@@ -93,7 +93,7 @@ class Writer {
     return least + static_cast<int>(random_() % static_cast<uint32_t>(most - least + 1));
   }
   bool Chance(uint32_t one_in) { return random_() % one_in == 0; }
-  // Numbers around the sizes of tiles and vectors.
+  // Returns a random number of channels around the sizes of tiles and vectors.
   int Channels() { return Chance(3) ? Pick(1, 10) : std::max(1, 8 * Pick(0, 9) + Pick(-1, 1)); }
   schema::ActivationFunctionType Activation() {
     using Type = schema::ActivationFunctionType;
@@ -115,7 +115,7 @@ class Writer {
       if (count > 0) std::memcpy(contents.data(), values.data(), contents.size());
     } else {
       for (uint8_t& byte : contents) byte = static_cast<uint8_t>(random_());
-      // Limits 32-bit numbers to a magnitude at which sums still have an effect.
+      // Limits 32-bit numbers to a magnitude at which the sums still affect the result.
       for (size_t i = 3; own == kTfLiteInt32 && i < contents.size(); i += 4) {
         contents[i] = contents[i - 1] = contents[i - 2] >= 128 ? 255 : 0;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MediaPipe's custom operators, for which TensorFlow Lite has no kernels, compared with results
+// Compares MediaPipe's custom operators, for which TensorFlow Lite has no kernels, with results
 // computed by hand. tests/cases/mediapipe.cc tests refusals.
 #include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ struct Tensor {
   Floats values;
 };
 
-// Returns the outputs of one operator; `shapes` are the output shapes in the file.
+// Runs one operator and returns its outputs; `shapes` are the output shapes in the file.
 std::vector<Floats> RunOperator(const char* op, const std::vector<Tensor>& inputs,
                                 const std::vector<std::vector<int32_t>>& shapes,
                                 const std::vector<uint8_t>& options, int version) {
@@ -76,7 +76,7 @@ std::vector<Floats> Pool(const Tensor& input, const std::vector<uint8_t>& option
 
 TEST(MediapipePooling, tells_the_first_of_equal_greatest_values) {
   const auto out = Pool({{1, 2, 4, 1},
-                         {1, 5, 2, 2,  //
+                         {1, 5, 2, 2,  // row 0
                           3, 4, 9, 9}},
                         PoolOptions(kTfLitePaddingValid, 2, 2));
   EXPECT_THAT(out[0], ElementsAre(5, 9));
@@ -91,7 +91,7 @@ TEST(MediapipePooling, counts_taps_in_the_padding) {
 
 TEST(MediapipePooling, clamps_values_and_takes_channels_apart) {
   const auto out = Pool({{2, 1, 2, 2},
-                         {-1, 7, -2, 3,  //
+                         {-1, 7, -2, 3,  // image 0
                           2, 3, 4, 5}},
                         PoolOptions(kTfLitePaddingSame, 2, 2, kTfLiteActRelu6));
   EXPECT_THAT(out[0], ElementsAre(0, 6, 4, 5));
@@ -108,7 +108,7 @@ TEST(MediapipeUnpooling, puts_values_where_they_were) {
   const auto out =
       RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {1.1f, 2.1f}}}, {{1}},
                   PoolOptions(kTfLitePaddingValid, 2, 2), 1);
-  EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  //
+  EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  // row 0
                                   0, 0, 9, 0));
 }
 
@@ -116,23 +116,23 @@ TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
   const auto out =
       RunOperator("MaxUnpooling2D", {{{2, 1, 1, 1}, {5, 9}}, {{2, 1, 1, 1}, {1.1f, 2.1f}}}, {{1}},
                   PoolOptions(kTfLitePaddingValid, 2, 2), 1);
-  EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  //
+  EXPECT_THAT(out[0], ElementsAre(0, 5, 0, 0,  // image 0
                                   0, 0, 9, 0));
 }
 
 TEST(MediapipeUnpooling, the_last_of_two_in_one_place_stays) {
-  // Windows of 3 by 3 with a stride of 2: the second begins where the first ends.
+  // Windows of 3 by 3 with a stride of 2: the second window begins at the last column of the first.
   const auto out =
       RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}}, {{1}},
                   PoolOptions(kTfLitePaddingSame, 3, 2), 1);
-  EXPECT_THAT(out[0], ElementsAre(0, 0, 9, 0, 0, 0,  //
-                                  0, 0, 0, 0, 0, 0,  //
+  EXPECT_THAT(out[0], ElementsAre(0, 0, 9, 0, 0, 0,  // row 0
+                                  0, 0, 0, 0, 0, 0,  // row 1
                                   0, 0, 0, 0, 0, 0));
 }
 
-const Floats kMatrix = {2, 0, 9, 1,   //
-                        0, 3, 9, -1,  //
-                        0, 0, 1, 0,   //
+const Floats kMatrix = {2, 0, 9, 1,   // x
+                        0, 3, 9, -1,  // y
+                        0, 0, 1, 0,   // z
                         0, 0, 0, 1};
 
 TEST(MediapipeLandmarks, are_transformed_in_two_coordinates) {
@@ -149,7 +149,7 @@ TEST(MediapipeTensor, is_read_at_the_middles_of_pixels) {
   const Tensor same = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto out = RunOperator("TransformTensorBilinear", {ramp, same}, {{1, 2, 2, 1}}, {}, 2);
   EXPECT_THAT(out[0], ElementsAre(0, 1, 10, 11));
-  // With a factor of two: at 0.5, 2.5 and 4.5, of which the last is outside of the image.
+  // The factor of two samples at 0.5, 2.5 and 4.5, of which the last is outside of the image.
   const Tensor twice = {{4, 4}, {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto far = RunOperator("TransformTensorBilinear", {ramp, twice}, {{1, 1, 3, 1}}, {}, 2);
   EXPECT_THAT(far[0], ElementsAre(5.5f, 7.5f, 0));
@@ -177,17 +177,17 @@ std::vector<uint8_t> MatrixOptions() {
 }
 
 TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
-  // The box is 4 x 8 around (4, 7); the output covers 6 x 16.
+  // The landmarks' box is 4 x 8 around (4, 7); with the options' scales it becomes 6 x 16.
   const Tensor upright = {{1, 4, 3}, {0, 0, 1, 10, 0, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = RunOperator("Landmarks2TransformMatrix", {upright}, {{1}}, MatrixOptions(), 2);
-  EXPECT_THAT(out[0], ElementsAre(0.375f, 0, 0, 1,  //
-                                  0, 2, 0, -1,      //
-                                  0, 0, 1, 0,       //
+  EXPECT_THAT(out[0], ElementsAre(0.375f, 0, 0, 1,  // x
+                                  0, 2, 0, -1,      // y
+                                  0, 0, 1, 0,       // z
                                   0, 0, 0, 1));
 }
 
 TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
-  // Rotated by a right angle: the box is 8 wide along y and 4 high along -x.
+  // The box is rotated by a right angle: it is 8 wide along y and 4 high along -x.
   const Tensor turned = {{1, 4, 3}, {0, 0, 1, 0, 10, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = RunOperator("Landmarks2TransformMatrix", {turned}, {{1}}, MatrixOptions(), 2);
   const Floats expected = {0, -1, 0, 8, 0.75f, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};

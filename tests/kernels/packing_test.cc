@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels pack constants in AllocateTensors, not in the first inference.
+// Tests that kernels pack constants in AllocateTensors, not in the first inference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::vector<OpCase> CasesWithWeights() {
 }
 
 TEST_F(Packing, precedes_the_first_inference) {
-  std::set<std::string> packed;  // operators
+  std::set<std::string> packed;  // names of the operators that pack
   for (const OpCase& one : CasesWithWeights()) {
     TestInterpreter t(one.model);
     if (t.get() == nullptr || t.Allocate() != kTfLiteOk) continue;

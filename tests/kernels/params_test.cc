@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters in node->builtin_data: for every builtin operator the size of its struct, and for
-// every field of the options the member of the struct that receives it. The models are written
-// through the schema, so that a wrong union member is also detected. The sizes are literals from
-// the ABI, not sizeof.
+// Tests the parameters in node->builtin_data: for every builtin operator the size of its struct,
+// and for every field of the options the member of the struct that receives it. The models are
+// written through the schema, so that a wrong union member is also detected. The sizes are literals
+// from the ABI, not sizeof.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ std::vector<uint8_t> ModelOf(const std::function<void(ModelBuilder*)>& add) {
   return m.Finish();
 }
 
-// The options of the model's only operator, as core/model/model.cc passes them to a parser.
+// Returns the options of the model's only operator, as core/model/model.cc passes them to a parser.
 OpOptions OptionsOf(const std::vector<uint8_t>& model) {
   const schema::Operator& op =
       *schema::GetModel(model.data())->subgraphs()->Get(0)->operators()->Get(0);
@@ -70,7 +70,8 @@ OpOptions OptionsOf(const std::vector<uint8_t>& model) {
 
 using Bytes = std::unique_ptr<void, decltype(&free)>;
 
-// Zeroed memory of exactly the operator's size, so that AddressSanitizer detects writes beyond it.
+// Returns zeroed memory of exactly the operator's size, so that AddressSanitizer detects writes
+// beyond it.
 Bytes ZeroedParams(const OpDef& op) { return Bytes(calloc(1, op.params_size), &free); }
 
 void AddActivationRows(std::vector<Row>* rows) {
@@ -589,7 +590,7 @@ void AddStablehloRows(std::vector<Row>* rows) {
       [](const auto& p) {
         EXPECT_THAT(p.window_dimensions, ElementsAre(2, 3, 0, 0, 0, 0, 0, 0));
         EXPECT_THAT(p.window_strides, ElementsAre(4, 5, 0, 0, 0, 0, 0, 0));
-        // absent in the options
+        // The options have no base dilations, which are 1 by default.
         EXPECT_THAT(p.base_dilations, ElementsAre(1, 1, 1, 1, 1, 1, 1, 1));
         EXPECT_THAT(p.window_dilations, ElementsAre(6, 7, 0, 0, 0, 0, 0, 0));
         EXPECT_THAT(p.padding, ElementsAre(8, 9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// bfloat16 factors if the client allows them: never by default; products within the format's error
-// bounds; identical bits on any number of threads; and full precision wherever results are compared
-// with others.
+// Tests bfloat16 factors, which a client may allow: they are never used by default; products are
+// within the format's error bounds; bits are identical on any number of threads; and full precision
+// is used wherever results are compared with others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 // Changes a float32 number of a case: of constants (input < 0) or of an input.
 using Edit = std::function<float(float value, int input)>;
 
-// Rounds to the nearest number of 8 significant bits, ties to even.
+// Rounds to the nearest number of 8 significant bits, ties to even, as bfloat16 does.
 float Rounded(float value, int) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return std::bit_cast<float>((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
@@ -42,12 +42,12 @@ struct Settings {
   std::function<void(TfLiteInterpreterOptions*)> also = nullptr;
 };
 
-// Result of a case. `products` is an upper bound of the sum of absolute products of an output of
-// its only matrix operator.
+// Result of a case. `products` is an upper bound of the sum of the absolute products that make one
+// output of the only matrix operator.
 struct Found {
   bool invoked = false;
   std::vector<std::vector<float>> outputs;
-  std::string implementation;  // implementation of the matrix operator
+  std::string implementation;  // name of the matrix operator's implementation
   double products = 0;
 };
 
@@ -55,7 +55,7 @@ void EditAll(float* values, size_t count, const Edit& edit, int input) {
   for (size_t i = 0; edit && i < count; ++i) values[i] = edit(values[i], input);
 }
 
-// The constants are in the test's own copy of the model.
+// Changes the constants in place; the interpreter's model is the test's own copy.
 void EditConstants(TfLiteInterpreter* interpreter, const Edit& edit) {
   for (int t = 0; t < DeputyInterpreterGetTensorCount(interpreter, 0); ++t) {
     const TfLiteTensor* tensor = DeputyInterpreterGetTensor(interpreter, 0, t);
@@ -168,7 +168,7 @@ char KindOf(float value) {
   return std::isinf(value) ? (value > 0 ? '+' : '-') : '.';
 }
 
-// Returns "..n+", one letter per output: finite, NaN or infinite.
+// Returns the outputs as "..n+", one letter per output: finite, NaN or infinite.
 std::string Kinds(const std::vector<std::vector<float>>& outputs) {
   std::string kinds;
   for (const auto& output : outputs) {
@@ -177,7 +177,7 @@ std::string Kinds(const std::vector<std::vector<float>>& outputs) {
   return kinds;
 }
 
-// BATCH_MATMUL with one constant matrix, transposed or not.
+// A case of BATCH_MATMUL with one constant matrix, transposed or not.
 OpCase ConstantMatrixCase(const Shape& x, int depth, int columns, bool adj_y) {
   ModelBuilder builder;
   const int left = builder.AddTensor(kTfLiteFloat32, x, "x");
@@ -203,7 +203,7 @@ std::vector<OpCase> ConstantMatrixCases() {
   return cases;
 }
 
-// The float32 cases that are computed in bfloat16 on some machine.
+// Returns the float32 cases that are computed in bfloat16 on some machine.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = [] {
     std::vector<OpCase> cases;
@@ -258,7 +258,8 @@ TEST_P(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
     SCOPED_TRACE(op_case.name);
     const Found found = Infer(
         op_case, {.table = GetParam(), .precision = kDeputyPrecisionBfloat16, .edit = &Rounded});
-    // Factors of other types are rounded after conversion to float32.
+    // Cases with factors of 16 bits are omitted: these are rounded after their conversion to
+    // float32.
     if (!IsBf16(found) || op_case.name.find("16") != std::string::npos) continue;
     ++cases;
     const Found expected = Infer(op_case, {.table = "reference", .edit = &Rounded});
@@ -272,7 +273,7 @@ TEST_P(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
   for (const float strange : {NAN, INFINITY, -INFINITY}) {
     for (const OpCase& op_case : Cases()) {
       SCOPED_TRACE(op_case.name);
-      // Replaces every 37th number of the first input.
+      // Returns an edit that replaces every 37th number of the first input.
       const auto make_edit = [strange] {
         return [strange, n = 0](float value, int input) mutable {
           return input == 0 && n++ % 37 == 5 ? strange : value;
@@ -365,7 +366,7 @@ TEST_P(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
   }
 }
 
-// Names of the sets that allow products of bfloat16.
+// Returns the names of the sets that allow products of bfloat16.
 std::vector<const char*> Bfloat16Sets() {
   std::vector<const char*> names = {kTilesInMemory};
   for (const CpuSet& set : CpuSets()) {

@@ -18,7 +18,7 @@ namespace deputy {
 using Dims4 = std::vector<int32_t>;
 using Reals = std::vector<double>;
 
-// Scale and zero point of a tensor.
+// Quantisation parameters of a tensor: scale and zero point.
 struct Affine {
   float scale = 1.0f;
   int zero = 0;
@@ -29,7 +29,7 @@ struct Steps {
   int tensor = -1;
   TfLiteType type = kTfLiteInt8;
   Dims4 shape;
-  std::vector<float> scales;  // one, or several along `axis`
+  std::vector<float> scales;  // one scale, or several along `axis`
   int zero = 0;
   int axis = 0;
   std::vector<int32_t> values;
@@ -42,11 +42,11 @@ struct AccuracyCase {
   std::vector<uint8_t> model;
   std::vector<std::vector<uint8_t>> feeds;
   TfLiteType type = kTfLiteInt8;  // type of the outputs
-  std::vector<Affine> affine;     // one per output
-  std::vector<Reals> truth;       // one per output
+  std::vector<Affine> affine;     // quantisation of each output
+  std::vector<Reals> truth;       // exact values of each output
 };
 
-// Largest and smallest value of a quantised type.
+// Returns the smallest value of a quantised type; HighestStep returns the largest.
 int LowestStep(TfLiteType type);
 int HighestStep(TfLiteType type);
 const char* TypeText(TfLiteType type);
@@ -69,7 +69,7 @@ class AccuracyModel {
                            int high = 0);
   // Adds a bias in steps of input scale times weight scale.
   Steps Bias(TfLiteType type, int count, const Steps& input, const Steps& weights);
-  // Adds an int32 constant.
+  // Adds an int32 constant with these contents; returns its tensor.
   int Numbers(const Dims4& shape, const std::vector<int32_t>& values);
   // Adds a float32 input with these contents.
   int Floats(const Dims4& shape, const std::vector<float>& values);
@@ -77,7 +77,7 @@ class AccuracyModel {
   int Output(TfLiteType type, const Dims4& shape, Affine affine, const Reals& truth);
   // Adds an output with the scale for which the true results fill the type's range.
   int OutputFor(TfLiteType type, const Dims4& shape, const Reals& truth);
-  // Adds a further output after the others, which is not compared.
+  // Adds another output after the quantised ones, for example of indices, which is not compared.
   int Places(const Dims4& shape, TfLiteType type = kTfLiteInt32);
 
   // Returns the case "NAME type number", whose outputs have that type.
@@ -95,7 +95,7 @@ class AccuracyModel {
   AccuracyCase made_;
 };
 
-// The families of operators, each in a file of its own.
+// Each of these functions returns the cases of one family of operators, which has its own file.
 std::vector<AccuracyCase> UnaryAccuracy();
 std::vector<AccuracyCase> BinaryAccuracy();
 std::vector<AccuracyCase> LayerAccuracy();

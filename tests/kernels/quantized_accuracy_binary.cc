@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of two quantised tensors, whose scales differ from each other and from the output's,
-// with and without broadcasting; and PRELU and QUANTIZE.
+// Accuracy cases of functions of two quantised tensors, whose scales differ from each other and
+// from the output's, with and without broadcasting; and of PRELU and QUANTIZE.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,14 +55,15 @@ void AddBinary(ModelBuilder* m, TfLiteBuiltinOperator code, bool relu, int a, in
   }
 }
 
-// A divisor in the upper half of the type's range.
+// Adds a divisor in the upper half of the type's range.
 Steps Divisor(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affine) {
   if (type == kTfLiteInt16) return a->Input(type, shape, affine, 9000, 32767);
   affine.zero = LowestStep(type);
   return a->Input(type, shape, affine, LowestStep(type) + 60, HighestStep(type));
 }
 
-// Broadcasting: 0 none, 1 a scalar, 2 channels.
+// A case of a function of two tensors. The seed selects the broadcasting: 0 none, 1 a scalar, 2
+// channels.
 AccuracyCase BinaryCase(const BinaryRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {2, 13, 19}, few = seed % 3 == 1   ? shape
@@ -106,7 +107,7 @@ AccuracyCase PreluCase(TfLiteType type, uint32_t seed) {
   return a.Finish("PRELU", type, seed);
 }
 
-// From one quantised type to another, or to another scale.
+// A case of QUANTIZE from one quantised type to another, or to another scale.
 AccuracyCase RequantizeCase(TfLiteType from, TfLiteType to, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {3, 700};
@@ -147,7 +148,8 @@ const CompareRow kComparisons[] = {
     {"GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, [](double a, double b) { return a >= b; }},
 };
 
-// TensorFlow Lite compares in units of 2^-8: smaller differences are not tested here.
+// A case of a comparison. TensorFlow Lite compares in units of 2^-8: smaller differences are not
+// tested here.
 AccuracyCase CompareCase(const CompareRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {3, 700};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that multiply and add, compared with plain loops in float64.
+// Accuracy cases of layers that multiply and add, compared with plain loops in float64.
 #include <algorithm>
 #include <cmath>
 
@@ -109,7 +109,7 @@ AccuracyCase DepthwiseCase(TfLiteType type, uint32_t seed) {
 
 AccuracyCase TransposeConvCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
-  const Image in = {4, 5, 11}, out = {9, 11, 7};  // VALID, a window of 3, strides of 2
+  const Image in = {4, 5, 11}, out = {9, 11, 7};  // VALID padding, window of 3, strides of 2
   const int shape = a.Numbers({4}, {1, out.height, out.width, out.channels});
   const Steps x = a.Input(type, {1, in.height, in.width, in.channels}, LayerInput(&a, type));
   const Steps w = Weights(&a, type, {out.channels, 3, 3, in.channels}, 0);

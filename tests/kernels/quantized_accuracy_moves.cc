@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data movement operators between tensors of different scales: the real values are the same before
-// and after, so that the quantised values differ.
+// Accuracy cases of data movement operators between tensors of different scales: the real values
+// are the same before and after, so that the quantised values differ.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,8 @@ const std::vector<TfLiteType> kBytes = {kTfLiteInt8, kTfLiteUInt8};
 
 float MinScale(TfLiteType type) { return type == kTfLiteInt16 ? 0.0001f : 0.02f; }
 
-// For each element of the output its index in the input; kFilled has no source and is zero.
+// The index in the input of each element of the output; kFilled for an element that is filled with
+// zero.
 using Places = std::vector<int>;
 constexpr int kFilled = -1;
 
@@ -296,7 +297,7 @@ AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
     truth.push_back(place == kFilled ? 0.0 : real[static_cast<size_t>(place)]);
   }
   Affine affine = a.RandomAffine(type, least * 1.5f);
-  // These operators fill with the quantised value 0, as TensorFlow Lite does.
+  // SCATTER_ND and MATRIX_DIAG fill with the quantised value 0, as TensorFlow Lite does.
   if (move.code == kTfLiteBuiltinScatterNd || move.code == kTfLiteBuiltinMatrixDiag)
     affine.zero = 0;
   const int y = a.Output(type, move.out, affine, truth);
@@ -306,7 +307,8 @@ AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
 
 // ---- Several inputs ---------------------------------------------------------------------------
 
-// Two inputs of [3, 5]; the elements of the second are numbered after those of the first.
+// An operator that joins two inputs of [3, 5]; the elements of the second input are numbered after
+// those of the first.
 struct Join {
   const char* name;
   std::vector<TfLiteType> types;
@@ -379,7 +381,8 @@ AccuracyCase JoinCase(const Join& join, TfLiteType type, uint32_t seed) {
   return a.Finish(join.name, type, seed);
 }
 
-// PADV2 with a fill value of its own scale, which delegates accept only as a constant.
+// A case of PADV2, whose fill value has its own scale. Delegates accept the fill value only as a
+// constant.
 AccuracyCase PadV2Case(TfLiteType type, uint32_t seed, bool constant) {
   AccuracyModel a(seed);
   const float least = MinScale(type);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM cells and SVDF compared with their formulas in float64, whose states are never rounded.
+// Accuracy cases of LSTM cells and SVDF, compared with their formulas in float64, whose states are
+// never rounded.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +37,7 @@ int Variable(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affin
 
 enum Gate : size_t { kInput, kForget, kUpdate, kOutput, kGates };
 
-// Each member is empty if the gate does not have it.
+// A gate of a cell in real numbers. Each member is empty if the gate does not have it.
 struct RealGate {
   Reals input, recurrent, peephole, norm, bias;
 };
@@ -48,7 +49,7 @@ struct RealCell {
 
   bool couples_input() const { return gates[kInput].input.empty(); }
 
-  // Returns the output and updates the states of one batch element.
+  // Computes one step of one batch element: returns the output and updates the states.
   Reals Step(const Reals& x, Reals* hidden, Reals* state) const {
     const Reals forget = Sums(kForget, x, *hidden, *state);
     const Reals update = Sums(kUpdate, x, *hidden, *state);
@@ -98,7 +99,7 @@ struct RealCell {
 
 struct LstmRow {
   int batches, steps, inputs, cells;
-  int outputs = 0;  // 0: no projection
+  int outputs = 0;  // size of the projection; 0: none
   bool couples_input = false, norm = false, peephole = false, time_major = true;
 
   int hidden() const { return outputs == 0 ? cells : outputs; }
@@ -116,7 +117,8 @@ class LstmBuilder {
   LstmBuilder(uint32_t seed, const LstmRow& row)
       : a_(seed), seed_(seed), row_(row), x_affine_(a_.RandomAffine(kTfLiteInt8, 0.015f)) {}
 
-  // LSTM computes one step, and its vectors have two dimensions.
+  // Makes a case of a sequence, or of LSTM, which computes one step and whose vectors have two
+  // dimensions.
   AccuracyCase Make(bool sequence) {
     const Dims4 shape = !sequence         ? Dims4{row_.batches, row_.inputs}
                         : row_.time_major ? Dims4{row_.steps, row_.batches, row_.inputs}
@@ -147,7 +149,7 @@ class LstmBuilder {
   }
 
  private:
-  // Outputs are between -1 and 1.
+  // Quantisation of the cell's outputs, which are between -1 and 1.
   static constexpr Affine kHidden = {1.0f / 127, -3};
   static constexpr float kWeightScale = 0.004f, kNormScale = 0x1p-15f;
 
@@ -171,7 +173,8 @@ class LstmBuilder {
       if (row_.norm) {
         gate.norm = Add(20 + g, kTfLiteInt16, {row_.cells}, kNormScale, 10000, 32767);
       }
-      // The cell gate has no peephole, so the output gate's is the third.
+      // Peephole weights are inputs 9, 10 and 11: the cell gate has none, so those of the output
+      // gate are the third.
       if (row_.peephole && g != kUpdate) {
         gate.peephole =
             Add(g == kOutput ? 11 : 9 + g, kTfLiteInt16, {row_.cells}, 0x1p-15f, -32767, 32767);
@@ -220,8 +223,8 @@ class LstmBuilder {
 
 // ---- uint8, the basic kernel ------------------------------------------------------------------
 
-// The states are inputs. Rows of weights are ordered by gate: input, update, forget, output;
-// columns are those of the input, then of the activation.
+// A case of the basic form of LSTM, whose states are inputs. Rows of weights are ordered by gate:
+// input, update, forget, output; columns are those of the input, then of the activation.
 AccuracyCase BasicLstmCase(uint32_t seed) {
   AccuracyModel a(seed);
   const int batches = 3, inputs = 11 + static_cast<int>(seed), cells = 13, depth = inputs + cells;
@@ -263,7 +266,7 @@ AccuracyCase BasicLstmCase(uint32_t seed) {
 
 // ---- SVDF -------------------------------------------------------------------------------------
 
-// Three inferences are modelled as three nodes with one state.
+// A case of SVDF, in which three nodes with one state replace three inferences.
 AccuracyCase SvdfCase(uint32_t seed) {
   AccuracyModel a(seed);
   const int batches = 2, inputs = 19, units = 7, memory = 4;

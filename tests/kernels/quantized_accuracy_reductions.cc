@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and pooling of quantised tensors to another scale, and resized images.
+// Accuracy cases of reductions and pooling of quantised tensors to another scale, and of resized
+// images.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +43,7 @@ const FoldRow kFolds[] = {
     {"REDUCE_MIN", kTfLiteBuiltinReduceMin, &MinOf, kAll},
 };
 
-// [outer, middle, inner], of which the middle or the inner axis is reduced.
+// A case of a reduction of [outer, middle, inner] along the middle or the inner axis.
 AccuracyCase FoldCase(const FoldRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int outer = 6, middle = seed == 3 ? 3 : 49, inner = seed == 4 ? 5 : 24;
@@ -66,7 +67,7 @@ AccuracyCase FoldCase(const FoldRow& row, TfLiteType type, uint32_t seed) {
   return a.Finish(row.name, type, seed);
 }
 
-// Means of whole images, as at the end of networks.
+// A case of means of whole images, as at the end of networks.
 AccuracyCase ImageMeanCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int pixels = seed == 1 ? 49 : seed == 2 ? 12544 : 100, channels = 40;
@@ -81,7 +82,7 @@ AccuracyCase ImageMeanCase(TfLiteType type, uint32_t seed) {
   return a.Finish("MEAN of images", type, seed);
 }
 
-// The sums exceed 32 bits.
+// A case of MEAN whose sums exceed 32 bits.
 AccuracyCase LongMeanCase() {
   AccuracyModel a(1);
   const int count = 80000;
@@ -94,7 +95,8 @@ AccuracyCase LongMeanCase() {
   return a.Finish("MEAN of many", kTfLiteInt16, 1);
 }
 
-// A product of few factors near 1: rounding each partial product would cost one step each.
+// A case of a product of few factors near 1: rounding each partial product would cost one step
+// each.
 AccuracyCase ProductCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int rows = 60, factors = seed == 1 ? 2 : seed == 2 ? 4 : 7;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every quantised operator compared with float64 on the dequantised values: in the default
-// arithmetic the error of a result is at most half a step plus float32 rounding, or for exceptions
-// at most the bounds of their row on the maximum and the mean error.
+// Compares every quantised operator with float64 on the dequantised values: in the default
+// arithmetic the error of a result is at most half a step plus float32 rounding, or, for
+// exceptions, at most the bounds of their row on the maximum and the mean error.
 #include "tests/kernels/quantized_accuracy.h"
 
 #include <gtest/gtest.h>
@@ -25,13 +25,14 @@ namespace {
 constexpr double kRoundedOnce = 0.51;
 
 struct Exception {
-  const char* name;    // prefix of the names of its cases
+  const char* name;    // prefix of the names of the exception's cases
   double bound, mean;  // bounds on the maximum and the mean error, in steps
   const char* reason;
 };
 
-// Golden rows limit the default arithmetic to one step from TensorFlow Lite's kernels, which all of
-// its users run for these operators: XNNPACK has none of them, or uses the same arithmetic.
+// Operators with a larger error. Golden rows limit the default arithmetic to one step from
+// TensorFlow Lite's kernels, which all of its users run for these operators: XNNPACK has none of
+// them, or uses the same arithmetic.
 const Exception kExceptions[] = {
     {"EXP int16", 45, 0.6, "interpolates in a table of 513 entries"},
     {"LOG int16", 14.5, 1.1, "interpolates in a table of 513 entries"},
@@ -118,7 +119,7 @@ std::vector<Error> Measure(const AccuracyCase& one, const conformance::Target& t
   return errors;
 }
 
-// Returns the exceptions that at least one case needs.
+// Checks the errors of all cases; returns the exceptions that at least one case needs.
 std::set<std::string> CheckCases(const std::vector<AccuracyCase>& cases) {
   std::set<std::string> needed;
   for (const AccuracyCase& one : cases) {
@@ -142,7 +143,7 @@ TEST(QuantizedAccuracy, resized_images) { CheckCases(ResizeAccuracy()); }
 TEST(QuantizedAccuracy, recurrent_layers) { CheckCases(RecurrentAccuracy()); }
 TEST(QuantizedAccuracy, moves_between_scales) { CheckCases(MoveAccuracy()); }
 
-// A delegate rescales as well, or leaves the node to the CPU.
+// A delegate must also rescale, or leave the node to the CPU.
 TEST(QuantizedAccuracy, moves_between_scales_with_a_delegate) {
   for (const conformance::TargetRow& row : conformance::TargetRows()) {
     // Delegates with few cases support only two or three operators.
@@ -158,7 +159,7 @@ TEST(QuantizedAccuracy, moves_between_scales_with_a_delegate) {
   }
 }
 
-// Operators of int8, uint8 or int16 without cases here, with the reason.
+// Reasons why operators of int8, uint8 or int16 have no cases here.
 constexpr const char* kIntegers = "computes with integers, whatever their scale";
 constexpr const char* kStableHlo = "has no quantised form in StableHLO";
 constexpr const char* kNoValues = "its results are no quantised values";

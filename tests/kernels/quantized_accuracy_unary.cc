@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of one quantised tensor: element-wise functions, and SOFTMAX and related functions by
-// rows.
+// Accuracy cases of functions of one quantised tensor: element-wise functions, and SOFTMAX and
+// related functions by rows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,8 +18,8 @@ struct UnaryRow {
   float reach;  // largest magnitude of the input
   std::vector<TfLiteType> types;
   int version = 1;
-  bool positive = false;  // inputs are not negative
-  // fixed range of the output: [0, extent), or [-extent, extent); 0: not fixed
+  bool positive = false;  // true if inputs are not negative
+  // Fixed range of the output: [0, extent), or [-extent, extent) if `signed_output`; 0: not fixed.
   float output_extent = 0;
   bool signed_output = false;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data movement between tensors of different scales in a graph: with equal scales an output may use
-// its input's memory, but rescaled values must not, because other nodes read the input.
+// Tests data movement between tensors of different scales in a graph: with equal scales an output
+// may use its input's memory, but rescaled values must not, because other nodes read the input.
 // quantized_accuracy_test tests the values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ TensorExtras Scaled(float scale, int zero) {
 
 using AddMove = std::function<void(ModelBuilder* m, int from, const std::vector<int>& to)>;
 
-// input -> ABS -> t -> the movement -> outputs; and t -> ABS -> the last output, after the
-// movement.
+// A model of input -> ABS -> t -> the movement -> outputs; and t -> ABS -> the last output, after
+// the movement.
 std::vector<uint8_t> ModelAround(const std::vector<std::vector<int32_t>>& shapes,
                                  const AddMove& add) {
   ModelBuilder m;
@@ -133,7 +133,8 @@ TEST(RescaledMoves, do_so_for_every_part_of_a_whole) {
   }
 }
 
-// TensorFlow Lite's kernels copy the quantised values, or refuse if they check the scales.
+// In the reference arithmetic, as in TensorFlow Lite, kernels copy the quantised values, or refuse
+// if they check the scales.
 TEST(RescaledMoves, are_those_of_tflite_in_the_reference_arithmetic) {
   for (const AddMove& add : {AddMove(&AddReshape), AddMove(&AddSqueeze)}) {
     TestInterpreter interpreter(ModelAround({{4}}, add), &UseReference);

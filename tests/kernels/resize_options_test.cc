@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR with both align_corners and half_pixel_centers.
+// Tests RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR with both align_corners and half_pixel_centers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(ResizeWithBothOptions, is_refused_in_the_reference_arithmetic) {
   EXPECT_THAT(interpreter.log(), HasSubstr("expected align_corners or half_pixel_centers"));
 }
 
-// The nearest neighbour uses both options, as TensorFlow Lite does: round((i + 0.5) * 2 / 4).
+// RESIZE_NEAREST_NEIGHBOR uses both options, as TensorFlow Lite does: round((i + 0.5) * 2 / 4).
 TEST(ResizeWithBothOptions, picks_the_neighbours_of_tflite) {
   TestInterpreter interpreter(Resize(false, 3, 5));
   EXPECT_THAT(Infer(&interpreter, {1, 2, 3}), ElementsAre(1, 2, 2, 3, 3));

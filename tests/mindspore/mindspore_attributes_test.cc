@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The attributes that MindSpore delegates read, for every operator that has attributes: literal
-// values for two nodes that differ in all options of the operator.
+// Tests the attributes that MindSpore delegates read, for every operator that has attributes:
+// literal values for two nodes that differ in all options of the operator.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -17,8 +17,8 @@ namespace {
 
 // ---- Attributes as text -------------------------------------------------------------------------
 
-// Returns "2", "[1, 2]", "true" or "0.5". Reading an attribute as another kind must return the
-// default.
+// Returns an attribute as text: "2", "[1, 2]", "true" or "0.5". Reading the attribute as another
+// kind must return the default.
 std::string ValueOf(const ms_schema::Primitive& primitive, const char* name) {
   if (primitive.GetInt(name, 1) == primitive.GetInt(name, 2)) {
     return std::to_string(primitive.GetInt(name));
@@ -38,7 +38,7 @@ std::string ValueOf(const ms_schema::Primitive& primitive, const char* name) {
   return text + "]";
 }
 
-// Returns "name=value ...", sorted by name.
+// Returns all attributes as "name=value ...", sorted by name.
 std::string TextOf(const ms_schema::Primitive& primitive) {
   std::vector<std::string> names = primitive.attributes();
   std::sort(names.begin(), names.end());
@@ -70,8 +70,8 @@ std::string AttributesOf(const std::vector<uint8_t>& bytes) {
 struct Facts {
   int32_t type = 0, builtin_code = 0, version = 0;
   std::string type_name, custom_name, bytes;
-  std::vector<int32_t> kinds;  // kinds of the attributes
-  bool is_const = true;        // of the first input
+  std::vector<int32_t> kinds;  // kind of each attribute
+  bool is_const = true;        // whether the first input is constant
 };
 
 Facts FactsOf(const DeputyMSGraph* graph) {
@@ -157,7 +157,8 @@ std::string Attributes(
   return AttributesOf(m.Finish());
 }
 
-// Options made by a function of the builder: OPTIONS(Conv2D, schema::Padding::SAME, 1, 1).
+// Returns a function that creates options with the builder: OPTIONS(Conv2D, schema::Padding::SAME,
+// 1, 1).
 #define OPTIONS(name, ...) \
   std::function(           \
       [](ModelBuilder* m) { return schema::Create##name##Options(m->fbb(), __VA_ARGS__); })
@@ -257,7 +258,7 @@ TEST(MindSporeAttributes, activations) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinPow, {{{2, 3}}, {{2, 3}}}, x), "scale=1 shift=0");
 }
 
-// The number of each fused activation; the CPU has no kernel for SIGN_BIT.
+// Checks the number of each fused activation; the CPU has no kernel for SIGN_BIT.
 TEST(MindSporeAttributes, arithmetic) {
   const std::vector<Tensor> two = {{{2, 3}}, {{2, 3}}}, one = {{{2, 3}}};
   EXPECT_EQ(Attributes(kTfLiteBuiltinAdd, two, one, OPTIONS(Add, Activation::RELU)),
@@ -433,7 +434,7 @@ TEST(MindSporeAttributes, pictures) {
             "block_size=4");
 }
 
-// Types are numbers of MindSpore's data types.
+// Attributes that are types have the numbers of MindSpore's data types.
 TEST(MindSporeAttributes, types) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinCast, {{{2}, kTfLiteInt32}}, {{{2}, kTfLiteFloat32}}),
             "dst_t=43 src_t=34");

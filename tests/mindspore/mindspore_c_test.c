@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MindSpore Lite's C API from C: calls every function, checks the ownership stated in the headers
-// (with the address sanitizer), and applies a delegate in plain C that claims the last node of a
-// model.
+// Tests MindSpore Lite's C API from C: calls every function, checks the ownership stated in the
+// headers (with the address sanitizer), and applies a delegate in plain C that claims the last node
+// of a model.
 //
 //     mindspore_c_test examples/conv_mean.tflite
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void ContextKeepsItsSettings(void** state) {
   const int32_t* copy = MSContextGetThreadAffinityCoreList(context, &count);
   assert_int_equal(count, 2);
   assert_memory_equal(copy, cores, sizeof cores);
-  free((void*)copy);  // the caller owns it
+  free((void*)copy);  // the caller owns the copied text
   MSContextSetEnableParallel(context, true);
   assert_true(MSContextGetEnableParallel(context));
   MSContextDestroy(&context);
@@ -176,8 +176,8 @@ static void ModelRuns(void** state) {
   MSContextHandle context = CpuContext();
   assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, context),
                    kMSStatusSuccess);
-  // The model owns the context now: programs that destroy it nevertheless, and those that do not,
-  // both work.
+  // The model owns the context from here on. Programs that nevertheless destroy the context, and
+  // those that do not, both work.
   MSContextHandle copy = context;
   MSContextDestroy(&copy);
   assert_null(copy);
@@ -201,7 +201,7 @@ static void ModelRuns(void** state) {
   const float* values = MSTensorGetData(results.handle_list[0]);
   float sum = 0;
   for (int64_t i = 0; i < MSTensorGetElementNum(results.handle_list[0]); ++i) sum += values[i];
-  assert_true(fabsf(sum - 1) < 1e-5F);  // the output of a softmax
+  assert_true(fabsf(sum - 1) < 1e-5F);  // the outputs of a SOFTMAX add up to 1
   assert_int_equal(MSModelPredict(model, inputs, NULL, NULL, NULL), kMSStatusSuccess);
   assert_int_equal(callbacks, 10);
 
@@ -404,7 +404,7 @@ static int BuildDelegate(void* user_data, DeputyMSGraph* graph) {
 
 static void ReleaseDelegate(void* user_data) {
   SoftmaxDelegate* delegate = user_data;
-  assert_int_equal(delegate->live, 0);  // called after its kernels are released
+  assert_int_equal(delegate->live, 0);  // all kernels were released before
   ++delegate->released;
 }
 
@@ -455,7 +455,8 @@ static void DelegateInC(void** state) {
   assert_int_equal(declines.executed, 0);
 }
 
-// Replaces an invalid range, and continues as if it had succeeded.
+// A build function that calls Replace with an invalid range, and continues as if that had
+// succeeded.
 static int BuildWithAWrongRange(void* user_data, DeputyMSGraph* graph) {
   SoftmaxDelegate* delegate = user_data;
   const DeputyMSKernelFunctions functions = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MindSpore delegates: their view of the model, Replace, the order of calls, and the handling of
-// failures. Results are compared with plain loops of the test.
+// Tests MindSpore delegates: their view of the model, Replace, the order of calls, and the handling
+// of failures. Results are compared with plain loops of the test.
 #include <map>
 #include <random>
 #include <set>
@@ -51,7 +51,7 @@ TEST(MindSporeRuns, every_mask_of_a_chain_gives_a_kernel_per_run) {
   }
 }
 
-// Random graphs with several consumers per tensor, and random claims.
+// A random graph with several consumers per tensor.
 std::vector<uint8_t> RandomModel(std::mt19937* random, int nodes) {
   ModelBuilder m;
   std::vector<int> made = {m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x")};
@@ -217,7 +217,7 @@ TEST(MindSporeReplace, kernel_that_replaces_a_kernel_takes_its_nodes) {
 
 // ---- Rewriting the list of kernels --------------------------------------------------------------
 
-// x -> a = x + x -> b = a + a, c = a * a -> y = b + c.
+// A model of x -> a = x + x -> b = a + a, c = a * a -> y = b + c.
 std::vector<uint8_t> Diamond() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x");
@@ -234,7 +234,8 @@ std::vector<uint8_t> Diamond() {
   return m.Finish();
 }
 
-// Builds a model and passes the list to `rewrite`, which may replace some of the original kernels.
+// Builds a model with a delegate that passes its list of kernels to `rewrite`, which may replace
+// some of them.
 Status BuildRewritten(
     Model* model, const std::shared_ptr<RunDelegate>& delegate,
     const std::function<void(std::vector<Kernel*>* list,
@@ -278,7 +279,7 @@ TEST(MindSporeNodes, fresh_lists_are_accepted) {
   EXPECT_EQ(PartitionCount(model), 1);
   EXPECT_EQ(Predict(&model, kX), DiamondResult());
 
-  // Exchanges kernels 1 and 2, and replaces 2 by the delegate's.
+  // Exchanges kernels 1 and 2, and replaces kernel 2 by the delegate's.
   const auto turned = std::make_shared<RunDelegate>(nullptr);
   Model other;
   ASSERT_EQ(BuildRewritten(&other, turned,
@@ -297,7 +298,7 @@ TEST(MindSporeNodes, lists_that_cannot_run_are_refused_with_a_text) {
       {"is missing from the list", [](List* list, const KernelOf&) { list->pop_back(); }},
       {"is in the list twice", [](List* list, const KernelOf&) { list->push_back((*list)[0]); }},
       {"precedes", [](List* list, const KernelOf&) { std::swap((*list)[0], (*list)[1]); }},
-      // Kernel 1 runs between them; it stays, and the new kernel does not read its output.
+      // Kernel 1 stays, but runs before the new kernel, which replaces its producer.
       {"the tensor is not among its inputs",
        [](List* list, const KernelOf& kernel_of) {
          *list = {(*list)[1], kernel_of({0, 2, 3})};
@@ -439,7 +440,7 @@ TEST(MindSporeBuild, tensors_are_the_same_where_they_are_the_same) {
 
 // ---- Attributes ---------------------------------------------------------------------------------
 
-// x[1, 6, 6, 2] -> CONV_2D with stride 1 and with stride 3, a pool, a softmax.
+// A model of x[1, 6, 6, 2] -> CONV_2D with stride 1 and with stride 3, a pool, a softmax.
 std::vector<uint8_t> ConvModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 6, 6, 2}, "x");
@@ -603,7 +604,7 @@ TEST(MindSporeKernel, static_delegate_that_refuses_a_shape_is_back_at_the_former
   EXPECT_EQ(Predict(&model, kX), ChainResult(3, kX));
 }
 
-// A kernel whose output has a shape only after it has run.
+// A kernel whose output has a shape only after the kernel has run.
 class LateKernel : public Kernel {
  public:
   using Kernel::Kernel;
@@ -723,7 +724,7 @@ TEST(MindSporeCallbacks, once_per_kernel_with_names) {
   const auto before = [&calls](const auto& in, const auto& out, const auto& info) {
     calls.push_back("before " + info.node_name + " " + info.node_type + " " + in[0].Name() + " " +
                     out[0].Name());
-    return false;  // is logged, and the inference continues
+    return false;  // logged; the inference continues
   };
   std::vector<float> last;
   const auto after = [&](const auto&, const auto& out, const auto& info) {
@@ -778,7 +779,7 @@ TEST(MindSporeBeyond, operator_without_a_kernel_may_be_taken) {
   EXPECT_EQ(Predict(&model, kX), (std::vector<float>{2, 4, -6, 1}));
 }
 
-// A TensorFlow Lite delegate that claims MUL by a constant.
+// The kernel of a TensorFlow Lite delegate that claims MUL by a constant.
 TfLiteRegistration MulNode() {
   TfLiteRegistration registration = {};
   registration.builtin_code = kTfLiteBuiltinDelegate;
@@ -831,7 +832,7 @@ TfLiteDelegate PlainMulDelegate() {
   return delegate;
 }
 
-// Returns the runner of each node of the plan.
+// Returns which delegate or the CPU runs each node of the plan.
 Records Owners(const TfLiteInterpreter* interpreter) {
   Records owners;
   std::map<int, std::string> by_position;

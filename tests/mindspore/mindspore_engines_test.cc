@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Engines from libraries, used through MindSpore's API: one delegate binary for models in both
-// formats, and engines that a context's devices name. A library that cannot be loaded is only
+// Tests engines from libraries, used through MindSpore's API: one delegate binary for models in
+// both formats, and engines that a context's devices name. A library that cannot be loaded is only
 // logged.
 #include <unistd.h>
 
@@ -40,8 +40,8 @@ const Floats kWeights = Numbers(9 * kChannels * kChannels, 0.25F);
 const Floats kBias = {0.5F, -0.25F};
 const Floats kInput = Numbers(kSize * kSize * kChannels, 0.375F);
 
-// |2 relu(conv(x))|: a convolution of 3 x 3 without padding, RELU, an addition of the result to
-// itself, ABS.
+// A TensorFlow Lite model of |2 relu(conv(x))|: a convolution of 3 x 3 without padding, RELU, an
+// addition of the result to itself, ABS.
 std::vector<uint8_t> InTflite() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, kSize, kSize, kChannels}, "x");
@@ -80,7 +80,7 @@ std::vector<uint8_t> InMs() {
   return w.Finish();
 }
 
-// Computes the same with plain loops.
+// Computes the model's result with plain loops.
 Floats Expected() {
   Floats result;
   for (int y = 0; y < kOut; ++y) {
@@ -123,7 +123,7 @@ std::shared_ptr<mindspore::Context> CpuContext() {
 TEST(MindSporeEngines, one_delegate_binary_runs_models_of_both_formats) {
   struct Row {
     const char* library;
-    int nodes;  // number of the model's nodes that are claimed
+    int nodes;  // number of nodes that the library claims
   };
   for (const Row& row : {Row{"examples/libmindspore_plugin.so", 3}, Row{"libdeputy_npu_stub.so", 4},
                          Row{"libdeputy_xnnpack.so", 4}}) {
@@ -162,7 +162,7 @@ std::shared_ptr<mindspore::Context> WithDevice(
   return context;
 }
 
-// An NPU, and an engine in place of TensorRT on a GPU.
+// Uses an NPU, and an engine in place of TensorRT on a GPU.
 TEST(MindSporeEngines, devices_name_engines) {
   const std::vector<uint8_t> bytes = InTflite();
   const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
@@ -182,7 +182,7 @@ TEST(MindSporeEngines, devices_name_engines) {
   }
 }
 
-// Returns the process's output to standard error while `function` runs.
+// Calls `function` and returns what the process writes to standard error meanwhile.
 std::string WrittenToStderr(const std::function<void()>& function) {
   testing::internal::CaptureStderr();
   function();
@@ -197,7 +197,7 @@ TEST(MindSporeEngines, one_that_cannot_be_had_is_a_line_of_the_log_alone) {
   const std::vector<uint8_t> bytes = InTflite();
   const std::string no_library = testing::TempDir() + "/mindspore_engines_test.so";
   std::ofstream(no_library) << "no library";
-  // Missing, damaged, and a library that creates no delegate.
+  // A missing file, a damaged file, and a library that creates no delegate.
   for (const std::string& library : {std::string("/nowhere/libengine.so"), no_library,
                                      BuildPath("tests/plugins/libnull_result.so")}) {
     lines.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Models, contexts, tensors, statuses and the log of MindSpore's API. Status numbers are those of
-// MindSpore Lite, as literals.
+// Tests models, contexts, tensors, statuses and the log of MindSpore's API. Status numbers are
+// those of MindSpore Lite, as literals.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -256,11 +256,12 @@ TEST(MindSporeContext, threads_are_the_interpreters) {
     context->SetThreadNum(threads);
     EXPECT_EQ(ThreadsOfInterpreter(context), threads);
   }
-  // By default 2, or 4 on a machine with more than 32 cores.
+  // The default is 2 threads, or 4 on a machine with more than 32 cores.
   EXPECT_EQ(ThreadsOfInterpreter(CpuContext()), std::thread::hardware_concurrency() > 32 ? 4 : 2);
 }
 
-// Returns the recorder's log: the options with which a device's library is created, and its model.
+// Returns the log of the recorder plug-in for a model on a device: the options with which it is
+// created.
 std::vector<std::string> CreatedFor(const std::shared_ptr<mindspore::DeviceInfoContext>& device,
                                     const std::string& library) {
   const std::string log = testing::TempDir() + "mindspore_devices_" + std::to_string(getpid());
@@ -288,7 +289,7 @@ TEST(MindSporeContext, provider_is_the_library_that_is_loaded) {
       testing::IsEmpty());
 }
 
-// The option is passed to a library that declares it.
+// The frequency is passed to a library that declares an option of that name.
 TEST(MindSporeContext, frequency_is_an_option_of_the_device) {
   for (const int frequency : {1, 3, 4}) {
     const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
@@ -367,7 +368,8 @@ TEST(MindSporeContext, without_a_cpu_no_node_may_be_left) {
   }
 }
 
-// The two methods to use a plug-in: the delegate object, or a device that names its library.
+// A plug-in can be used in two manners: by the delegate object, or by a device that names its
+// library.
 TEST(MindSporeContext, device_and_object_give_the_same_partitions) {
   const std::string library = BuildFolder() / "examples/libsoftmax_delegate.so";
   ModelBuilder m;
@@ -473,7 +475,7 @@ TEST(MindSporeModel, file_and_buffer_are_the_same_model) {
   std::filesystem::remove(path);
 }
 
-// MindSpore's own files are loaded by the same functions, identified by their header.
+// Files in MindSpore's own format are identified by their header and loaded by the same functions.
 TEST(MindSporeModel, takes_models_of_mindspore) {
   ms::MsWriter writer;
   const uint32_t x = writer.Input({1, 4}), y = writer.Output({1, 4});

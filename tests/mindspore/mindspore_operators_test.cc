@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The description of operators for MindSpore delegates: their numbers in MindSpore's schema, and
-// attributes, for the model of every operator case.
+// Tests the description of operators for MindSpore delegates: their numbers in MindSpore's schema,
+// and attributes, for the model of every operator case.
 #include <map>
 #include <set>
 
@@ -33,7 +33,8 @@ const std::set<std::string> kTypes = {"dst_t", "src_t"};
 const std::set<std::string> kResize = {"coordinate_transform_mode", "method", "new_height",
                                        "new_width"};
 
-// By TensorFlow Lite's names. Operators that are not listed have the number 191, Custom.
+// Expected numbers and attributes by TensorFlow Lite's names. Operators that are not listed have
+// the number 191, Custom.
 const std::map<std::string, Operator> kOperators = {
     {"ABS", {1, {}}},
     {"RELU", {2, kActivation}},
@@ -138,7 +139,7 @@ const std::map<std::string, Operator> kOperators = {
     {"CUMSUM", {192, {"exclusive", "reverse"}}},
 };
 
-// The primitives of a model's first kernels, by operator number.
+// The number and the attributes of one primitive of a model.
 struct Seen {
   int number;
   std::set<std::string> attributes;
@@ -187,7 +188,8 @@ std::vector<Seen> PrimitivesOf(const std::vector<uint8_t>& bytes, Records* out_o
       const std::vector<std::string> names = primitive->attributes();
       seen.push_back({primitive->value_type(), {names.begin(), names.end()}});
     }
-    // The delegate is offered every subgraph; only the first one is recorded.
+    // The delegate would be offered every subgraph; the error ends this, so that only the first one
+    // is recorded.
     return mindspore::kLiteError;
   };
   TfLiteDelegate* adapted = mindspore::ToTfLiteDelegate(delegate);
@@ -225,7 +227,7 @@ TEST(MindSporeOperators, have_mindspores_numbers_and_attributes) {
       EXPECT_EQ(attributes, known->second.attributes) << c.name;
     }
   }
-  // Operators without cases have no kernel in Deputy yet.
+  // Operators that need not occur in a case.
   const std::set<std::string> without = {"LOCAL_RESPONSE_NORMALIZATION", "REVERSE_V2",
                                          "SCATTER_ND"};
   for (const auto& [name, row] : kOperators) {
@@ -239,7 +241,7 @@ TEST(MindSporeOperators, do_not_access_options_that_a_node_does_not_have) {
     if (!c.refusal.empty()) continue;
     Records operators;
     const std::vector<Seen> seen = PrimitivesOf(c.model, &operators, Options::kHidden);
-    if (seen.empty()) continue;  // the CPU needs the options for the shapes
+    if (seen.empty()) continue;  // refused: the CPU computes shapes from the options
     ++checked;
     ASSERT_EQ(seen.size(), operators.size()) << c.name;
     for (size_t i = 0; i < seen.size(); ++i) {

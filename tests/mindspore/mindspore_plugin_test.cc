@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points that mindspore/plugin.h adds to a library with a MindSpore delegate: the
+// Tests the entry points that mindspore/plugin.h adds to a library with a MindSpore delegate: the
 // description that hosts read, options, failures, and reasons for nodes that are not claimed.
-// tests/examples/examples_test.py loads a complete one.
+// tests/examples/examples_test.py loads a complete library.
 #include "mindspore/plugin.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Claims additions; reports reasons for the others unless it is "mute".
+// A delegate that claims additions, and reports reasons for other nodes unless it is "mute".
 class AddDelegate : public RunDelegate {
  public:
   explicit AddDelegate(bool mute)
@@ -187,7 +187,7 @@ TEST(MindSporePlugin, may_say_nothing) {
   EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
 }
 
-// Reasons reserved for the runtime, and invalid kernels.
+// The delegate reports reasons reserved for the runtime, and invalid kernels.
 TEST(MindSporePlugin, refusals_are_checked) {
   DeputyMSDelegate c = {};
   c.struct_size = sizeof c;

@@ -37,8 +37,8 @@ inline Owned<TfLiteInterpreter> SilentInterpreter(const TfLiteModel* model) {
   return Owned<TfLiteInterpreter>(TfLiteInterpreterCreate(model, options.get()));
 }
 
-// x[1, 4] through `count` nodes: ADD of {1, 2, 3, 4} + i for even i, otherwise MUL by {1, -1, 2,
-// 1}.
+// A model of x[1, 4] through `count` nodes: ADD of {1, 2, 3, 4} + i for even i, otherwise MUL by
+// {1, -1, 2, 1}.
 inline std::vector<uint8_t> ChainModel(int count) {
   ModelBuilder m;
   int last = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x");
@@ -60,7 +60,7 @@ inline std::vector<uint8_t> ChainModel(int count) {
   return m.Finish();
 }
 
-// The result of ChainModel, computed independently.
+// Returns the result of ChainModel, computed by plain code.
 inline std::vector<float> ChainResult(int count, std::vector<float> x) {
   const float factors[kColumns] = {1, -1, 2, 1};
   for (int i = 0; i < count; ++i) {
@@ -75,14 +75,14 @@ inline std::vector<float> ChainResult(int count, std::vector<float> x) {
 
 using Records = std::vector<std::string>;
 
-// Runs consecutive AddFusion, MulFusion (by constants or tensors of the same shape) and custom
-// "Mystery", which doubles.
+// A kernel that runs consecutive AddFusion, MulFusion (by constants or tensors of the same shape)
+// and custom "Mystery", which doubles its input.
 class RunKernel : public Kernel {
  public:
   struct Step {
     std::vector<MSTensor> inputs, outputs;
     int type = 0;
-    std::vector<float> weights;  // a copy that Build makes
+    std::vector<float> weights;  // constant operand, copied by Build
   };
 
   RunKernel(std::vector<Step> steps, mindspore::Boundary boundary, std::shared_ptr<Records> records)

@@ -13,12 +13,12 @@ CASES = 'conformance_test:*every_operator_case_agrees/'
 ROWS = 'conformance_test:*every_golden_row_agrees/'
 LEVELS = ('reference', 'generic', 'avx2', 'avx512')
 ALL_LEVELS = [CASES + level for level in LEVELS] + [ROWS + level for level in ('generic', 'avx512')]
-# Tests that cannot notice a mutation (of the build, of other programs), or take minutes.
+# Tests that cannot detect a mutation (of the build, of other programs), or take minutes.
 NEVER = re.compile(r'^(bench_all_test|headers_test|install_test|languages_test|large_graph_test|'
                    r'allocation_failure_test|cpu_in_tflite_test|gpu_every_fault_test)$')
 
-# Pairs of a folder and the tests that may notice a change of its files, as a pattern, in addition to those
-# selected by the file's own name.
+# Pairs of a folder and the tests that may detect a change of its files, as a pattern, in addition
+# to those selected by the file's own name.
 FOLDERS = (
     ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test|quantized_accuracy_test', [CASES + 'compiled*']),
     ('gpu_cl/', r'gpu_.*', [CASES + 'gpu_?of4', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled models cached by the NPU stub: a second build finds them; every property on which a
-// model depends changes the key; files are not trusted.
+// Tests the compiled models that the NPU stub caches: a second build finds them; every property on
+// which a model depends changes the key; files are not trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ class NpuCache : public testing::Test {
 TEST_F(NpuCache, a_second_build_compiles_nothing) {
   EXPECT_EQ(Build(ConvModel()), kMiss);
   EXPECT_EQ(Build(ConvModel()), kHit);
-  // Three equal partitions share one entry.
+  // The model's three equal partitions share one entry.
   EXPECT_EQ(Build(MixedChain(5, {0, 2, 4})), (Lookups{2, 1, 1}));
 }
 
@@ -93,7 +93,7 @@ TEST_F(NpuCache, damaged_files_are_written_anew) {
   }
 }
 
-// A valid file whose contents the device refuses.
+// The file is valid, but the device refuses its contents.
 TEST_F(NpuCache, a_blob_that_the_device_refuses_is_compiled_anew) {
   constexpr size_t kHeader = sizeof(DeputySerializationHeader);
   ASSERT_EQ(Build(ConvModel()), kMiss);

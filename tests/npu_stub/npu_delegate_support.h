@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's delegate as an object, and queries on an interpreter that uses it.
+// Creates the NPU stub's delegate for tests, and queries an interpreter that uses it.
 #ifndef DEPUTY_TESTS_NPU_STUB_NPU_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_NPU_STUB_NPU_DELEGATE_SUPPORT_H_
 
@@ -27,7 +27,7 @@ inline const int kWithoutPrecision = unsetenv("DEPUTY_PRECISION");
 
 using NpuOptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Declare it before the interpreters that use it.
+// The NPU stub's delegate. Declare it before the interpreters that use it.
 class NpuTestDelegate {
  public:
   explicit NpuTestDelegate(const NpuOptionTexts& options = {}) {
@@ -45,7 +45,7 @@ class NpuTestDelegate {
   NpuTestDelegate(const NpuTestDelegate&) = delete;
   NpuTestDelegate& operator=(const NpuTestDelegate&) = delete;
 
-  // Null if creation failed; `error` contains the reason.
+  // Returns the delegate; null if creation failed, with the reason in `error`.
   TfLiteDelegate* get() const { return delegate_; }
   const std::string& error() const { return error_; }
   NpuCounters counters() const {
@@ -123,7 +123,7 @@ inline std::vector<std::vector<float>> OnCpu(const std::vector<uint8_t>& model,
   return Outputs(&t);
 }
 
-// Returns "" or the first difference.
+// Compares outputs; returns "" or the first difference.
 inline std::string Compare(const std::vector<std::vector<float>>& expected,
                            const std::vector<std::vector<float>>& found) {
   if (expected.size() != found.size()) return "another number of outputs";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's delegate: the nodes it claims and their names, one load step, clients in batches,
-// positions of inputs and outputs, resizing, simulated failures, and that all resources are
-// released.
+// Tests the NPU stub's delegate: the nodes it claims and their names, one load step, clients in
+// batches, positions of inputs and outputs, resizing, simulated failures, and that all resources
+// are released.
 #include "npu_stub/delegate.h"
 
 #include <gmock/gmock.h>
@@ -133,7 +133,7 @@ TEST(NpuDelegate, reads_float16_weights) {
   ExpectRuns(&t, OnCpu(HalfModel()));
   t.Set<float>(0, {0.25f, 0.5f});
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
-  // tanh(0.25 * 1 - 0.5 * 2) and tanh(0.25 * 0.5 + 0.5 * 4).
+  // The results are tanh(0.25 * 1 - 0.5 * 2) and tanh(0.25 * 0.5 + 0.5 * 4).
   EXPECT_NEAR(t.Get<float>(0)[0], std::tanh(-0.75), 1e-6);
   EXPECT_NEAR(t.Get<float>(0)[1], std::tanh(2.125), 1e-6);
 }
@@ -151,7 +151,7 @@ TEST(NpuDelegate, partitions_have_the_models_links) {
                                                                 stage + "\n" + text);
       },
       &texts);
-  // 0 is b, 1 the constant, 2 their product, 3 is a, 4 is c.
+  // In the texts, 0 is b, 1 the constant, 2 their product, 3 is a, 4 is c.
   ASSERT_EQ(texts.size(), 2u);
   EXPECT_EQ(texts[0],
             "0 imported\n"
@@ -191,7 +191,7 @@ TEST(NpuDelegate, an_absent_device_leaves_everything_to_the_cpu_in_silence) {
   EXPECT_EQ(t.log(), "");
 }
 
-// Checked once: later changes of the environment have no effect.
+// The environment is read when a delegate is created: later changes have no effect on it.
 TEST(NpuDelegate, the_environment_hides_the_device_of_delegates_made_then) {
   const NpuTestDelegate before;
   setenv("DEPUTY_NPU", "absent", 1);
@@ -278,8 +278,8 @@ TEST(NpuDelegate, one_delegate_serves_several_interpreters) {
   EXPECT_EQ(npu.counters().models, 3u);
 }
 
-// A mistake of the client; sanitizer builds detect whether an object is freed too early, or not at
-// all.
+// A client must not delete a delegate before its interpreters; sanitizer builds detect whether an
+// object is freed too early, or not at all.
 TEST(NpuDelegate, one_that_is_deleted_before_its_interpreters_serves_them_until_they_go) {
   TfLiteDelegate* const npu = NpuCreateDelegate(nullptr, nullptr, 0, nullptr);
   {
@@ -343,7 +343,7 @@ TEST(NpuDelegate, a_resize_before_the_delegate_is_what_is_compiled) {
   }
 }
 
-// Converters write 1 for an unknown extent.
+// An extent of 1 in the file may be a placeholder, which converters write for an unknown extent.
 TEST(NpuDelegate, placeholders_in_the_file_are_not_compiled) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 2}, "x");
@@ -454,7 +454,8 @@ TEST(NpuDelegate, hot_computes_a_failing_run_on_the_cpu) {
   }
 }
 
-// The partition runs before the node that widens its weights for the CPU.
+// The NPU's partition precedes the node that widens its weights for the CPU, so the fallback needs
+// these weights early.
 TEST(NpuDelegate, hot_widens_weights_that_a_failing_run_needs_early) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "run"}});
   TestInterpreter t(EarlyHalfModel(), Hot());
@@ -464,7 +465,8 @@ TEST(NpuDelegate, hot_widens_weights_that_a_failing_run_needs_early) {
   EXPECT_EQ(StatusOf(t).recomputed_nodes, 1);
 }
 
-// Policies cannot detect this, only a comparison with the CPU, as in the conformance kit.
+// Policies cannot detect a wrong result; only a comparison with the CPU does, as in the conformance
+// kit.
 TEST(NpuDelegate, a_wrong_answer_is_seen_by_comparing) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "wrong"}});
   TestInterpreter t(ConvModel(), Hot());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub's device alone: its results in NCHW, refusals, counters, and untrusted blobs. The
-// conformance cases test its operators, too.
+// Tests the NPU stub's device alone: its results in NCHW, refusals, counters, and untrusted blobs.
+// The conformance cases test its operators, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// y = relu(x + 1) over [1, 4].
+// Adds the operations of y = relu(x + 1) over [1, 4].
 void MakeSmall(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 4});
   const int32_t one = graph->Constant({1}, std::vector<float>{1});
@@ -52,7 +52,7 @@ TEST(NpuDevice, convolves_in_nchw) {
   const int32_t b = graph.Constant({1}, std::vector<float>{0.5});
   graph.Output(graph.Op(kNpuConv, 0, {x, w, b}, {1, 1, 2, 2}, {1, 1, 0, 0, 1, 1, 1}));
   const auto out = user.Compute(graph.graph(), {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}});
-  // 1*1 + 2*2 + 7*10 + 8*20 + 0.5, and so on.
+  // The first result is 1*1 + 2*2 + 7*10 + 8*20 + 0.5.
   EXPECT_THAT(out[0], ElementsAre(235.5f, 268.5f, 334.5f, 367.5f));
 }
 
@@ -269,7 +269,7 @@ NpuStatus ReadStatus(const std::vector<uint8_t>& bytes) {
   return status;
 }
 
-// A graph with almost every kind of operation.
+// Adds almost every kind of operation to a graph.
 void MakeManifold(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 2, 4, 4});
   const int32_t w = graph->Constant({2, 2, 3, 3}, std::vector<float>(36, 0.5));
@@ -320,7 +320,7 @@ TEST(NpuBlob, is_refused_when_cut_damaged_or_of_another_version) {
   EXPECT_EQ(ReadStatus(newer), kNpuBadBlob);
 }
 
-// The checksum is valid, so that the contents are checked.
+// The blob's checksum is valid, so that its contents are checked.
 TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   constexpr size_t kHeader = 56;
   NpuDeviceUser user;
@@ -332,7 +332,7 @@ TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   for (int life = 0; life < 4000; ++life) {
     std::vector<uint8_t> hostile = blob;
     for (int change = 0; change < 1 + life % 3; ++change) {
-      // Replaces whole words, because the payload consists of integers.
+      // A change replaces a whole word, because the payload consists of integers.
       const size_t word = kHeader / 4 + random() % ((blob.size() - kHeader) / 4);
       const int32_t values[] = {-1, 0,         1,         2,
                                 5,  INT32_MAX, INT32_MIN, static_cast<int32_t>(random())};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout passes of the NPU stub: the number of transposes after each pass, compared with
+// Tests the layout passes of the NPU stub: the number of transposes after each pass, compared with
 // literals; that results do not change; and that a graph's inputs and outputs never change.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace deputy::npu_layout_test {
 namespace {
 
-// Before the first pass images are NHWC; filters are not.
+// Number of channels of the images, which are NHWC before the first pass.
 constexpr int32_t kChannels = 2;
 const std::vector<int32_t> kImage = {1, 4, 4, kChannels};
 
@@ -39,7 +39,7 @@ int32_t Add(NpuGraphBuilder* graph, int32_t a, int32_t b) {
   return graph->Op(kNpuBinary, kNpuAdd, {a, b}, graph->Dims(a));
 }
 
-// Number of transposes after the transform pass, both rounds of the insert pass, and the fusion.
+// Numbers of transposes after the transform pass, both rounds of the insert pass, and the fusion.
 struct Counts {
   int32_t transformed, inserted, fused;
   bool operator==(const Counts&) const = default;
@@ -83,16 +83,16 @@ TEST(Layout, nothing_stands_between_two_that_want_nchw) {
             (Counts{2, 2, 2}));
 }
 
-// Three operations with a transpose on each side would have six.
+// With a transpose on each side, the three operations would have six transposes.
 TEST(Layout, conv_relu_conv_ends_with_two) {
   EXPECT_EQ(
       CountsOf([](NpuGraphBuilder* g) { g->Output(Conv(g, Relu(g, Conv(g, g->Input(kImage))))); }),
       (Counts{4, 4, 2}));
 }
 
-// Both convolutions transpose the input; two of the sum's three edges are transposes, its third
-// edge is the output. With two of three edges a pair is inserted before the output, and the sum is
-// converted to NCHW.
+// Both convolutions transpose the input. Of the sum's three edges two are transposes and the third
+// is the output: with two of three, a pair of transposes is inserted before the output, and the sum
+// is converted to NCHW.
 TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
@@ -101,8 +101,8 @@ TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
             (Counts{4, 6, 3}));
 }
 
-// A residual connection: a convolution, and the sum of its result and the input. Only one of three
-// edges is a transpose, which is not sufficient.
+// A residual connection: a convolution, and the sum of its result and the input. Only one of the
+// sum's three edges is a transpose, which is not sufficient.
 TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
@@ -111,9 +111,9 @@ TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
             (Counts{2, 2, 2}));
 }
 
-// A convolution, three operations without a required layout, a convolution: the first operation
-// gets a pair after it, which allows the next one to get one, and so on to the last, both of whose
-// edges are transposes by then.
+// A convolution, three operations without a required layout, and a convolution: the first of the
+// three gets a pair of transposes after it, which allows the next one to get a pair, and so on to
+// the last one, both of whose edges are transposes by then.
 TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               int32_t x = Conv(g, g->Input(kImage));
@@ -292,7 +292,7 @@ TEST(Layout, random_graphs_stay_what_they_are) {
   }
 }
 
-// The passes are linear: a long chain takes little time.
+// The time of the passes is linear in the length of a chain.
 TEST(Layout, long_chains_are_laid_out) {
   const Counts counts = CountsOf([](NpuGraphBuilder* g) {
     int32_t x = g->Input(kImage);

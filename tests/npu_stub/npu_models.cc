@@ -111,7 +111,7 @@ std::vector<uint8_t> EarlyHalfModel() {
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
   const int positive = m.AddTensor(kTfLiteFloat32, {1, 2});
   m.AddOp(kTfLiteBuiltinAbs, {x}, {positive});
-  // 1, -2, 0.5, 4
+  // The float16 bits of 1, -2, 0.5 and 4.
   const int half =
       m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0xc000, 0x3800, 0x4400});
   const int wide = m.AddTensor(kTfLiteFloat32, {2, 2});
@@ -130,7 +130,7 @@ std::vector<uint8_t> EarlyHalfModel() {
 std::vector<uint8_t> HalfModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
-  // 1, -2, 0.5, 4
+  // The float16 bits of 1, -2, 0.5 and 4.
   const int half =
       m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0xc000, 0x3800, 0x4400});
   const int wide = m.AddTensor(kTfLiteFloat32, {2, 2});
@@ -192,7 +192,7 @@ class RandomGraph {
     return y;
   }
 
-  // An operator that the NPU does not support.
+  // Adds an operator that the NPU does not support.
   int Distance(int a, int b, int y) {
     m_.AddOp(kTfLiteBuiltinSquaredDifference, {a, b}, {y});
     return Unary(kTfLiteBuiltinTanh, y, m_.AddTensor(kTfLiteFloat32, dims_));

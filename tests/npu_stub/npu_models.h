@@ -21,21 +21,22 @@ struct ConvChanges {
 constexpr int kConvModelNodes = 6;
 std::vector<uint8_t> ConvModel(const ConvChanges& changes = {});
 
-// A convolution and a mean over rows and columns on images [1, 8, 8, 2], which may be resized.
+// A model of a convolution and a mean over rows and columns of images [1, 8, 8, 2], which may be
+// resized.
 std::vector<uint8_t> ResizableModel();
 
-// A chain of `length` nodes over [1, 4]: the NPU supports those in `taken` (NEG), not the others
-// (PRELU).
+// A chain of `length` nodes over [1, 4], of which the NPU supports those in `taken` (NEG), but not
+// the others (PRELU).
 std::vector<uint8_t> MixedChain(int length, const std::set<int>& taken);
 
-// c = a + b * 2, where a is [1, 4] and b is [3, 4].
+// A model of c = a + b * 2, where a is [1, 4] and b is [3, 4].
 std::vector<uint8_t> TwoInputsModel();
 
-// FULLY_CONNECTED whose weights are float16, widened by a DEQUANTIZE, and TANH.
+// A model of FULLY_CONNECTED, whose weights are float16 and widened by a DEQUANTIZE, and TANH.
 std::vector<uint8_t> HalfModel();
 
-// ABS, a DEQUANTIZE of float16 weights, FULLY_CONNECTED with them, PRELU: the NPU's partition
-// precedes the DEQUANTIZE.
+// A model of ABS, a DEQUANTIZE of float16 weights, FULLY_CONNECTED with these weights, PRELU: the
+// NPU's partition precedes the DEQUANTIZE.
 std::vector<uint8_t> EarlyHalfModel();
 
 // A random graph of three to fifteen operators over images [1, 6, 6, 4] and rows [1, 4], with

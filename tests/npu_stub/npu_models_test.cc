@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Real models, those of this repository and those of ../shared/models if present, with the NPU stub
-// enabled, absent, failing to compile, to load and to run, slow, and crashing in a child process:
-// the result is the CPU's, or a status reports the failure. Nodes that ran in the NPU are counted.
-// npu_random_test does the same with random graphs.
+// Runs real models, those of this repository and those of ../shared/models if present, with the NPU
+// stub enabled, absent, failing to compile, to load and to run, slow, and crashing in a child
+// process: the result is the CPU's, or a status reports the failure. Nodes that ran in the NPU are
+// counted. npu_random_test does the same with random graphs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -84,8 +84,8 @@ std::vector<Output> OutputsOf(TestInterpreter* t) {
   return outputs;
 }
 
-// Compares outputs: floats within 1e-4 of the output's greatest magnitude, because networks are
-// deep; others must be equal.
+// Returns the difference of outputs, "" if there is none: floats may differ by 1e-4 of the output's
+// greatest magnitude, because networks are deep; others must be equal.
 std::string Difference(const std::vector<Output>& expected, const std::vector<Output>& found) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const Output &a = expected[i], &b = found[i];
@@ -108,10 +108,10 @@ std::string Difference(const std::vector<Output>& expected, const std::vector<Ou
   return "";
 }
 
-// Result of one life: "" and outputs, or the stage that failed.
+// Result of one life cycle: "" and outputs, or the stage that failed.
 struct LifeCycle {
   std::string end;
-  int nodes = 0;  // number of nodes in the NPU
+  int nodes = 0;  // number of nodes that ran in the NPU
   std::vector<Output> outputs;
 };
 
@@ -124,7 +124,7 @@ LifeCycle RunLifeCycle(const std::vector<uint8_t>& model, const char* faults,
   TestInterpreter t(model, [policy](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
   });
-  // With dynamic shapes, or if the apply fails, the CPU runs the model.
+  // The status is ignored: with dynamic shapes, or if the apply fails, the CPU runs the model.
   (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get());
   DeputyDelegateInfo info = {};
   info.struct_size = sizeof info;
@@ -138,8 +138,8 @@ LifeCycle RunLifeCycle(const std::vector<uint8_t>& model, const char* faults,
   return life;
 }
 
-// Returns nothing for a model that the CPU alone cannot run, because it has unsupported custom
-// operators.
+// Returns the model's outputs on the CPU; nothing if the model has custom operators that the CPU
+// does not support.
 std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
   TestInterpreter t(model);
   if (t.get() == nullptr || t.Allocate() != kTfLiteOk) return {};
@@ -147,7 +147,8 @@ std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
   return t.Invoke() == kTfLiteOk ? OutputsOf(&t) : std::vector<Output>();
 }
 
-// This process must survive the child's crash.
+// Runs a model in a child process in which the device crashes. Returns true if the child was ended
+// by a signal, or normally if the model has no nodes for the device.
 bool EndsByItselfOrBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
   const pid_t child = fork();
   if (child == 0) {
@@ -188,8 +189,8 @@ TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
     EXPECT_TRUE(EndsByItselfOrBySignal(model.bytes, on.nodes > 0));
     std::printf("%5d nodes in the NPU: %s\n", on.nodes, model.name.c_str());
   }
-  // ConvModel has 6 nodes, TwoInputsModel 2, HalfModel 3, EarlyHalfModel 2, conv_mean 5, the float
-  // digits 16.
+  // The lower bound is the sum over the models: ConvModel has 6 nodes, TwoInputsModel 2, HalfModel
+  // 3, EarlyHalfModel 2, conv_mean 5, the float digits 16.
   EXPECT_GE(nodes, 34);
 }
 

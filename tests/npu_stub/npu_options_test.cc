@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each option of the NPU stub with two values and its default: the calls of the device, the numbers
-// of nodes and partitions, the files written, and whether a resize works. The device is a library
-// that records its calls (tests/plugins/npu_recorder.c).
+// Tests each option of the NPU stub with two values and its default: the calls of the device, the
+// numbers of nodes and partitions, the files written, and whether a resize works. The device is a
+// library that records its calls (tests/plugins/npu_recorder.c).
 #include "npu_stub/options.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ using testing::Not;
 // Observed effects of a delegate with given options on a model of three partitions of 1, 2 and 1
 // nodes.
 struct Seen {
-  std::vector<std::string> calls;  // calls of the device
+  std::vector<std::string> calls;  // calls that the device received
   int partitions = 0;
   TfLiteStatus invoke = kTfLiteError;
   TfLiteStatus resize = kTfLiteError;
@@ -105,7 +105,7 @@ TEST_F(NpuOptionsTest, time_limit_ms) {
 }
 
 TEST_F(NpuOptionsTest, frequency) {
-  // Three partitions, loaded again after the resize.
+  // Each of three partitions is loaded, and again after the resize.
   for (const char* value : {"1", "2", "4"}) {
     EXPECT_THAT(Use({{"frequency", value}}).calls, Contains(std::string("load ") + value).Times(6));
   }
@@ -156,7 +156,7 @@ TEST_F(NpuOptionsTest, cache_dir) {
   EXPECT_EQ(files(folder_), 0U);
 }
 
-// Loads the delegate as a library, which exports the description.
+// The delegate is loaded as a library, which exports the description.
 TEST_F(NpuOptionsTest, describe) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();
@@ -178,8 +178,8 @@ TEST_F(NpuOptionsTest, describe) {
   DeputyPluginRelease(plugin);
 }
 
-// Without the option the partition is one event. With it each operation is an event of the node
-// from which it was made, and layout conversions are events of the partition.
+// Without the option "profiling" the partition is one event. With it each operation is an event of
+// the node from which it was made, and layout conversions are events of the partition.
 TEST_F(NpuOptionsTest, profiling) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();

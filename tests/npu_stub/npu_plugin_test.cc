@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NPU stub as a plug-in: descriptions of itself, its device, nodes and partitions; and its
-// table of operators, each of which must run, and be refused, in at least one golden row.
+// Tests the NPU stub as a plug-in: descriptions of itself, its device, nodes and partitions; and
+// its table of operators, each of which must run, and be refused, in at least one golden row.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,8 +98,7 @@ TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
   const Handle npu = Create({{"min_nodes", "99"}});
   TestInterpreter t(HalfModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
-  // All nodes except the DEQUANTIZE are claimed, so the DEQUANTIZE is claimed with them, whatever
-  // min_nodes is.
+  // All other nodes are claimed, so the DEQUANTIZE is claimed with them, whatever min_nodes is.
   EXPECT_NE(SupportOf(t, 1).delegated, 0);
 }
 
@@ -122,7 +121,7 @@ std::vector<uint8_t> OneUnary(TfLiteBuiltinOperator op, TfLiteType type,
   return m.Finish();
 }
 
-// A convolution whose weights are an input of the model.
+// A model of a convolution whose weights are an input of the model.
 std::vector<uint8_t> FedWeights() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4, 4, 1});
@@ -159,8 +158,8 @@ TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
        "fused activation 5"},
   };
   for (const RefusalCase& row : kCases) {
-    // Applied without the CPU's checks: the runtime does not offer a static delegate nodes that the
-    // CPU refuses.
+    // The delegate is applied without the CPU's checks, because the runtime does not offer a static
+    // delegate nodes that the CPU refuses.
     const Handle npu = Create({{"resize", "refuse"}});
     TestInterpreter t(row.model);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk) << row.name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 500 random graphs (npu_models_test has real models) with the NPU stub enabled, absent, and
+// Runs 500 random graphs (npu_models_test has real models) with the NPU stub enabled, absent, and
 // failing in every possible way: the result is the CPU's, or a status reports the failure. Nodes
 // that ran in the NPU are counted.
 #include <gmock/gmock.h>
@@ -25,8 +25,8 @@ TestInterpreter::Configure WithPolicy(DeputyDelegatePolicy policy) {
   };
 }
 
-// Applies a delegate with the given faults and runs once. Returns "" or the problem; the number of
-// nodes that the delegate inserted into the graph is added to `out_nodes`.
+// Applies a delegate with the given faults and runs one inference. Returns "" or the problem; the
+// number of nodes that the delegate inserted into the graph is added to `out_nodes`.
 std::string RunWith(const std::string& faults, DeputyDelegatePolicy policy, uint32_t seed,
                     size_t* out_nodes) {
   const std::vector<uint8_t> model = RandomModel(seed);
@@ -46,7 +46,7 @@ TEST(NpuRandom, graphs_compute_what_the_cpu_does) {
   for (uint32_t seed = 0; seed < kGraphs; ++seed) {
     ASSERT_EQ(RunWith("", kDeputyPolicyTfLite, seed, &nodes), "") << seed;
   }
-  EXPECT_GT(nodes, kGraphs);  // more than one partition per graph
+  EXPECT_GT(nodes, kGraphs);  // on average more than one partition per graph
 }
 
 TEST(NpuRandom, absent_or_failing_to_load_leaves_the_cpu) {

@@ -19,7 +19,7 @@
 
 namespace deputy {
 
-// Builds a graph; every function returns the index of a tensor.
+// Builds a graph for the device; every function returns the index of a tensor.
 class NpuGraphBuilder {
  public:
   NpuGraphBuilder() { NpuBuilderInit(&builder_); }
@@ -121,7 +121,7 @@ class NpuDeviceUser {
     return values;
   }
 
-  // Compiles, loads, runs and unloads a graph of float32.
+  // Compiles, loads, runs and unloads a graph of float32; returns its outputs.
   std::vector<std::vector<float>> Compute(const NpuGraph& graph,
                                           const std::vector<std::vector<float>>& inputs) {
     std::vector<std::vector<float>> outputs;

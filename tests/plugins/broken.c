@@ -34,6 +34,6 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
 void tflite_plugin_destroy_delegate(TfLiteDelegate* delegate) { (void)delegate; }
 #endif
 
-// Ensures that the library is never empty.
+// This function ensures that the library is never empty.
 int broken_plugin_value(void);
 int broken_plugin_value(void) { return 1; }

@@ -23,7 +23,7 @@ namespace {
 
 using deputy::compiler::Graph;
 
-// Data of a delegate node.
+// Data of one node of the delegate.
 struct Kernel {
   Graph graph;
   std::string failure;
@@ -36,7 +36,8 @@ struct Compiled {
   std::vector<std::string> texts;  // texts of the last support query
 };
 
-// The runtime frees the arrays that it receives with free().
+// Allocates an array with malloc, because the runtime frees the arrays that it receives with
+// free().
 TfLiteIntArray* MakeArray(const std::vector<int>& values) {
   auto* array =
       static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int)));

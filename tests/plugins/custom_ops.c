@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom operators and a delegate for tests of Python's InterpreterWithCustomOps; those that fail
-// report a reason.
+// Custom operators and a delegate for tests of Python's InterpreterWithCustomOps. Operators that
+// fail report a reason.
 #include "tensorflow/lite/c/c_api_experimental.h"
 #include "tensorflow/lite/c/common.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tests/support/element_delegate.c, which uses deputy/delegate_helper.h, as a library for any
-// runtime with TensorFlow Lite's ABI. The options "half", "added" and "dynamic" with any value
-// enable its variants; "max_partitions" and "min_nodes" are numbers; "log" names a file to which it
-// writes what it claimed and ran.
+// The delegate of tests/support/element_delegate.c, which uses deputy/delegate_helper.h, as a
+// library for any runtime with TensorFlow Lite's ABI. The options "half", "added" and "dynamic"
+// with any value enable its variants; "max_partitions" and "min_nodes" are numbers; "log" names a
+// file to which it writes what it claimed and ran.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -70,7 +70,7 @@ static const Operator* FindOperator(int builtin_code) {
   return NULL;
 }
 
-// The activation that is fused into a node.
+// Returns the activation that is fused into a node.
 static TfLiteFusedActivation ActivationOf(int builtin_code, const TfLiteNode* node) {
   if (node->builtin_data == NULL) return kTfLiteActNone;
   switch (builtin_code) {
@@ -95,8 +95,8 @@ static float Activate(TfLiteFusedActivation activation, float value) {
 
 typedef struct Delegate {
   TfLiteDelegate base;
-  char* log;      // path or NULL
-  char* ops;      // ",0,18," or NULL
+  char* log;      // path of the log; NULL: none
+  char* ops;      // operators as ",0,18,"; NULL: all
   char* groups;   // group of each node, as a letter; or NULL
   long computed;  // number of nodes computed
 } Delegate;
@@ -127,7 +127,8 @@ static void Log(const Delegate* delegate, const char* what, const TfLiteIntArray
   fclose(file);
 }
 
-// The runtime frees none of these arrays, so malloc can be used instead of TfLiteIntArrayCreate.
+// Allocates an array with malloc instead of TfLiteIntArrayCreate, because the runtime frees none of
+// these arrays.
 static TfLiteIntArray* MakeIntArray(int size) {
   TfLiteIntArray* array =
       (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size_t)(size + 1));
@@ -201,7 +202,7 @@ static bool AddStep(Kernel* kernel, TfLiteContext* context, int index,
   return step->scratch != NULL;
 }
 
-// Returns NULL on failure, which older runtimes understand, too; prepare then fails.
+// Returns NULL on failure, which older runtimes understand, too; the kernel's prepare then fails.
 static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
   (void)length;
   const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
@@ -260,7 +261,7 @@ static TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Applying it --------------------------------------------------------------------------------
 
-// Returns the nodes of the plan that it claims.
+// Returns the nodes of the plan that the delegate claims.
 static TfLiteIntArray* Claim(const Delegate* delegate, TfLiteContext* context) {
   TfLiteIntArray* plan = NULL;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return NULL;
@@ -362,7 +363,7 @@ static const DeputyPluginOption kOptions[] = {
     {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
     {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
     {"groups", kDeputyOptionString, 0, "", "The group of every node, as letters; '-' is none."},
-    // These options are not used; they exist for their types.
+    // The following options are not used; they exist for their types.
     {"fast", kDeputyOptionBool, 0, "false", "No effect."},
     {"threads", kDeputyOptionInt, 0, "1", "No effect."},
     {"scale", kDeputyOptionFloat, 0, "1.0", "No effect."},
@@ -397,7 +398,8 @@ static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
   return kTfLiteOk;
 }
 
-// Returns the number of computed nodes in place of bytes, so that tests can read it.
+// Implements device_bytes: returns the number of computed nodes in place of bytes, so that tests
+// can read it.
 static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }
@@ -435,7 +437,7 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
   return kTfLiteOk;
 }
 
-// Reports the number of nodes computed, as a text and as events without times.
+// Reports the number of computed nodes, as a text and as events without times.
 static TfLiteStatus DescribePartitions(TfLiteDelegate* base, DeputyPartitionTextCallback callback,
                                        void* user_data) {
   char text[40];
@@ -453,7 +455,7 @@ static TfLiteStatus TakeEvents(TfLiteDelegate* base, DeputyDeviceEventCallback c
 
 static void IgnoreOptions(const char* message) { (void)message; }
 
-// Removes the options that exist only for their types.
+// Creates a delegate without the options that exist only for their types.
 static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* const* values,
                                        size_t count, void (*report_error)(const char* text)) {
   const char* kept_keys[3];
@@ -513,7 +515,7 @@ static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context,
   return kTfLiteError;
 }
 
-// Runs when the library is loaded.
+// Fills the description when the library is loaded.
 static void __attribute__((constructor)) Describe(void) {
   plugin.known.struct_size = DESCRIBED_SIZE;
   plugin.known.abi_version = DESCRIBED_VERSION;

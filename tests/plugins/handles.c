@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plug-in that claims no nodes but implements buffer handles: handle 7 holds sevens. Its delegate
-// struct has the size of old headers, 48 bytes: the runtime must not read beyond it.
+// A plug-in that claims no nodes but implements buffer handles: the contents of handle 7 are
+// sevens. Its delegate struct has the size of old headers, 48 bytes: the runtime must not read
+// beyond it.
 #include <stdlib.h>
 #include <string.h>
 
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-static int data;  // its address identifies our own delegate in callbacks
+static int data;  // its address identifies this delegate in callbacks
 
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   (void)context;

@@ -20,8 +20,8 @@ static void SignalDone(void) {
 }
 
 #ifdef THREAD
-// Runs some time after the delegate is destroyed, so that a client that unloads the library has
-// already done so.
+// Runs some time after the delegate is destroyed, when a client that unloads the library has
+// already unloaded it.
 static void* Work(void* unused) {
   while (atomic_load(&destroyed) == 0) usleep(1000);
   usleep(20000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A delegate that claims ADD of float32 tensors of one shape, and does one thing that a delegate
-// must not do, chosen at compile time: WRONG is one of the names below.
+// must not do, chosen at compile time: WRONG is one of the enumerators below.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static void Free(TfLiteContext* context, void* kernel) {
   free(kernel);
 }
 
-// Counted in the whole process, because a resize creates a new kernel.
+// Number of shapes for which kernels were prepared. It is counted in the whole process, because a
+// resize creates a new kernel.
 static int shapes;
 static size_t last_bytes;
 

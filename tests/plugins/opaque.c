@@ -16,7 +16,7 @@
 #include "tensorflow/lite/core/c/operator.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-// The delegate node has the inputs and output of the replaced node, because each partition is one
+// The delegate's node has the inputs and output of the replaced node, because each partition is one
 // node.
 static TfLiteStatus PrepareKernel(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
   const TfLiteOpaqueTensor* a = TfLiteOpaqueNodeGetInput(context, node, 0);
@@ -128,8 +128,9 @@ static void LogSettings(const char* settings, const char* path) {
   fclose(file);
 }
 
-// Settings, if there are any, are a flag: 0 requests a failure. With OPAQUE_LOG in the environment
-// they are those that TensorFlow Lite's loader passes, and are written to that file.
+// Creates a delegate. Settings, if there are any, are a flag: 0 requests a failure. With OPAQUE_LOG
+// in the environment they are those that TensorFlow Lite's loader passes, and are written to that
+// file.
 static TfLiteOpaqueDelegate* CreateFromSettings(const void* settings) {
   const char* log = getenv("OPAQUE_LOG");
   if (log != NULL) LogSettings(settings, log);

@@ -28,7 +28,8 @@ typedef struct Kernel {
   int is_wrong;
 } Kernel;
 
-// The runtime frees arrays with free, so malloc can be used instead of TfLiteIntArrayCreate.
+// Allocates a copy with malloc instead of TfLiteIntArrayCreate, because the runtime frees arrays
+// with free.
 static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
   const int size = array == NULL ? 0 : array->size;
   TfLiteIntArray* copy =
@@ -91,7 +92,7 @@ static void FreeKernel(TfLiteContext* context, void* data) {
   free(kernel);
 }
 
-// Returns NULL if something fails; prepare reports it.
+// Returns NULL on failure, which the kernel's prepare reports.
 static void* InitKernel(TfLiteContext* context, const char* buffer, size_t length) {
   (void)length;
   const TfLiteDelegateParams* params = (const TfLiteDelegateParams*)(const void*)buffer;
@@ -113,7 +114,7 @@ static void* InitKernel(TfLiteContext* context, const char* buffer, size_t lengt
   kernel->node.temporaries = Copy(NULL);
   kernel->unread = Without(node->outputs, params->output_tensors);
   kernel->node.user_data = InitNode(context, kernel);
-  // the value of TfLiteKernelInitFailed
+  // -1 is the value of TfLiteKernelInitFailed.
   const bool failed = (intptr_t)kernel->node.user_data == -1;
   if (failed) kernel->node.user_data = NULL;
   if (!failed && kernel->node.temporaries != NULL && kernel->unread != NULL) return kernel;
@@ -121,8 +122,8 @@ static void* InitKernel(TfLiteContext* context, const char* buffer, size_t lengt
   return NULL;
 }
 
-// The runtime allocates the outputs and temporaries of its own node only. An output that no node
-// reads is not among these outputs (abi.md 4.9), so it becomes a temporary.
+// The runtime allocates the outputs and temporaries of the delegate's node only. An output that no
+// node reads is not among these outputs (abi.md 4.9), so it becomes a temporary.
 static TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* own) {
   Kernel* kernel = (Kernel*)own->user_data;
   if (kernel == NULL) return kTfLiteError;

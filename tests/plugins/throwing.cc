@@ -23,7 +23,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
   if (!self.in_init) return kTfLiteOk;
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
-  // A TfLiteIntArray with one element.
+  // The array has the layout of a TfLiteIntArray with one element.
   int claimed[] = {1, plan->data[0]};
   TfLiteRegistration kernel = {};
   kernel.init = Init;

@@ -25,7 +25,8 @@ int clock_gettime(clockid_t clock, struct timespec* out_time) {
 }
 
 int nanosleep(const struct timespec* duration, struct timespec* out_remaining) {
-  // callers may pass the same struct for both
+  // The caller may pass the same struct as `duration` and as the remaining time, so `duration` is
+  // read first.
   atomic_fetch_add(&elapsed_ns, Nanoseconds(duration));
   if (out_remaining != NULL) *out_remaining = (struct timespec){0, 0};
   return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared code for the tests of delegates: a chain of nodes that the scripted delegate can claim,
-// that delegate as an object, and a delegate whose Prepare is given by the test.
+// the scripted delegate as an object, and a delegate whose Prepare is given by the test.
 #ifndef DEPUTY_TESTS_SUPPORT_DELEGATE_SUPPORT_H_
 #define DEPUTY_TESTS_SUPPORT_DELEGATE_SUPPORT_H_
 

@@ -15,7 +15,7 @@ typedef struct Step {
   bool is_add, relu;
   int a, b, out;  // b is -1 for a float16 constant that is widened
   int home;       // tensor of the result: `out`, an added one, or -1 for `memory`
-  float* memory;  // memory of the kernel
+  float* memory;  // memory that the kernel owns
 } Step;
 
 static TfLiteFusedActivation ActivationOf(const TfLiteNode* node, int builtin_code) {
@@ -40,7 +40,8 @@ static float FromHalf(uint16_t half) {
   return half >> 15 ? -value : value;
 }
 
-// An operand, float32 or float16; operands with fewer elements repeat.
+// An operand of a step, float32 or float16; an operand with fewer elements than the output is
+// repeated.
 typedef struct Operand {
   const float* floats;
   const uint16_t* halves;

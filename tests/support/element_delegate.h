@@ -18,30 +18,30 @@ extern "C" {
 typedef struct ElementDelegate {
   TfLiteDelegate base;
 
-  // The script; ElementDelegateInit makes it claim everything.
-  const bool* refused_outputs;  // by tensor: nodes that write it are refused; NULL for none
+  // The following fields are the script; ElementDelegateInit makes it claim everything.
+  const bool* refused_outputs;  // true for tensors whose nodes are refused; may be NULL
   int refused_output_count;
   int first_node, last_node;
   int max_partitions, min_nodes;
-  bool half_weights;     // reads float16 constants and omits their DEQUANTIZE nodes
-  bool added_tensors;    // inner results are tensors that Prepare adds, as temporaries
-  bool dynamic_outputs;  // outputs are dynamic tensors that invoke resizes
+  bool half_weights;     // whether to read float16 constants and omit their DEQUANTIZE
+  bool added_tensors;    // whether inner results are temporaries that Prepare adds
+  bool dynamic_outputs;  // whether outputs are dynamic tensors that invoke resizes
   bool fails_invoke;
 
-  // The record.
+  // The following fields are the record of the delegate's calls.
   int prepares;
   int kernels_made, kernels_freed;
-  int nodes_computed;   // ADD and MUL
-  int constants_read;   // operands that were float16
-  int supported_nodes;  // of the last Prepare
+  int nodes_computed;   // number of ADD and MUL nodes computed
+  int constants_read;   // number of operands that were float16
+  int supported_nodes;  // number of nodes supported in the last Prepare
   int partitions;
-  int taken_nodes;  // passed to Replace
+  int taken_nodes;  // number of nodes passed to Replace
   int unsupported_nodes;
   int first_added, added_count;  // tensors added by the last Prepare that added any
   int next_added;
 } ElementDelegate;
 
-// `flags` are TfLiteDelegateFlags.
+// Initialises a delegate. `flags` are TfLiteDelegateFlags.
 void ElementDelegateInit(ElementDelegate* delegate, int64_t flags);
 
 #ifdef __cplusplus

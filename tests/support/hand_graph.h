@@ -26,7 +26,7 @@ class HandGraph {
   // Adds a delegate's node at the position of `nodes`, as a replacement does; returns its index.
   int Replace(const std::vector<int>& nodes, TfLiteDelegate* delegate,
               const std::vector<int>& inputs, const std::vector<int>& outputs);
-  // Frees the nodes from index `count`; the plan becomes `plan`.
+  // Frees the nodes from index `count` on and sets the plan.
   void RemoveNodesFrom(int count, const std::vector<int>& plan);
 
   TfLiteContext* context() { return &context_; }
@@ -41,7 +41,7 @@ class HandGraph {
   Graph graph_{&context_};
 };
 
-// Returns an array of the C ABI; the caller owns it.
+// Returns a new array of the C ABI, which the caller owns.
 TfLiteIntArray* IntArray(const std::vector<int>& values);
 
 }  // namespace deputy

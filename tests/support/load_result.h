@@ -21,7 +21,7 @@ class ReportLog {
  public:
   ErrorReporter* reporter() { return &reporter_; }
   const std::vector<std::string>& texts() const { return texts_; }
-  // All texts, for messages and searches.
+  // Returns all stored texts, for messages and searches.
   std::string all() const {
     std::string all;
     for (const std::string& text : texts_) all += text + "\n";
@@ -44,7 +44,7 @@ struct LoadResult {
   std::vector<std::string> reports;
 };
 
-// The bytes must outlive the model.
+// Loads a model from memory. The bytes must outlive the model.
 inline LoadResult LoadBytes(const std::vector<uint8_t>& bytes) {
   ReportLog log;
   LoadResult result;

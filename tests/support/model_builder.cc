@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables are written when they are added, because FlatBuffers grow from the inside out; Finish
-// joins them. Data after the FlatBuffer is placed by Finish, when its size is known.
+// Implements model_builder.h. Tables are written when they are added, because FlatBuffers grow from
+// the inside out; Finish joins them. Data after the FlatBuffer is placed by Finish, when its size
+// is known.
 #include "tests/support/model_builder.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr size_t kBufferAlignment = 16;
 
-// Writers store this until they know the offset; readers interpret it as "inline".
+// Offset that is stored until the real one is known; readers interpret it as "inline".
 constexpr uint64_t kPlaceholderOffset = 1;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes small .tflite models for tests, valid and invalid ones: nothing is checked here.
+// Writes small .tflite models for tests, valid and invalid ones: the builder checks nothing.
 //
 //     ModelBuilder m;
 //     const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -29,14 +29,13 @@ namespace deputy {
 
 // Optional properties of a tensor besides type, shape and name.
 struct TensorExtras {
-  // Affine quantisation; missing zero points are written as zeros.
+  // Scales of affine quantisation; missing zero points are written as zeros.
   std::vector<float> scale = {};
   std::vector<int64_t> zero_point = {};
   int32_t quantized_dimension = 0;
-  std::vector<int32_t> signature = {};  // empty: no signature in the file
+  std::vector<int32_t> signature = {};  // shape signature; empty: none in the file
   bool is_variable = false;
-  bool trailing =
-      false;  // constants: data after the end of the FlatBuffer, found by offset and size
+  bool trailing = false;  // for constants: store data after the FlatBuffer, by offset and size
   // Ready-made tables, for properties that the fields above cannot express.
   flatbuffers::Offset<schema::QuantizationParameters> quantization = {};
   flatbuffers::Offset<schema::SparsityParameters> sparsity = {};
@@ -46,10 +45,11 @@ class ModelBuilder : public ModelWriter {
  public:
   using ModelWriter::ModelWriter;
 
-  // Each function returns the index of the added object.
+  // Each of the Add functions returns the index of the added object.
   int AddTensor(TfLiteType type, const std::vector<int32_t>& shape, const std::string& name = "",
                 const TensorExtras& extras = {});
-  // `values` are written byte by byte, independent of `type`; packed types need packed bytes.
+  // Adds a constant. `values` are written byte by byte, independent of `type`; packed types need
+  // packed bytes.
   template <typename T>
   int AddConstant(TfLiteType type, const std::vector<int32_t>& shape, const std::vector<T>& values,
                   const std::string& name = "", const TensorExtras& extras = {}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See npy_reader.h. The header is a Python dict as text; the reader searches for its three keys.
+// Implements npy_reader.h. A file's header is a Python dict as text; the reader searches for its
+// three keys.
 #include "tests/support/npy_reader.h"
 
 #include <cstdlib>

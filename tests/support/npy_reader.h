@@ -17,7 +17,8 @@ struct NpyArray {
   std::vector<uint8_t> data;
 };
 
-// Returns false, with a reason in `error`, if the file is missing, damaged or of another layout.
+// Reads a file. Returns false, with a reason in `error`, if it is missing, damaged or of another
+// layout.
 bool ReadNpy(const std::string& path, NpyArray* array, std::string* error);
 
 }  // namespace deputy

@@ -18,7 +18,7 @@ struct TfLiteDeleter {
   void operator()(TfLiteSignatureRunner* runner) const { TfLiteSignatureRunnerDelete(runner); }
 };
 
-// Owner of an object of TensorFlow Lite's C API.
+// Owns an object of TensorFlow Lite's C API and deletes it by the API's function for the type.
 template <typename T>
 using Owned = std::unique_ptr<T, TfLiteDeleter>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The build defines the DEPUTY_* paths for this file alone.
+// Implements paths.h. The build defines the DEPUTY_* paths for this file alone.
 #include "tests/support/paths.h"
 
 namespace deputy {

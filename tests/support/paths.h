@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Absolute paths of the sources and the products of this build. Only this source file depends on
-// the location of the build; a compiler cache can provide all others.
+// Absolute paths of the sources and the products of this build. Only paths.cc depends on the
+// location of the build; a compiler cache can provide all other files.
 #ifndef DEPUTY_TESTS_SUPPORT_PATHS_H_
 #define DEPUTY_TESTS_SUPPORT_PATHS_H_
 
@@ -9,14 +9,15 @@
 
 namespace deputy {
 
-// Absolute path of `relative` to the root of the sources, to the build folder, and to tests/data.
+// Each function returns the absolute path of a file that is given relative to the root of the
+// sources, to the build folder, or to tests/data.
 std::string SourcePath(const std::string& relative);
 std::string BuildPath(const std::string& relative);
 std::string TestDataPath(const std::string& relative);
 
-// The folder of the delegate libraries in tests/plugins.
+// Returns the folder of the delegate libraries of tests/plugins.
 std::string PluginFolder();
-// Paths of libdeputy and of the drop-in library.
+// Returns the path of libdeputy; DropInPath returns that of the drop-in library.
 std::string LibraryPath();
 std::string DropInPath();
 

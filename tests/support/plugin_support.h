@@ -18,7 +18,7 @@
 
 namespace deputy {
 
-// Path of a library of tests/plugins, and of a file that a test creates.
+// Returns the path of a library of tests/plugins.
 std::string Library(const std::string& name);
 std::string ScratchFile(const std::string& name);
 
@@ -43,7 +43,7 @@ Handle External(const std::string& name, const Options& pairs = {});
 // messages; "" if it does.
 std::string WhyNot(const std::string& path, const Options& pairs = {});
 
-// Suppresses messages to standard error.
+// A test that suppresses messages to standard error.
 class QuietTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delegates and operators whose functions are provided by the test. An empty function does nothing
-// and returns kTfLiteOk. The runtime borrows all of them: declare them before the interpreter.
+// and returns kTfLiteOk. The runtime does not own them: declare them before the interpreter.
 #ifndef DEPUTY_TESTS_SUPPORT_PROGRAMMED_H_
 #define DEPUTY_TESTS_SUPPORT_PROGRAMMED_H_
 
@@ -27,7 +27,7 @@ std::vector<int> ToVector(const TfLiteIntArray* array);
 // Returns the plan as a delegate reads it; {-1} if it is not accessible.
 std::vector<int> PlanOf(TfLiteContext* context);
 
-// A plain delegate, and the kernel that replaces nodes in Take.
+// A plain delegate, and the kernel with which ClaimNodes replaces nodes.
 struct ProgrammedDelegate : Programmed {
   using Programmed::Programmed;
 
@@ -42,7 +42,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate,
 // Returns the body of a delegate that claims `nodes` of each subgraph.
 Programmed::Body ClaimingBody(std::vector<int> nodes);
 
-// An opaque delegate.
+// An opaque delegate whose functions are given by the test.
 struct ProgrammedOpaque {
   using Body = std::function<TfLiteStatus(TfLiteOpaqueContext*, TfLiteOpaqueDelegate*)>;
 
@@ -55,7 +55,7 @@ struct ProgrammedOpaque {
   TfLiteOpaqueDelegate* delegate;
 };
 
-// A custom operator of version 1.
+// A custom operator of version 1 whose functions are given by the test.
 struct ProgrammedOperator {
   explicit ProgrammedOperator(const char* name);
   ~ProgrammedOperator();
@@ -65,14 +65,14 @@ struct ProgrammedOperator {
   // Returns a function that adds the operator to the options.
   TestInterpreter::Configure Configure();
 
-  // If empty, the node's user data is the operator itself, so that `free` is called.
+  // If `init` is empty, the node's user data is this object, so that `free` is called.
   std::function<void*(TfLiteContext*, const char* options, size_t length)> init;
   KernelFunction prepare, invoke;
   std::function<void(TfLiteContext*, void* user_data)> free;
   TfLiteOperator* op;
 };
 
-// y = name(x), one node over four float32.
+// A model of y = name(x), one node over four float32.
 std::vector<uint8_t> CustomNode(const std::string& name, int version = 1);
 
 }  // namespace deputy

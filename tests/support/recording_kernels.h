@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// Calls since the last reset, in order: "init prepare invoke free ".
+// Returns the calls since the last reset, in order: "init prepare invoke free ".
 const char* RecordedCalls(void);
 void ResetRecordedCalls(void);
 
@@ -28,14 +28,15 @@ void RecordOpaqueFree(TfLiteOpaqueContext* context, void* user_data);
 TfLiteStatus RecordOpaquePrepare(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 TfLiteStatus RecordOpaqueInvoke(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 
-// Opaque functions with user data; `data` must be kRecordUserData, which is recorded as "data ".
+// The user data of the opaque functions with user data, which record it as "data ".
 extern char kRecordUserData;
 void* RecordDataInit(void* data, TfLiteOpaqueContext* context, const char* buffer, size_t length);
 void RecordDataFree(void* data, TfLiteOpaqueContext* context, void* user_data);
 TfLiteStatus RecordDataPrepare(void* data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 TfLiteStatus RecordDataInvoke(void* data, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
 
-// The plain functions as a registration, in the current layout and in the older, shorter ones.
+// These functions return the plain functions as a registration, in the current layout and in the
+// older, shorter ones.
 TfLiteRegistration RecordRegistration(void);
 const TfLiteRegistration_V1* RecordRegistrationV1(void);
 const TfLiteRegistration_V2* RecordRegistrationV2(void);

@@ -11,8 +11,9 @@
 
 namespace deputy {
 
-// Subgraph 0: y = ADD(x, w), then z = IF(condition, y), then a custom node, and tensors of every
-// kind. Subgraph 1: one DEQUANTIZE. One signature, one metadata entry.
+// The model's subgraph 0 is y = ADD(x, w), then z = IF(condition, y), then a custom node, and
+// tensors of every kind. Its subgraph 1 is one DEQUANTIZE. It has one signature and one metadata
+// entry.
 std::vector<uint8_t> SampleModel();
 
 // Reads every byte to which a description points; returns their sum, so that no read is optimised

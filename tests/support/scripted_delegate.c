@@ -20,11 +20,11 @@ typedef struct Kernel {
   int step_count;
   Step* steps;
   TfLiteIntArray* outputs;
-  float** scratch;  // per tensor of the graph; NULL if the runtime has allocated it
+  float** scratch;  // memory by tensor of the graph; NULL: the runtime's
   int scratch_count;
 } Kernel;
 
-// Counts the call; returns true if the script makes it fail.
+// Counts a call of a callback; returns true if the script makes this call fail.
 static bool Fails(ScriptedDelegate* delegate, ScriptedCallback callback) {
   const int call = delegate->calls[callback]++;
   const bool fails = delegate->failure != kScriptedNoFailure &&
@@ -97,7 +97,7 @@ static TfLiteStatus PrepareKernel(Kernel* kernel, TfLiteContext* context) {
   const bool fails = Fails(delegate, kScriptedPrepareKernel);
   if (fails && delegate->failure == kScriptedErrorStatus) return kTfLiteError;
   for (int i = 0; i < kernel->step_count; ++i) {
-    // Element-wise: every tensor has the shape of the step's first input.
+    // All operators are element-wise: every tensor has the shape of the step's first input.
     const TfLiteIntArray* dims = context->tensors[kernel->steps[i].a].dims;
     TfLiteIntArray* shape = TfLiteIntArrayCopy(dims);
     if (fails && delegate->failure == kScriptedWrongShape) shape->data[shape->size - 1] += 1;
@@ -112,7 +112,8 @@ static TfLiteStatus PrepareKernel(Kernel* kernel, TfLiteContext* context) {
   return kTfLiteOk;
 }
 
-// The runtime allocates no memory for tensors that are only used inside; the kernel has its own.
+// Returns the values of a tensor. The runtime allocates no memory for tensors that only this kernel
+// uses, so the kernel has its own.
 static const float* Read(const Kernel* kernel, const TfLiteContext* context, int index) {
   const bool inside = index < kernel->scratch_count && kernel->scratch[index] != NULL;
   return inside ? kernel->scratch[index] : context->tensors[index].data.f;
@@ -130,7 +131,8 @@ static float* Write(Kernel* kernel, const TfLiteContext* context, int index) {
 }
 
 static void Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
-  // A script may have given the output a wrong shape: stay within all three tensors.
+  // A script may have given the output a wrong shape, so the count must be within all three
+  // tensors.
   size_t count = context->tensors[step->out].bytes / sizeof(float);
   const size_t operands[] = {context->tensors[step->a].bytes, context->tensors[step->b].bytes};
   for (int i = 0; i < 2; ++i) {
@@ -156,7 +158,7 @@ static void MoveToDevice(ScriptedDelegate* delegate, TfLiteTensor* tensor) {
   tensor->data_is_stale = true;
 }
 
-// A broken kernel may do this when it runs: its outputs get another shape.
+// Gives the outputs another shape during invoke, as a broken kernel may do.
 static TfLiteStatus GrowOutputs(const Kernel* kernel, TfLiteContext* context) {
   for (int i = 0; i < kernel->outputs->size; ++i) {
     TfLiteTensor* out = &context->tensors[kernel->outputs->data[i]];
@@ -202,7 +204,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   Fails(delegate, kScriptedFreeKernel);
 }
 
-// Adds an invalid temporary to the node if the script says so.
+// Adds an invalid temporary to the node if the script requires it.
 static void SpoilTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
   const bool now = delegate->failure == kScriptedBadTemporary &&
                    delegate->failing_callback == kScriptedPrepareKernel &&
@@ -224,7 +226,8 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return InvokeKernel((Kernel*)node->user_data, context);
 }
 
-// Supports ADD, MUL, and the tests' custom operator.
+// Returns true for the operators that the delegate supports: ADD, MUL, and the tests' custom
+// operator.
 static bool IsKnown(int builtin_code) {
   return builtin_code == kTfLiteBuiltinAdd || builtin_code == kTfLiteBuiltinMul ||
          builtin_code == kTfLiteBuiltinCustom;
@@ -303,7 +306,8 @@ void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags) {
 
 // ---- The opaque delegate ------------------------------------------------------------------------
 
-// The runtime is Deputy, so the opaque types are the plain ones; only the entry points differ.
+// The runtime is Deputy, in which the opaque types are the plain ones; only the entry points
+// differ.
 static TfLiteContext* Plain(TfLiteOpaqueContext* context) { return (TfLiteContext*)context; }
 
 static void* OpaqueInit(TfLiteOpaqueContext* context, const char* buffer, size_t length) {

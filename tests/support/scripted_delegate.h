@@ -44,25 +44,25 @@ typedef enum ScriptedCallback {
 typedef struct ScriptedDelegate {
   TfLiteDelegate base;
   TfLiteOpaqueDelegateBuilder builder;
-  TfLiteDelegate* self;  // the delegate that the runtime uses: &base, or the opaque delegate
+  TfLiteDelegate* self;  // delegate that the runtime uses: &base, or the opaque one
 
-  // The script.
+  // The following fields are the script.
   bool claim_all;
   bool claims[kScriptedMaxNodes];
-  bool swallow_replace_error;  // Prepare returns Ok although Replace failed
-  bool outputs_on_device;      // outputs stay in buffer handles, the CPU's bytes become stale
+  bool swallow_replace_error;  // whether Prepare returns Ok although Replace failed
+  bool outputs_on_device;      // outputs are in buffer handles; the CPU's bytes are stale
   ScriptedCallback failing_callback;
-  int failing_call;  // counts from 0 over the delegate's life
+  int failing_call;  // number of the failing call, from 0 since the delegate's creation
   ScriptedFailure failure;
   void (*throw_now)(void);  // function of a C++ file that throws
 
-  // The record.
+  // The following fields are the record of the delegate's calls.
   int calls[kScriptedCallbackCount];
-  int frees;  // kernels freed
+  int frees;  // number of kernels that were freed
   int nodes_computed;
   int copies_from_handle;
   int handles_freed;
-  int partition_count;  // of the last Prepare
+  int partition_count;  // number of partitions in the last Prepare
   int partition_sizes[kScriptedMaxPartitions];
   TfLiteStatus replace_status;
   bool failure_reached;
@@ -70,7 +70,8 @@ typedef struct ScriptedDelegate {
   int next_handle;
 } ScriptedDelegate;
 
-// Clears the script: the delegate claims nothing and never fails. `flags` are TfLiteDelegateFlags.
+// Clears the script, so that the delegate claims nothing and never fails. `flags` are
+// TfLiteDelegateFlags.
 void ScriptedDelegateInit(ScriptedDelegate* delegate, int64_t flags);
 
 // Returns a delegate with the opaque interface for the script; delete it with

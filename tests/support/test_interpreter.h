@@ -27,11 +27,11 @@ class TestInterpreter {
   TestInterpreter(const TestInterpreter&) = delete;
   TestInterpreter& operator=(const TestInterpreter&) = delete;
 
-  // Null if the model or interpreter was refused. The interpreter has a custom operator Backwards
-  // that reverses the elements of a float32 tensor and that no delegate supports.
+  // Null if the model or interpreter was refused. The interpreter has a custom operator Backwards,
+  // which reverses the elements of a float32 tensor and which no delegate supports.
   TfLiteModel* model() const { return model_; }
   TfLiteInterpreter* get() const { return interpreter_; }
-  // All messages reported so far, one per line.
+  // Returns all messages reported so far, one per line.
   const std::string& log() const { return log_; }
   void ClearLog() { log_.clear(); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A test program contains many test files. If it is called by the name of one of them, through a
-// symbolic link next to the program, it runs the tests of that file.
+// The main function of test programs. A program contains many test files; if it is called by the
+// name of one of them, through a symbolic link next to the program, it runs the tests of that file.
 #include <fnmatch.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ bool MatchesOneOf(const std::string& patterns, const std::string& name) {
   return false;
 }
 
-// Interprets a filter like --gtest_filter: patterns, and after a minus sign the excluded patterns.
+// Returns true if the name matches a filter like that of --gtest_filter: patterns, and after a
+// minus sign the excluded patterns.
 bool Passes(const std::string& filter, const std::string& name) {
   const size_t minus = filter.find('-');
   const std::string wanted = filter.substr(0, minus);
@@ -29,7 +30,7 @@ bool Passes(const std::string& filter, const std::string& name) {
   return (wanted.empty() || MatchesOneOf(wanted, name)) && !MatchesOneOf(unwanted, name);
 }
 
-// Restricts the filter to the tests of file NAME.cc; returns false if there is none.
+// Restricts the filter to the tests of file NAME.cc; returns false if the file has no tests.
 bool RunOnly(const std::string& name) {
   const std::string given = GTEST_FLAG_GET(filter);
   std::string filter;

@@ -44,7 +44,7 @@ class ThreadedContext final : public Runtime {
   void Report(const char*, va_list) override {}
 
   void Share(PackedConstants* shared) { shared_ = shared; }
-  // Makes constants lie in a file whose parts `copy` reads.
+  // From now on constants are treated as parts of a file, which `copy` reads.
   void CopyWith(bool (*copy)(const void* data, size_t bytes, void* to)) { copy_ = copy; }
   void Limit(size_t bytes) { limits_.max_block_bytes = bytes; }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Failures of delegates in all callbacks: every callback of a scripted delegate fails at every
-// call, in every way, on a dozen graphs, as a plain and as an opaque delegate, with both policies.
-// One scenario (apply, allocate, three inferences, resize to another shape and back, inference,
-// delete) runs each time; it must never crash, its statuses must be those of the policy, and its
-// results the CPU's.
+// Tests failures of delegates in all callbacks: every callback of a scripted delegate fails at
+// every call, in every way, on a dozen graphs, as a plain and as an opaque delegate, with both
+// policies. One scenario (apply, allocate, three inferences, resize to another shape and back,
+// inference, delete) runs each time; the scenario must never crash, its statuses must be those of
+// the policy, and its results the CPU's.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -89,10 +89,10 @@ struct Row {
   const char* name;
   std::vector<uint8_t> model;
   std::vector<int> claims = {};          // nodes claimed by the delegate that fails
-  std::vector<int> earlier_claims = {};  // nodes claimed by a delegate that is applied before
-  bool dynamic = false;                  // AllowDynamicTensors
+  std::vector<int> earlier_claims = {};  // nodes of a delegate that is applied before
+  bool dynamic = false;                  // has kTfLiteDelegateFlagsAllowDynamicTensors
   bool on_device = false;                // outputs stay in buffer handles
-  bool keep_outputs = false;             // the client allows that for the graph's outputs
+  bool keep_outputs = false;             // the client allows handles of graph outputs
   bool stateful = false;
   // Index of an output that does not depend on claimed nodes; -1: there is none.
   int independent_output = -1;
@@ -132,7 +132,7 @@ std::vector<uint8_t> ManyOutputs() {
   return g.Finish({a, b, d});
 }
 
-// All shapes are known only while the model runs.
+// A model whose shapes are known only while it runs.
 std::vector<uint8_t> DataDependent() {
   Graph g;
   const int x = g.Input(), c = g.Constant();
@@ -231,8 +231,8 @@ class LifeCycle {
     apply_failed = true;
   }
 
-  // Runs the scenario; `check` receives the outputs of each inference. It ends early if a step
-  // fails twice.
+  // Runs the scenario, which ends early if a step fails twice. `check` receives the outputs of each
+  // inference.
   using Check = std::function<void(const Outputs&)>;
   void Run(const Check& check) {
     TfLiteSetAllowBufferHandleOutput(t_.get(), row_.keep_outputs);
@@ -246,7 +246,7 @@ class LifeCycle {
     Infer(3, check);
   }
 
-  bool stuck = false;  // a step failed twice
+  bool stuck = false;  // true if a step failed twice
   bool apply_failed = false;
   int failed_steps = 0;
 

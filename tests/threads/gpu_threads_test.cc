@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resources shared by several delegates: contexts, and the cache of programs. Without a driver,
-// whose threads a sanitizer cannot observe.
+// Tests resources that several OpenCL delegates share: contexts, and the cache of programs. There
+// is no driver, because a sanitizer cannot observe a driver's threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(GpuThreadsTest, all_get_one_context) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// Threads mark the context as lost, release it, and request it.
+// Several threads mark the context as lost, release it, and request it.
 TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const ClSpy spy(*FakeCl());
@@ -64,7 +64,7 @@ TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// Readers always load complete entries, during any writes.
+// Entries that are loaded must be complete, whatever is written at the same time.
 TEST(GpuThreadsTest, cache_is_stored_to_and_loaded_from) {
   char name[] = "/tmp/deputy_threads_test.XXXXXX";
   ASSERT_NE(mkdtemp(name), nullptr);

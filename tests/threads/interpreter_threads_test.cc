@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model, many interpreters, many threads: with separate pools, with one shared pool, and
-// cancelled from another thread. Tests results, and data races with ThreadSanitizer.
+// Tests one model with many interpreters and threads: with separate pools, with one shared pool,
+// and cancelled from another thread. Checks results, and, with ThreadSanitizer, data races.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class InterpreterThreads : public testing::Test {
     return interpreter;
   }
 
-  // Every thread creates, uses and deletes an interpreter.
+  // On each of several threads, creates, uses and deletes interpreters.
   void RunTogether(int threads_each, DeputyThreadPool* pool) {
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
@@ -89,7 +89,7 @@ class InterpreterThreads : public testing::Test {
   std::vector<std::vector<int8_t>> expected_;
 };
 
-// The number of inferences is sufficient for trials without workers.
+// The test runs enough inferences for the library to try some without workers.
 TEST_F(InterpreterThreads, short_inferences_have_the_same_outputs_with_and_without_workers) {
   TfLiteInterpreter* interpreter = Make(2, nullptr);
   int wrong = 0;
@@ -105,7 +105,8 @@ TEST_F(InterpreterThreads, share_one_model_with_a_thread_each) { RunTogether(1, 
 
 TEST_F(InterpreterThreads, share_one_model_with_two_threads_each) { RunTogether(2, nullptr); }
 
-// y = x w with w in float16: interpreters that are prepared concurrently compute and pack w once.
+// A model of y = x w with w in float16. Interpreters that are prepared concurrently compute and
+// pack w once.
 std::vector<uint8_t> HalfLayer(int width) {
   ModelBuilder m;
   const auto count = static_cast<size_t>(width) * static_cast<size_t>(width);
@@ -162,7 +163,7 @@ TEST(SharedConstantsThreads, constants_are_computed_once_by_interpreters_prepare
     EXPECT_EQ(wrong, 0);
     if (round == 0) alone = PackedBytes(interpreters[0]);
     EXPECT_EQ(PackedBytes(interpreters[0]), alone);
-    // The deletions run concurrently, too.
+    // The interpreters are also deleted concurrently.
     threads.clear();
     for (TfLiteInterpreter* const interpreter : interpreters) {
       threads.emplace_back([interpreter] { TfLiteInterpreterDelete(interpreter); });
@@ -205,7 +206,7 @@ TEST_F(InterpreterThreads, pool_deleted_first_lives_as_long_as_its_users) {
 
 struct Parts {
   std::thread::id invoker = std::this_thread::get_id();
-  std::vector<DeputyWorkerEvent> waiting;  // parts of an operator that has not ended yet
+  std::vector<DeputyWorkerEvent> waiting;  // parts of the operator that has not ended yet
   int helped = 0, of_nodes = 0;
 };
 

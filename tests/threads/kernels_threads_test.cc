@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that kernels distribute among threads: every element exactly once, and identical results.
+// Tests work that kernels distribute among threads: every element is computed exactly once, and
+// results are identical.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +41,8 @@ std::vector<float> Steps(size_t count, size_t factor) {
   return values;
 }
 
-// Larger than a task, with all forms of the plan: row by row, a scalar, and two inputs of equal
-// shape.
+// The tensors are larger than a task, and have all forms of the plan: row by row, a scalar, and two
+// inputs of equal shape.
 TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   constexpr int kRows = 300, kColumns = 700;
   ThreadedContext context(4);
@@ -76,8 +77,8 @@ TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   }
 }
 
-// Runs of a few elements, for either input being broadcast, as a whole and in parts that begin and
-// end within a run.
+// Broadcasts runs of a few elements of either input, as a whole and in parts that begin and end
+// within a run.
 template <typename T>
 void CheckShortRuns(const std::vector<int>& a, const std::vector<int>& b) {
   SCOPED_TRACE(testing::Message() << sizeof(T) << " bytes, " << testing::PrintToString(a) << " and "
@@ -156,8 +157,9 @@ struct Reduction {
   std::vector<int> axes;
 };
 
-// Large enough for several tasks, with every partitioning strategy: the outermost axis, the columns
-// of a reduced one, pieces of a reduced one, and any of these below a short axis.
+// Reductions that are large enough for several tasks, with every partitioning strategy: the
+// outermost axis, the columns of a reduced one, pieces of a reduced one, and any of these below a
+// short axis.
 const Reduction kReductions[] = {
     {{300001}, {0}},           {{3001, 40}, {0}},         {{70, 2049}, {0}},
     {{2, 3, 50001}, {1}},      {{65, 3001}, {1}},         {{3, 200, 11, 31}, {1, 3}},
@@ -190,7 +192,7 @@ std::vector<T> Reduce(const std::vector<uint8_t>& model, const std::vector<T>& v
   return interpreter.Get<T>(0);
 }
 
-// Calls fold(out, value) for every element with its output.
+// Calls fold(out, value) for every element, where `out` is the output to which it belongs.
 template <typename T, typename Fold>
 std::vector<double> BruteForce(const Reduction& row, const std::vector<T>& values, double start,
                                const Fold& fold) {
@@ -251,7 +253,7 @@ TEST(Reductions, integers_are_exact_on_all_threads) {
       const auto maxima =
           Reduce(ReductionModel(kTfLiteBuiltinReduceMax, kTfLiteInt8, row), values, threads);
       for (size_t i = 0; i < sums.size(); ++i) {
-        // Half a step, plus the error of two fixed-point roundings.
+        // The tolerance is half a step, plus the error of two fixed-point roundings.
         ASSERT_NEAR(means[i], sums[i] / per_output, 0.55) << threads << " " << i;
         ASSERT_EQ(maxima[i], largest[i]) << threads << " " << i;
       }

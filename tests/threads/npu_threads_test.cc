@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One NPU delegate for interpreters that are created and deleted on several threads.
+// Tests one NPU delegate with interpreters that are created and deleted on several threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One delegate library, several delegates and interpreters, each on a thread of its own.
+// Tests one delegate library with several delegates and interpreters, each on a thread of its own.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 class PluginThreads : public QuietTest {};
 
-// y = x + x, z = y * x, w = z + y: three nodes that the plug-in claims.
+// A model of y = x + x, z = y * x, w = z + y: three nodes that the plug-in claims.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

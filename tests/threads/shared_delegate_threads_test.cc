@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One delegate object of a library, applied to interpreters of several threads at the same time,
-// with nodes that it claims and nodes that it refuses.
+// Tests one delegate object of a library that is applied to interpreters of several threads at the
+// same time, with nodes that it claims and nodes that it refuses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,8 +29,8 @@ void OnThreads(const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// x -> Backwards -> x + x -> Backwards -> x + x -> ...: delegates support ADD but not Backwards.
-// `pairs` pairs of both, on [1, 1, 1, 4].
+// A model of `pairs` pairs of Backwards and x + x on [1, 1, 1, 4]; delegates support ADD but not
+// Backwards.
 std::vector<uint8_t> Model(int pairs) {
   ModelBuilder m;
   const std::vector<int> shape = {1, 1, 1, 4};
@@ -84,8 +84,8 @@ TEST_F(SharedDelegateThreads, plug_ins_are_queried_one_at_a_time_until_their_tex
       TestInterpreter t(model);
       EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
       const std::vector<std::string> reasons = ReasonsOf(t, 6);
-      // All reasons are of one call, which did not overlap with another one: the contexts of other
-      // calls differ.
+      // All reasons must come from one call of get_support, which did not overlap with another
+      // call: the contexts of other calls differ.
       EXPECT_EQ(reasons[0].rfind("alone ", 0), 0U) << reasons[0];
       for (const std::string& reason : reasons) EXPECT_EQ(reason, reasons[0]);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Guarantees of the thread pool: every tile runs exactly once, results are visible, the pool never
-// waits for a thread that does not exist, no wake-up is lost at start or shutdown. Spin time 0 is
-// the hard case, because every hand-off then uses the futex. Also run with ThreadSanitizer (`make
-// tsan`).
+// Tests the guarantees of the thread pool: every tile runs exactly once, results are visible, the
+// pool never waits for a thread that does not exist, no wake-up is lost at start or shutdown. Spin
+// time 0 is the hard case, because every hand-off then uses the futex. The tests also run with
+// ThreadSanitizer (`make tsan`).
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ bool RunsEveryTileOnce(ThreadPool& pool, int tiles) {
   return true;
 }
 
-// Runs `check` in a forked child; its result is the child's exit code.
+// Returns the result of `check` in a forked child, as reported by the child's exit code.
 template <typename Check>
 bool HoldsInForkedChild(Check check) {
   const pid_t child = fork();
@@ -59,7 +59,7 @@ bool HoldsInForkedChild(Check check) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// A clock that only advances when a test moves it.
+// The time of a clock that only advances when a test sets it.
 std::atomic<int64_t> fake_nanoseconds{0};
 std::atomic<int> fake_clock_reads{0};
 std::chrono::nanoseconds FakeClock() {
@@ -82,7 +82,7 @@ bool Within60Seconds(Condition condition) {
 void CreateUseAndDestroy(int threads, int times) {
   for (int i = 0; i < times; ++i) {
     ThreadPool pool(threads, microseconds(0));
-    // Different numbers of jobs, including none, so that workers are starting, working or sleeping
+    // The number of jobs varies, including none, so that workers are starting, working or sleeping
     // at destruction.
     for (int job = 0; job < i % 4; ++job) ASSERT_TRUE(RunsEveryTileOnce(pool, 2 + (i + job) % 7));
   }
@@ -142,8 +142,8 @@ cpu_set_t Only(int processor) {
 }
 
 // A worker that is woken on its caller's processor migrates to another one, if there is one, and
-// may run on all of them afterwards. The caller moves to the worker's processor, and lets the
-// others fall asleep.
+// may run on all of them afterwards. The test moves the caller to the worker's processor, and waits
+// until the other workers sleep.
 TEST(ThreadPool, workers_may_run_where_they_might_before) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
@@ -178,8 +178,8 @@ TEST(ThreadPool, workers_may_run_where_they_might_before) {
 
 // ---- A worker that is preempted during a tile ---------------------------------------------------
 
-// Runs one tile per thread; each waits until all have begun, so every thread runs one. The workers'
-// tiles then last until the caller waits for them, and `stall` longer.
+// Runs one tile per thread; each tile waits until all have begun, so every thread runs one. The
+// workers' tiles then last until the caller waits for them, and `stall` longer.
 bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
   std::atomic<int> begun{0};
   std::atomic<bool> arrived_in_time{true};
@@ -188,7 +188,8 @@ bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
     ++begun;
     if (!Within60Seconds([&] { return begun.load() == pool.threads(); })) arrived_in_time = false;
     if (worker != 1 || stall.count() == 0 || !arrived_in_time) return;
-    // By then the pool has read the clock at the job's begin and at the caller's last tile.
+    // When these reads are counted, the pool has read the clock at the job's begin and at the
+    // caller's last tile.
     if (!Within60Seconds([&] { return fake_clock_reads.load() >= reads_before + 2; }))
       arrived_in_time = false;
     MoveClock(stall);
@@ -317,7 +318,7 @@ TEST(ThreadPool, works_in_a_forked_child_and_goes_on_in_the_parent) {
       return HoldsInForkedChild([&] { return RunsEveryTileOnce(pool, 32); });
     }));
   }
-  // Destroyed in the child without having run a job there: there is no thread to join.
+  // The child destroys the pool without having run a job: there is no thread to join.
   auto owned = std::make_unique<ThreadPool>(4, microseconds(0));
   ASSERT_TRUE(RunsEveryTileOnce(*owned, 32));
   ASSERT_TRUE(HoldsInForkedChild([&] {
@@ -337,7 +338,8 @@ TEST(ThreadPool, works_in_a_child_forked_while_a_job_was_running) {
     while (!stop) pool.ParallelFor(64, [](int, int) { std::this_thread::yield(); });
   });
   for (int round = 0; round < 50; ++round) {
-    // No heap allocation in the child: another thread may have held malloc's lock during the fork.
+    // The child must not allocate from the heap: another thread may have held malloc's lock during
+    // the fork.
     EXPECT_TRUE(HoldsInForkedChild([&] {
       std::atomic<int> runs[32] = {};
       pool.ParallelFor(32, [&](int tile, int) { ++runs[tile]; });
@@ -395,7 +397,8 @@ TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {
       if (fscanf(file, "%ld", &pages) != 1) pages = 0;
       fclose(file);
     }
-    // Enough for the pool itself and for two thread stacks of 8 MiB, not for sixteen.
+    // The limit is sufficient for the pool itself and for two thread stacks of 8 MiB, but not for
+    // sixteen.
     const rlim_t bytes = static_cast<rlim_t>(pages) * sysconf(_SC_PAGESIZE) + (20u << 20);
     const rlimit limit = {bytes, bytes};
     if (setrlimit(RLIMIT_AS, &limit) != 0) return false;

@@ -91,7 +91,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertEqual(wrong["nan"], 0)
 
     def test_one_that_fails_or_crashes_is_a_row(self):
-        # Without this option a sanitizer would report the crash.
+        # Without handle_segv=0 a sanitizer would report the crash.
         options = f"{os.environ.get('ASAN_OPTIONS', '')}:handle_segv=0".lstrip(":")
         rows = self.rows("--delegate", "npu_stub,faults=run", "--delegate", plugin("crashing"),
                          ASAN_OPTIONS=options)

@@ -53,14 +53,15 @@ class BenchClockTest(unittest.TestCase):
         rows = [line.split() for line in self.log.read_text().splitlines()]
         return [int(row[2]) / 1e9 for row in rows if row[:2] == ["invoke", "0"]]
 
-    # An inference takes 136 ms: the first one, four for half a second of warm-up, 50, and 50 with the
-    # profile.
+    # An inference takes 136 ms: one is run first, four in half a second of warm-up, 50 in the
+    # measurement, and 50 with the profile.
     def test_defaults_with_a_slow_model(self):
         report = self.bench(1000)
         self.assertEqual((report["runs"], report["profiled_runs"]), (50, 50))
         self.assertEqual(len(self.starts()), 1 + 4 + 50 + 50)
 
-    # An inference takes 1.36 ms: half a second of warm-up, one second of measurement.
+    # An inference takes 1.36 ms, which determines the numbers for half a second of warm-up and one
+    # second of measurement.
     def test_defaults_with_a_fast_model(self):
         report = self.bench(10)
         inference = report["mean_ms"] / 1e3
@@ -68,15 +69,15 @@ class BenchClockTest(unittest.TestCase):
         warmups = len(self.starts()) - 1 - report["runs"] - report["profiled_runs"]
         self.assertAlmostEqual(warmups * inference, 0.5, delta=0.02)
 
-    # An inference takes 13.6 s: one for the warm-up; none begins after 150 s.
+    # An inference takes 13.6 s: one is run for the warm-up, and none begins after 150 s.
     def test_defaults_with_a_very_slow_model(self):
         report = self.bench(100000)
         self.assertEqual((report["runs"], report["profiled_runs"]), (12, 12))
         self.assertEqual(len(self.starts()), 1 + 1 + 12 + 12)
 
     def test_options(self):
-        # Options; numbers of inferences for warm-up, measurement and profile. Each inference takes 136
-        # ms.
+        # Rows: options; numbers of inferences for warm-up, measurement and profile. Each inference
+        # takes 136 ms.
         once = ["--runs=1", "--min-secs=0", "--warmup=0"]
         for options, expected in (
                 (once, (0, 1, 1)), (["--runs=3", *once[1:]], (0, 3, 3)),

@@ -225,7 +225,8 @@ class Right(unittest.TestCase):
         if subprocess.run([BUILD / "deputy", "devices"], capture_output=True,
                           check=False).returncode != 0:
             self.skipTest("no OpenCL device")
-        # The GPU's operators take minutes to compile; conformance_test covers them.
+        # Only one case runs, because the GPU's operators take minutes to compile; conformance_test
+        # covers them.
         code, text = run("gpu,device=cpu,optimize=false", "--only", "life/ADD float32")
         self.assertEqual(code, 0, text)
 

@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, LABELS = DIGITS / "digits_float.tflite", DIGITS / "labels.txt"
 PICTURE = sorted((DIGITS / "images").glob("*.png"))[0]
-# y = x + constant, four floats; the name of each tensor has 5000 letters.
+# A model of y = x + constant over four floats, in which the name of each tensor has 5000 letters.
 LONG_NAMES = zlib.decompress(base64.b64decode("""
 eNrt2qFOw1AYxfHT0YwlLGVJJxCIOiZwIEgQTBAUkhdYwnBAApOISR4AgeA5eIIJHgHBgyBILue2t1lfYFP/33Z2u6/t16u/dCzp
 5ur6RB2fIYQdr2fOsTN2cqfn/J1L1UTa9/H97HZe3T0+VbNqMX9eKHPt0InrW92p0IHvHGiokbsUrpw6k3TdKPVtZel8lp6VpXrc
@@ -208,7 +208,7 @@ class ForeignFilesTest(FilesCase):
         self.refused(1, "expected the identifier TFL3 at byte 4\n", "inspect", model)
         model.write_bytes(b"")
         self.refused(1, "m.tflite' is empty", "inspect", model)
-        # Bytes of a file are escaped before they are printed.
+        # Control characters in a file must be escaped before they are printed.
         model.write_bytes(self.zip_of("a\x1b[31mred"))
         self.refused(1, r"first entry is 'a\?\[31mred'", "inspect", model)
 

@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
 PICTURES, LABELS = DIGITS / "images", DIGITS / "labels.txt"
-# images/0000_8.png as a JPEG.
+# The image images/0000_8.png as a JPEG, in base64.
 JPEG_OF_AN_8 = base64.b64decode("""
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R
 V19iZ2hnPk1xeXBkeFxlZ2P/wAALCAAcABwBAREA/8QAGgAAAgIDAAAAAAAAAAAAAAAABAYDBQABAv/EACoQAAEDAwIFAgcA
@@ -59,8 +59,8 @@ eNrjYGBgCHHzMd71//9/ZiDbBIg1gFgAiFmAmBGIY4AEP5DOTUxJVUjLL1JIVChJLS4By8lA1ZxhAAE+
 gcEGiHWAWAHJTBhgAuIcqH2MUD4TVA7EB7nnABBPAeISID4HdCOQ4hYBEhxIdsP0MUIxCwMb1B4+BohaHgZ2oO18EKNx6oeB
 GUB75gDxCSBGDocSuPkMDE/Q5BKR5HiAEGI/yGbUsKyA0g3TZgDFWMDiAPeRJpA=""",
 }
-# Two subgraphs with a signature each: "double" adds x to itself; "square" computes value * value + value
-# in two nodes.
+# A model of two subgraphs with a signature each: "double" adds x to itself; "square" computes value
+# * value + value in two nodes.
 TWO_SIGNATURES = zlib.decompress(base64.b64decode("""
 eNptUTtOw0AQnQ0mtoIVosggChcuKCgjQUGRggpRpOQAOMRISAYLfxB0HIGaKgdAiILDUHKAlJRI5s3uBK9W7Op51zsz780nJqLz
 09lhRDF5FFBII4qI154+N4Az4BhIAH7zgB7HKaIVTsU2OG7jvEkXWXJVlEma1FlVa78aGEnMEp9vBLy1bTvF/wTYt3j7QHXXpGVm
@@ -436,7 +436,8 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"\Adeputy: .*: 1 operator has no kernel\n\Z")
         self.assertRegex(result.stdout, r"\n\w+ +90 +\d+ +none: no kernel for this version\n")
         name, count = re.search(r"\n(\w+) +90 +(\d+) ", result.stdout).groups()
-        # The operator is listed and marked, and the rest of the model is printed.
+        # The unknown operator is listed and marked, and the other nodes of the model are printed,
+        # too.
         result = deputy("inspect", path)
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, rf"\Adeputy: .*: 1 operator has no kernel: {name} version "
@@ -621,7 +622,7 @@ class CliTest(unittest.TestCase):
         self.assertGreater(float(score), 0.9)
 
     def test_a_jpeg_with_overlong_huffman_tables_is_refused(self):
-        # Debian 12's stb writes beyond its table for these; found with AddressSanitizer.
+        # Images for which Debian 12's stb writes beyond its table; found with AddressSanitizer.
         path = self.folder / "bad.jpg"
         table = b"\xff\xc4\x0f\xff\x00" + b"\xff" * 16 + bytes(5000)
         for start in (b"\xff\xd8", b"\xff\xff\xd8", b"\xff\xd8\xff\xe0\x00\x04ab"):
@@ -1191,7 +1192,8 @@ class CliTest(unittest.TestCase):
         path = self.folder / "profile.csv"
         self.bench("--delegate", library + ",flags=4", f"--op_profiling_output_file={path}")
         lines = path.read_text(encoding="utf-8").splitlines()
-        # In the order of execution, in which the delegate's node follows those that it replaces.
+        # The rows are in the order of execution, in which the delegate's node follows those that it
+        # replaces.
         self.assertEqual([line.split(",")[1] for line in lines[1:5]], ["0", "1", "16", "2"])
         self.assertEqual({row["node"] for row in self.bench("--delegate", library)["nodes"]},
                          set(rows) - {0, 1})
@@ -1205,7 +1207,7 @@ class CliTest(unittest.TestCase):
             count[kernel["name"]] += kernel["count"]
         runs = report["profiled_runs"]
         self.assertEqual((count["upload"], count["download"]), (runs, runs))
-        # The digits' network has at least this number of each kernel.
+        # The network for digits has at least this number of kernels of each kind.
         for name, at_least in (("conv_2d", 5), ("depthwise_conv_2d", 4), ("pool_2d", 2),
                                ("matmul", 2), ("softmax", 1)):
             self.assertGreaterEqual(count[name], at_least * runs, name)
@@ -1223,7 +1225,7 @@ class CliTest(unittest.TestCase):
             device_ms[node["node"]] = device_ms.get(node["node"], 0) + node["ms"]
         for node, ms in device_ms.items():
             self.assertAlmostEqual(rows[node]["ms"], ms)
-        # The host waits for the device.
+        # The host waits for the device, so the kernels' time is not greater than the nodes'.
         self.assertLess(sum(k["ms"] for k in kernels), sum(row["ms"] for row in report["nodes"]) * 1.01)
         text = self.gpu(*[a for a in arguments if a != "--nodes=0"], "--nodes=3")
         self.assertRegex(text, r"\non the device +kernel +times +ms +share\n")
@@ -1276,8 +1278,8 @@ class CliTest(unittest.TestCase):
 
     def test_trace_has_a_lane_for_each_thread(self):
         path = pathlib.Path(self.folder) / "trace.json"
-        # A thread that wakes up too late gets no work. Nodes therefore take longer than the time for
-        # which another process may occupy a processor.
+        # A thread that wakes up too late gets no work. The nodes therefore take longer than the
+        # time for which another process may occupy a processor.
         for _ in range(20):
             self.fine("bench", FLOAT, "--shape", "image=2048,28,28,1", "--num_runs=20", "--min_secs=0",
                       "--num_threads=2", "--trace", path)
@@ -1434,7 +1436,7 @@ class CliTest(unittest.TestCase):
             report = self.bench(*self.elementwise(*options, library="libelement.so"))
             self.assertEqual(report["delegates"][0]["nodes"], nodes, options)
             self.assertEqual(report["delegates"][0]["partitions"], nodes, options)
-        # One node for the first delegate, one for the second; each counts its own.
+        # The first delegate claims one node, the second another one; each counts its own.
         report = self.bench(*self.elementwise("max_partitions:1", library="libelement.so"),
                             *self.elementwise("ops:0"))
         self.assertEqual([(row["nodes"], row["partitions"]) for row in report["delegates"]],

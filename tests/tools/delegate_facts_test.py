@@ -169,7 +169,7 @@ class FactsTest(unittest.TestCase):
                                "--min_nodes_per_partition", 3, model=INT8):
             self.assertEqual(facts["device"], "Hexagon DSP")
             self.assertGreater(facts["compile_ms"], 0)
-            # The flag sets an option with a different name.
+            # The flag sets an option whose name differs from the flag's.
             self.assertEqual(self.option(facts, "min_nodes_per_partition"), ("3", "given", ""))
 
     def test_delegates_that_say_nothing_have_their_options(self):

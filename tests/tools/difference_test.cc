@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The differences that `deputy compare` and `deputy rank` report.
+// Tests the differences that `deputy compare` and `deputy rank` report.
 #include "tools/difference.h"
 
 #include <gtest/gtest.h>

@@ -75,7 +75,7 @@ class Writer:
 
     def write_table(self, table):
         count = max(table.fields, default=-1) + 1
-        # Every field takes four bytes.
+        # In a table, every field takes four bytes.
         places = {field: 4 + 4 * i for i, field in enumerate(sorted(table.fields))}
         self.align(4)
         vtable = len(self.data)
@@ -520,7 +520,7 @@ class ExplainTest(unittest.TestCase):
         self.refused(1, "--require partial: 0 of 16", DIGITS, "--require", "partial")
         self.explain(self.model(chain(ADD, MUL)), *plugin("elementwise"), "--require", "full")
         self.refused(2, "--require", *add, "--require", "most")
-        # The report is written nevertheless.
+        # The report is written although the requirement is not met.
         self.assertEqual(self.report(*add, "--require", "full", code=1)["delegated"], 2)
 
     # ---- when a delegate fails -----------------------------------------------------------------
@@ -597,8 +597,8 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(sorted(page.colours), ["own-0", "own-1", "own-cpu"])
         self.assertEqual(len(set(page.colours.values())), 3)
         self.assertEqual(list(page.owners.values()).count("own-1"), 2)
-        # 19 edges: 15 between consecutive nodes, two that skip nodes, one from the input, one to the
-        # output; 3 touch each of the two ADDs.
+        # The page has 19 edges: 15 between consecutive nodes, two that skip nodes, one from the
+        # input, one to the output. Of these, 3 touch each of the two ADDs.
         self.assertEqual((page.edges, page.boundary_edges, page.ends), (19, 6, 2))
         text = path.read_text(encoding="utf-8")
         self.assertNotRegex(text, r"https?://(?!www\.w3\.org/2000/svg)")
@@ -607,9 +607,9 @@ class ExplainTest(unittest.TestCase):
     def test_the_page_shows_shapes_partitions_constants_and_times(self):
         path, page = self.page(DIGITS, *plugin("described0", "ops=18"), "--profile", "1")
         self.assertEqual(page.arrows, page.edges)
-        # One label for each tensor: the input and the outputs of 16 nodes.
+        # The page has one label for each tensor: the input and the outputs of 16 nodes.
         self.assertEqual(page.labels, 17)
-        # Two nodes are fused with others.
+        # Two of the 16 nodes are fused with others, so they have no time of their own.
         self.assertEqual(page.heated, 14)
         report = self.report(DIGITS, *plugin("described0", "ops=18"))
         self.assertEqual(page.outlines, len(report["subgraphs"][0]["partitions"]))
@@ -679,8 +679,8 @@ class ExplainTest(unittest.TestCase):
         self.assertGreater(len(columns), 10)
         self.assertTrue(1.2 < width / height < 2.2, (width, height))
 
-    # Node 0 computes tensor 2 from the constant 1, which nodes 1 and 2 read; node 3 writes a graph
-    # output.
+    # In this model, node 0 computes tensor 2 from the constant 1, which nodes 1 and 2 read; node 3
+    # writes a graph output.
     def constants_model(self):
         tensors = [Table(_0=[1, 4], _1=("b", 0), _2=("I", int(i == 1)), _3=b"t%d" % i)
                    for i in range(6)]
@@ -702,7 +702,7 @@ class ExplainTest(unittest.TestCase):
         self.assertIn('<tr id="r0-0" data-node="0-0" data-in="0-1"', text)
         self.assertEqual(text.count(">16 B, 1 constant +1 node</text>"), 2)
         self.assertEqual(text.count(">1 constant, 16 B</text>"), 1)
-        # The edges t0 -> 1, 1 -> 2, 2 -> its output, 3 -> its output.
+        # The page has the edges t0 -> 1, 1 -> 2, 2 -> its output, 3 -> its output.
         self.assertEqual((page.edges, page.ends), (4, 3))
         self.assertIn("<dt>constant nodes</dt><dd>ABS</dd>", text)
         dot = self.folder / "graph.dot"
@@ -742,12 +742,14 @@ class ExplainTest(unittest.TestCase):
         seen = Page(result.stdout)
         self.assertEqual(seen.owners, page.owners)
         self.assertEqual(seen.tags.count("script"), 1)
-        # The script has run: the node in the URL is selected and its details are shown.
+        # The page's script must have run: the node in the URL is selected and its details are
+        # shown.
         self.assertRegex(result.stdout, r'<g class="node chosen"[^>]* id="n0-3"')
         self.assertEqual(re.findall(r'<section class="details" id="(\w+-\d+)">', result.stdout),
                          ["d0-3"])
 
-    # Two hundred nodes, seen at 1:1; prints the view after wheel, mouse and two-finger gestures.
+    # A page of two hundred nodes at 1:1; the script prints the view after wheel, mouse and
+    # two-finger gestures.
     GESTURES = '''<script>
         const main = document.querySelector('.main'), corner = main.getBoundingClientRect();
         const seen = () => main.getAttribute('viewBox').split(' ').map(Number);

@@ -60,7 +60,8 @@ class MakeRunTest(unittest.TestCase):
         result = self.make("run")
         self.assertEqual(result.returncode, 0, result.stdout)
         lines = result.stdout.splitlines()
-        # Four steps, then the three runs of the command, each with the line that make prints.
+        # The output has four steps, then the three runs of the command, each with the line that
+        # make prints.
         self.assertEqual(len(lines), 4 + 3 * 2, result.stdout)
         for line, log in zip(lines, ("setup-lists.log", "setup.log", "release/configure.log",
                                      "release/build.log")):

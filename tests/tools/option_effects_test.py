@@ -67,8 +67,8 @@ def tensors(result, _):
 
 
 # ---- The table -----------------------------------------------------------------------------------
-# Subcommand, option, two lists of arguments, output to compare. "{folder}" is an empty folder of each
-# run, "{build}" the build.
+# Columns of the following table: subcommand, option, two lists of arguments, output to compare.
+# "{folder}" is an empty folder of each run, "{build}" the build.
 
 def with_recorder(*more):
     return ["--delegate", "{build}/" + RECORDER, *more]
@@ -152,7 +152,7 @@ for _command, _line in COMMANDS.items():
 for _command in ("plugins", "devices"):
     ROWS.append((_command, "--json", [], ["--json"], lambda result, _: result.stdout[:1]))
 
-# Environment variable, two values, a command line, output to compare.
+# Columns: environment variable, two values, a command line, output to compare.
 VARIABLES = [
     ("DEPUTY_ARITHMETIC", "default", "reference",
      ["run", INT8, "--image", PICTURES, "-o", "{folder}"], files),
@@ -197,7 +197,7 @@ ELSEWHERE = {
     "certify_test": {"": ["--model", "--only", "--jobs", "--timeout", "--max-slowdown", "--all",
                           "--list", "--progress", "--json", "--html", "--junit", "--badge"]},
 }
-# Flags of one provider, and flags that select providers.
+# Flags of one provider only, and flags that select providers.
 PROVIDERS = re.compile(r"--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-serialize|external|"
                        r"stable|mindspore)-.*")
 

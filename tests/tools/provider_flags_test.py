@@ -29,7 +29,7 @@ LOADED = {"gpu": "GPU", "npu_stub": "NPU stub", "xnnpack": "XNNPACK", "cpu": "CP
 NAMED = ("external", "mindspore", "stable")
 FOREIGN = ("coreml", "ynnpack")
 
-# By provider: a flag as typed, and the option that the library receives (None: no option).
+# Flags by provider: a flag as typed, and the option that the library receives (None: no option).
 FLAGS = {
     "gpu": [("--gpu_precision_loss_allowed", "precision=auto"),
             ("--gpu_precision_loss_allowed=false", "precision=fp32"),
@@ -75,7 +75,8 @@ class ProviderFlagsTest(unittest.TestCase):
         self.log = self.folder / "log"
         library = BUILD / "libdeputy.so.1"
         (self.folder / library.name).symlink_to(library)
-        # The loader identifies a library by its file, so each needs a copy instead of a link.
+        # The loader identifies a library by its file, so each provider needs a copy instead of a
+        # link.
         recorder = (BUILD / "tests" / "plugins" / "librecorder.so").read_bytes()
         for key in (*LOADED, "named"):
             (self.folder / f"libdeputy_{key}.so").write_bytes(recorder)

@@ -25,7 +25,7 @@ FOREIGN = {"coreml": "Core ML is part of Apple's systems; it supports partitions
                      "more of float models: ADD, ",
            "ynnpack": "Deputy has no YNNPACK delegate"}
 PATHS = ("external", "mindspore")
-# A library in place of the right one, and the expected message.
+# Libraries that cannot be used in place of the right one, and the expected message.
 UNUSABLE = {"no_create": "does not export 'tflite_plugin_create_delegate'",
             "no_destroy": "does not export 'tflite_plugin_destroy_delegate'",
             "described_wrong_major": "'deputy_plugin': expected major ABI version 1",
@@ -184,7 +184,8 @@ class ProvidersTest(unittest.TestCase):
         result = self.deputy("certify", "hexagon")
         self.assertEqual(result.returncode, 2)
         self.assertIn("certify: hexagon: there is no ", result.stderr)
-        # Only the help of `bench` lists the flags of each provider, but all subcommands accept these.
+        # Only the help of `bench` lists the flags of each provider, but all subcommands accept the
+        # flags.
         self.assertIn("--hexagon-lib-path DIR", self.deputy("bench", "--help").stdout)
         self.assertNotIn("--hexagon-lib-path", self.deputy("run", "--help").stdout)
         result = self.deputy("run", MODEL, "--random", "--hexagon_lib_path=/x")

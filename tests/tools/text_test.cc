@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names from files as the `deputy` command prints them.
+// Tests how the `deputy` command prints names that come from files.
 #include "tools/text.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(OneLine, replaces_what_steers_a_terminal_or_turns_the_direction) {
 
 TEST(OneLine, keeps_what_people_write) {
   const char* const kTexts[] = {
-      "conv2d/kernel:0",  "\xc2\xa0",      // U+00A0
+      "conv2d/kernel:0",  "\xc2\xa0",      // U+00A0, no-break space
       "\xc3\xb6l",        "\xd8\x9b",      // U+00F6, U+061B
       "\xe2\x80\x8d",     "\xe2\x80\xa6",  // U+200D, which joins emoji, and U+2026
       "\xe2\x81\xaa",     "\xe5\xb1\x82",  // U+206A, U+5C42

@@ -202,7 +202,8 @@ TEST(InPlacePass, unsuitable_parts_are_copied) {
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 2), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {true, false}), -1);
   EXPECT_EQ(owner_of(Of(1, 5), Of(5, 6, 128), 0, 0, {false, true}), -1);
-  // Not shared: a part of another tensor, and a tensor that occurs twice.
+  // A part of another tensor stays there; a tensor that occurs twice is placed at the first of its
+  // two positions.
   const int kOneAndOne[] = {1, 1};
   std::vector<Arena::Slot> tensors = {Of(1, 2, 128), Of(2, 5), Of(5, 6, 128)};
   EXPECT_EQ(OwnersAfter({{2, kZero, kOne, 0, Views(kRead)}, {5, kOneAndOne, kTwo, 0, Views(kMade)}},

@@ -236,8 +236,8 @@ std::string CheckFlow(const ANeuralNetworksModel& model) {
   return is_whole ? "" : "an operand that is never written";
 }
 
-// Sets the scales of a bias whose weights have one scale per channel; NNAPI does not store them in
-// the bias.
+// Scales the values of a bias whose weights have one scale per channel; in NNAPI such a bias has no
+// scales itself.
 void ScaleBias(const Operation& operation, const std::vector<Operand>& operands,
                std::vector<Value>* values) {
   const bool has_bias = operation.code == kConv2d || operation.code == kDepthwiseConv2d ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int16 BATCH_MATMUL: 64-bit sums compared with plain ones, and bit-identical results of every
-// table and the reference code.
+// Compares the 64-bit sums of int16 BATCH_MATMUL with plain ones, and checks that the results of
+// every table and the reference code are bit-identical.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ int64_t PlainSum(const std::vector<int16_t>& a, const int16_t* b, size_t step) {
 }
 
 // Checks products with a matrix of `columns` columns, or of `columns` rows, with padding after each
-// of them.
+// column or row.
 void CheckDots(const CpuKernels& cpu, Values values, size_t depth, size_t columns,
                std::mt19937* random) {
   const std::vector<int16_t> a = Filled(depth, values, random);
@@ -80,7 +80,8 @@ TEST(DotsInt16, are_exact) {
 
 struct Product {
   std::vector<int32_t> left, right, out;
-  bool adj_x = false, adj_y = false, narrow = false;  // `narrow`: the right operand is int8
+  // `narrow` is true if the right operand is int8.
+  bool adj_x = false, adj_y = false, narrow = false;
 };
 
 std::vector<uint8_t> ModelOf(const Product& product, float scale) {
@@ -147,7 +148,7 @@ TEST(BatchMatMulInt16, is_the_same_on_all_tables) {
     if (product.narrow) {
       for (int16_t& value : right) value = static_cast<int8_t>(value >> 8);
     }
-    // Some results are in range, others saturate.
+    // With a random scale, some results are in range and others saturate.
     const float scale = std::ldexp(1.0f, static_cast<int>(random() % 24));
     const std::vector<uint8_t> model = ModelOf(product, scale);
     OverrideCpu(FindCpu("reference"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packed matrix products of every CPU table compared with brute force, over sizes around all tile
-// edges; and that a product is bit-identical for any partition into tasks and any number of
+// Compares packed matrix products of every CPU table with brute force, over sizes around all tile
+// edges, and checks that a product is bit-identical for any partition into tasks and any number of
 // threads.
 #include "kernels/linalg/int8_product.h"
 
@@ -42,7 +42,7 @@ std::vector<T> RandomSteps(size_t count, uint32_t seed) {
   return values;
 }
 
-// Data of one test: everything except the sizes is random.
+// A float32 product of given sizes with random contents.
 struct Float {
   std::vector<float> a, weights, bias, out;
   PackedWeights<float> packed;
@@ -69,7 +69,8 @@ struct Float {
   }
 };
 
-// Runs the driver that convolutions and fully connected layers use, with requantisation.
+// An int8 product with random contents, computed by the driver that convolutions and fully
+// connected layers use, with requantisation.
 struct Int8 {
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias, mantissas, shifts;
@@ -177,7 +178,7 @@ TEST(Gemm, int8_products_equal_brute_force) {
   }
 }
 
-// The largest products of int8, for which a saturating 8-bit multiply-add would fail.
+// Multiplies the largest int8 numbers, for which a saturating 8-bit multiply-add would fail.
 TEST(Gemm, int8_extremes_do_not_saturate) {
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     const std::vector<int8_t> weights(16 * 64, -128);
@@ -202,7 +203,7 @@ struct RequantizedRows {
   static constexpr int kZeroPoint = -7, kGuard = 64;
   static constexpr int8_t kUntouched = 77;
   int rows, columns, parts, depth, part_step, row_step;
-  std::vector<int> starts;  // first element of each row
+  std::vector<int> starts;  // index of each row's first element
   int low, high;
   std::vector<int8_t> a, weights, out;
   std::vector<int32_t> bias;
@@ -278,7 +279,7 @@ struct RequantizedRows {
   int Expected(int r, int c) const {
     const int made = Made(r, c);
     if (addend == nullptr) return made;
-    // Each product and each sum is rounded to float32.
+    // float32 rounds each product and each sum.
     const volatile float of_made = static_cast<float>(made) * addend->result_factor;
     const volatile float of_value =
         static_cast<float>(addend->values[r * columns + c]) * addend->addend_factor;
@@ -331,7 +332,8 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
                                            {2, 260},
                                            {1, 516},
                                            {1, 644}}) {
-          // Clamped at both ends; and with values beyond the range of integers.
+          // Results are clamped at both ends, or requantised to values beyond the range of
+          // integers.
           for (const auto& [largest, all_steps] :
                {std::pair{0.4f, false}, {0.4f, true}, {3e9f, false}, {3e9f, true}}) {
             RequantizedRows product(*cpu, rows, columns, parts, depth, largest, all_steps);
@@ -346,7 +348,7 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
   if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
 }
 
-// Lines of pixels, as in the windows of an image.
+// Rows are in lines of pixels, as in the windows of an image.
 TEST(Gemm, int8_rows_may_lie_anywhere) {
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
@@ -375,7 +377,8 @@ TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
         for (const auto& [parts, depth] :
              {std::pair{1, 8}, {1, 32}, {1, 64}, {3, 36}, {2, 260}, {1, 516}, {1, 644}}) {
           const auto values = RandomSteps<int8_t>(static_cast<size_t>(rows * columns), 10);
-          // Bounds of the type, narrower bounds, and values beyond the range of integers.
+          // The addends have bounds of the type, narrower bounds, and values beyond the range of
+          // integers.
           for (const RowsAddendS8& addend :
                {RowsAddendS8{values.data(), 0.7f, 0.61f, 0.3f, -133.0f, 122.0f, 5},
                 RowsAddendS8{values.data(), 0.7f, 0.61f, 0.3f, -40.0f, 50.0f, 5},
@@ -435,7 +438,7 @@ TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
       for (int c = 0; c < 33; ++c) {
         const float value = product.out[static_cast<size_t>(r * 33 + c)];
         EXPECT_EQ(std::isnan(value), c == 4) << cpu->name << " row " << r << " column " << c;
-        // The widest finite bounds replace infinity.
+        // Infinities become the widest finite bounds.
         if (r == 3 && c != 4) {
           EXPECT_EQ(std::fabs(value), 1e30f) << cpu->name;
         }
@@ -486,7 +489,8 @@ int64_t TilesOfTheBusier(const GemmPlan& plan) {
 }
 
 TEST(Gemm, two_threads_multiply_as_much) {
-  // Layers of small networks, which cannot be divided evenly into whole blocks of rows or columns.
+  // Sizes of layers of small networks, which cannot be divided evenly into whole blocks of rows or
+  // columns.
   const Size sizes[] = {{256, 64, 32},    {64, 24, 96},  {64, 128, 128}, {49, 160, 960},
                         {196, 256, 1024}, {784, 96, 32}, {1, 1001, 256}, {16, 256, 128}};
   for (const Size& s : sizes) {
@@ -518,7 +522,7 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
         shared_int8.Run(context.get());
         EXPECT_EQ(whole_int8.out, shared_int8.out) << cpu->name;
       }
-      // Another partition: every row and panel separately.
+      // A plan that computes every row and panel separately must have the same bits.
       const int panels = (s.columns - 1) / cpu->gemm_f32.columns + 1;
       Float pieces(*cpu, s);
       RunAll(&pieces, GemmPlan::Of(s.rows, s.columns, cpu->gemm_f32.columns,
@@ -563,7 +567,7 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_EQ(pack(&second, true, layout), panel);
   const size_t bytes = shared.bytes();
   EXPECT_GE(bytes, 8 * 5 * sizeof(float));
-  // Another shape is another constant, and weights that are not constant are not shared.
+  // Other sizes make another packed constant, and weights that are not constant are not shared.
   EXPECT_NE(pack(&third, true, WeightsLayout::Rows(1, 5, 6)), panel);
   EXPECT_GT(shared.bytes(), bytes);
   EXPECT_NE(pack(&scratch, false, layout), panel);
@@ -593,7 +597,7 @@ TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
   EXPECT_GT(context.node_constants().bytes(), 3 * bytes);
 }
 
-// Like a file of which a part occasionally cannot be read.
+// The copy function of a file of which a part occasionally cannot be read: returns false then.
 std::atomic<int64_t> copied_bytes;
 bool CopyNow(const void* data, size_t bytes, void* to) {
   if (bytes == 0) return true;
@@ -604,7 +608,7 @@ bool CopyNow(const void* data, size_t bytes, void* to) {
   return false;
 }
 
-// Large weights are packed by all threads of the interpreter.
+// Checks that large weights, which all threads of an interpreter pack, are packed as by one thread.
 template <typename T>
 void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
   const std::vector<T> weights = RandomSteps<T>(
@@ -613,7 +617,7 @@ void ExpectSamePanels(const CpuKernels& cpu, const WeightsLayout& layout) {
   ASSERT_TRUE(alone.Pack(nullptr, cpu, weights.data(), false, layout));
   for (int round = 0; round < 6; ++round) {
     const int threads = round % 3 + 1;
-    // Constants of a file are packed from copies.
+    // Constants in a file are packed from copies, which CopyNow makes.
     const bool in_file = round >= 3;
     ThreadedContext context(threads);
     if (in_file) context.CopyWith(&CopyNow);
@@ -746,8 +750,8 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   }
 }
 
-// The epilogue of a bfloat16 tile of any width, with rows contiguous or apart, and with the output
-// stored over the addend.
+// The epilogue of bfloat16 tiles of any width equals that of single values, with rows contiguous or
+// apart, and with the output stored over the addend.
 TEST(GemmBf16, sums_are_followed_as_one_by_one) {
   constexpr int kDepth = 32, kMaxRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GemmF32Kernels::tile and dots of every CPU table compared with plain loops: rows and columns
+// Compares GemmF32Kernels::tile and dots of every CPU table with plain loops: rows and columns
 // around every tile's edges, depths in parts, and epilogues. Numbers are integers, so that results
 // are exact.
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr float kUntouched = 12345.5f;
 
 using Floats = std::vector<float>;
 using Activation = EpilogueF32::Activation;
-// Columns with an addend; the other columns' addends are zero.
+// Columns that have an addend; with kSome, the other columns' addends are zero.
 enum class Added { kNone, kAll, kSome };
 
 struct Tile {
@@ -30,10 +30,11 @@ struct Tile {
   float low = -kInfinity, high = kInfinity;
   Added added = Added::kNone;
   Activation activation = Activation::kNone;
-  int gap = 3;  // columns of the output outside the tile
+  int gap = 3;  // columns after the tile in each row of the output
 
   size_t Count(int a, int b) const { return static_cast<size_t>(a) * static_cast<size_t>(b); }
-  // Consecutive rows overlap, as windows do; parts are separate.
+  // Distance between rows of the left operand. Consecutive rows overlap, as windows do; parts are
+  // separate.
   int row_step() const { return 1 + depth / 2; }
   size_t part_values() const { return Count(rows, row_step()) + static_cast<size_t>(depth); }
   bool adds() const { return added != Added::kNone; }
@@ -86,7 +87,8 @@ float Expected(const Tile& t, const Numbers& n, int row, int column) {
   return x;
 }
 
-// The addend is in the output's memory. Prefetching must not change results.
+// Computes a tile with a CPU table. The addend is in the output's memory. Prefetching must not
+// change results.
 Floats ByTable(const CpuKernels& cpu, const Tile& t, const Numbers& n, bool fetches) {
   PackedWeights<float> packed;
   EXPECT_TRUE(packed.Pack(nullptr, cpu, n.weights.data(), false,
@@ -184,7 +186,7 @@ TEST(GemmTiles, of_no_depth_are_their_bias) {
   for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
 }
 
-// A product in calls of the width given by ColumnsPerCall computes every column once.
+// Calls with the width that ColumnsPerCall returns must compute every column of a product once.
 TEST(GemmTiles, calls_take_all_columns_once) {
   for (const int panel : {8, 16, 32}) {
     const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
@@ -204,7 +206,8 @@ TEST(GemmTiles, calls_take_all_columns_once) {
   }
 }
 
-// Integers, so that the order of lanes does not matter; the output has one extra column.
+// Returns the number of dot products that differ from plain loops. Contents are integers, so that
+// the order of lanes does not matter; the output has one extra column.
 int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
   const Numbers n(t);
   std::vector<const float*> parts;

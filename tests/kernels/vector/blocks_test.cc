@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops in whole blocks (kernels/vector/blocks.h): every count, in place, and with an input whose
-// pointer is not advanced.
+// Tests loops in whole blocks (kernels/vector/blocks.h): every count, in place, and with an input
+// whose pointer is not advanced.
 #include "kernels/vector/blocks.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace deputy {
 namespace blocks_test {
 namespace {
 
-// out = 3 * a - b, of int16 and int32 to int32: blocks of 32 elements.
+// Computes out = 3 * a - b, of int16 and int32 to int32, in blocks of 32 elements.
 void Combine(const void*, const BlockStream* inputs, char* out_bytes, int64_t blocks) {
   const auto* a = static_cast<const int16_t*>(inputs[0].first);
   const auto* b = static_cast<const int32_t*>(inputs[1].first);
@@ -26,7 +26,7 @@ void Combine(const void*, const BlockStream* inputs, char* out_bytes, int64_t bl
 TEST(Blocks, every_element_is_computed_and_no_other) {
   ASSERT_EQ(BlockShift(sizeof(int16_t)), 5);
   for (int count = 0; count <= 130; ++count) {
-    for (int still = 0; still < 3; ++still) {  // no input, the first or the second input
+    for (int still = 0; still < 3; ++still) {  // fixed input: none, the first, the second
       std::vector<int16_t> a(130);
       std::vector<int32_t> values(132);
       for (int i = 0; i < 132; ++i) values[i] = 1000 - 7 * i;
@@ -43,16 +43,16 @@ TEST(Blocks, every_element_is_computed_and_no_other) {
   }
 }
 
-// Combine for inputs whose pointers are advanced.
+// Calls Combine with inputs whose pointers are advanced.
 void CombineMoving(const void*, const BlockStream* inputs, char* out, int64_t blocks) {
   const BlockStream moving[] = {{inputs[0].first, true}, {inputs[1].first, true}};
   Combine(nullptr, moving, out, blocks);
 }
 
-// Up to three chunks, in which a fixed input is repeated.
+// Counts of up to three chunks, in which a fixed input is repeated.
 TEST(Blocks, what_stands_still_is_repeated) {
   for (int count = 0; count <= 600; ++count) {
-    for (int still = 0; still < 4; ++still) {  // none, the first, the second or both inputs
+    for (int still = 0; still < 4; ++still) {  // bits: first, second input fixed
       std::vector<int16_t> a(600);
       std::vector<int32_t> b(602), out(602, 5);
       for (int i = 0; i < 600; ++i) a[i] = static_cast<int16_t>(i * 31 - 300);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LOGISTIC and TANH of int16 on every table: all inputs at many scales, and all remainders of
+// Tests LOGISTIC and TANH of int16 on every table: all inputs at many scales, and all remainders of
 // blocks, bit-identical with the plain code.
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(Int16Activation, all_remainders_of_a_block) {
   }
 }
 
-// Guards against an error that all tables have in common.
+// Compares with the exact function, to detect an error that all tables have in common.
 TEST(Int16Activation, is_near_the_function) {
   const Shorts values = AllValues();
   const Shorts made = RunActivation(kTfLiteBuiltinLogistic, 0x1p-12f, values, "generic");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector loops of activations and of int16 tables compared with double precision or independent
+// Compares the vector loops of activations and of int16 tables with double precision or independent
 // formulas.
 #include <gtest/gtest.h>
 
@@ -26,10 +26,11 @@ std::vector<float> Arguments() {
 }
 
 struct Closeness {
-  double relative, absolute = 2e-38;  // denormals may be flushed to 0 by default
+  double relative, absolute = 2e-38;  // tolerances; denormals may be flushed to 0
 };
 
-// NaN is preserved, and results do not depend on the lane of a vector.
+// Compares a loop with the exact function. NaN must be preserved, and results must not depend on
+// the lane of a vector.
 template <typename Exact>
 void CheckActivation(const char* name, MapF32 loop, float parameter, const Closeness& close,
                      const Exact& exact) {
@@ -69,7 +70,8 @@ TEST(VectorActivations, activations_are_their_functions) {
     CheckActivation(cpu->name, v.gelu, 0.0f, {1e-6}, [](float x) {
       return 0.5 * static_cast<double>(x) * std::erfc(static_cast<double>(x * -0.707106781f));
     });
-    // 1 + tanh cancels for negative arguments.
+    // 1 + tanh loses digits by cancellation for negative arguments, so an absolute tolerance is
+    // allowed.
     CheckActivation(cpu->name, v.gelu_by_tanh, 0.0f, {1e-6, 1e-6}, [](double x) {
       return 0.5 * x * (1 + std::tanh(0.797884561 * (x + 0.044715 * x * x * x)));
     });
@@ -142,7 +144,7 @@ std::vector<int32_t> Entries() {
   return entries;
 }
 
-// Interpolates linearly between two samples, rounded.
+// Returns the rounded linear interpolation between two samples.
 int16_t Interpolated(int x) {
   static const std::vector<int16_t> samples = Samples();
   const auto index = static_cast<size_t>((x + 32768) / 128);
@@ -196,7 +198,7 @@ TEST(VectorActivations, exponentials_look_up_rescaled_distances) {
   }
 }
 
-// Linear interpolation between the values of a square root, in 64 bits.
+// Compares with linear interpolation between the values of a square root, in 64 bits.
 TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
   int64_t points[256];
   for (int i = 0; i < 256; ++i) points[i] = std::llround(32768 + 2047 * std::sqrt(i));

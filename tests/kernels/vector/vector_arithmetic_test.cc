@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops on quantised values, signs, integer division, float16 minima and maxima and rows of
-// SOFTMAX, compared with results in 64 bits and in double precision.
+// Compares loops on quantised values, signs, integer division, float16 minima and maxima and rows
+// of SOFTMAX with results in 64 bits and in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace deputy::vector_arithmetic_test {
 namespace {
 
-// All numbers of a type of 8 or 16 bits.
+// Returns all numbers of a type of 8 or 16 bits.
 template <typename T>
 std::vector<T> Everything() {
   std::vector<T> all;
@@ -150,7 +150,7 @@ TEST(VectorArithmetic, int32_quotients_are_truncated) {
   }
 }
 
-// All pairs of numbers except those with a divisor of 0.
+// Compares for all pairs of numbers except those with a divisor of 0.
 template <typename T, typename Expected>
 void CheckFloor(const CpuKernels* cpu, BinaryLoop<T> loop, const Expected& expected) {
   for (const T divisor : ManyIntegers<T>()) {
@@ -179,7 +179,7 @@ TEST(VectorArithmetic, quotients_and_remainders_are_rounded_down) {
     CheckFloor<int16_t>(cpu, v.floor_modulo.of<int16_t>(), rest);
     CheckFloor<int32_t>(cpu, v.floor_modulo.of<int32_t>(), rest);
     const float a[] = {7, -7, 7, -7, 0.5f, 1, INFINITY}, b[] = {2, 2, -2, -2, 1, 0.1f, 1};
-    // 0.1 as a float is greater than a tenth
+    // The quotient of 1 and 0.1F is 9, because 0.1F is greater than a tenth.
     const float expected[] = {3, -4, -4, 3, 0, 9, INFINITY};
     float out[7];
     v.floor_quotient.of<float>()({a, b, out, 7, true, true});
@@ -210,7 +210,7 @@ TEST(VectorArithmetic, squares_of_differences_wrap_or_are_rescaled) {
   }
 }
 
-// The result has the bits of one of the operands, for any operands.
+// The maximum and minimum have the bits of one of the operands, for any operands.
 TEST(VectorArithmetic, extremes_of_float16_keep_their_bits) {
   std::vector<Half> a, out(65536);
   for (const uint16_t bits : Everything<uint16_t>()) a.push_back(std::bit_cast<Half>(bits));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops that search, normalise and interpolate rows, compared with plain code.
+// Compares loops that search, normalise and interpolate rows with plain code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace deputy::vector_rows_test {
 namespace {
 
-// Pseudo-random numbers, some of them equal.
+// Returns pseudo-random numbers, some of them equal.
 template <typename T>
 std::vector<T> Mixed(int count) {
   std::vector<T> values;
@@ -53,7 +53,7 @@ int64_t IndexIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
   return place;
 }
 
-// The maximum or minimum at each position, and the first one of several.
+// Compares the maximum or minimum at each position, and the first one of several, with plain code.
 template <typename T>
 void CheckPlaces(const CpuKernels* cpu, int count) {
   using Limits = std::numeric_limits<T>;
@@ -161,7 +161,7 @@ void CheckSteps(const CpuKernels* cpu, int count) {
   int64_t squares = 0;
   for (const T x : in) squares += int64_t{x - kZeroIn} * (x - kZeroIn);
   EXPECT_EQ(cpu->vector.sum_of_squares.of<T>()(in.data(), count, kZeroIn), squares) << cpu->name;
-  // Multiplication by 4 * 3 / 4: exact, and out of range at both ends.
+  // The multiplier 4 * 3 / 4 is exact, and results are out of range at both ends.
   std::vector<T> out(in.size());
   cpu->vector.scale_row.of<T>()(in.data(), count, {kZeroIn, 2, {3 << 29, 0}}, kZeroOut, out.data());
   for (size_t i = 0; i < in.size(); ++i) {
@@ -180,7 +180,8 @@ TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
   }
 }
 
-// Three pixels between two rows of two; weights are quarters, which all types represent exactly.
+// Interpolates three pixels between two rows of two; weights are quarters, which all types
+// represent exactly.
 template <typename T>
 void CheckBlend(const CpuKernels* cpu, int depth) {
   const std::vector<T> in = Mixed<T>(4 * depth);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops over elements of every instruction set compared with their formulas, for counts around
+// Compares the loops over elements of every instruction set with their formulas, for counts around
 // all vector widths, in place and not, with inputs that are advanced and inputs that are fixed.
 #include <gtest/gtest.h>
 
@@ -171,7 +171,7 @@ TEST(Vector, maps_are_their_functions) {
   }
 }
 
-// Rounded as the standard requires; NaN for negative numbers.
+// Square roots must be rounded as IEEE 754 requires, and be NaN for negative numbers.
 TEST(Vector, roots_are_exact) {
   std::vector<float> in(1003), roots(1003), inverse(1003);
   for (size_t i = 0; i < in.size(); ++i) in[i] = (static_cast<float>(i) - 10.0f) * 0.37f;
@@ -214,7 +214,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
   }
 }
 
-// Special values at any position of a row.
+// Tests special values at any position of a row.
 TEST(Vector, softmax_of_what_is_special) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (int depth : {2, 17, 67, 131}) {
@@ -227,7 +227,8 @@ TEST(Vector, softmax_of_what_is_special) {
           EXPECT_NEAR(out[i], i == special ? 0.0 : 1.0 / (depth - 1), 1e-7) << cpu->name;
         }
         EXPECT_EQ(out[special], 0.0f) << cpu->name;
-        row[special] = 90.0f;  // the exponentials of all others are denormal in comparison
+        // In comparison, the exponentials of all other elements are denormal.
+        row[special] = 90.0f;
         cpu->vector.softmax(row.data(), depth, 1.0f, out.data());
         for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i == special) << cpu->name;
         cpu->vector.softmax(row.data(), depth, 0.0f, out.data());
@@ -290,7 +291,7 @@ void CheckSum(const CpuKernels* cpu) {
                     [](Sum sum, T x) { return sum + static_cast<Sum>(x); });
 }
 
-// Integers, so that sums are exact in any order.
+// The values are integers, so that sums are exact in any order.
 TEST(Vector, folds_are_their_formulas) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckSum<float, float>(cpu);
@@ -401,7 +402,7 @@ TEST(Vector, entries_become_bytes) {
   }
 }
 
-// Adjacent windows in the middle of an image, compared with brute force.
+// Compares adjacent windows in the middle of an image with brute force.
 template <typename T, typename BoundsT, typename Fold, typename Finish>
 void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const BoundsT&),
                const BoundsT& bounds, int rows, double start, const Fold& fold,
@@ -459,7 +460,7 @@ TEST(Vector, windows_are_their_formulas) {
   }
 }
 
-// Row by row, for any number of channels.
+// Large windows are summed row by row, for any number of channels.
 TEST(Vector, large_windows_are_averaged_in_their_order) {
   constexpr int kRows = 5, kColumns = 9;
   for (const CpuKernels* cpu : CpuTables()) {
@@ -489,7 +490,7 @@ TEST(Vector, large_windows_are_averaged_in_their_order) {
   }
 }
 
-// NaN passes through the bounds, as in the reference.
+// A NaN passes through the bounds, as in the reference code.
 TEST(Vector, nan_passes_the_bounds) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);
   for (const CpuKernels* cpu : CpuTables()) {
@@ -508,7 +509,7 @@ void CheckQuantized(const CpuKernels* cpu,
   const auto to_step = [](double value, int zero_point) {
     return static_cast<T>(std::fmin(std::fmax(std::nearbyint(value) + zero_point, kLow), kHigh));
   };
-  // Numbers with few bits, for which the float loops are exact.
+  // The numbers have few bits, so that the float loops are exact.
   const QuantizedSum sum = {0.5f, -0.25f, 3.25f, {kLow - 5, kHigh - 5}, 5};
   CheckLoop<T>(
       cpu->name, [&](const auto& run) { sum_loop(run, sum); },

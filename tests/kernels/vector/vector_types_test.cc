@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector loops over integers and type conversions compared with independent formulas, on random
+// Compares the vector loops over integers and type conversions with independent formulas, on random
 // numbers and the limits of each type, for lengths around all vector widths.
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace deputy::vector_types_test {
 namespace {
 
-// Returns random bits, including special values of T.
+// Returns values of random bits, including special values of T.
 template <typename T>
 std::vector<T> Numbers(int count, unsigned seed) {
   using Limits = std::numeric_limits<T>;
@@ -59,7 +59,7 @@ void CheckPairs(const CpuKernels* cpu, const Loop& loop, const Expected& expecte
   }
 }
 
-// Types wide enough for the product of any two numbers.
+// A type wide enough for the product of any two integers.
 __extension__ using Wide = __int128;
 __extension__ using UnsignedWide = unsigned __int128;
 

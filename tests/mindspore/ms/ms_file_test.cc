@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// .ms files as untrusted input: each error has a message, and damaged files cause no crash. Damaged
-// files are in blocks of exactly their size, so that a sanitizer detects the first byte read beyond
-// the end; a file that can be converted is loaded and, if possible, run.
+// Tests .ms files as untrusted input: each error has a message, and damaged files cause no crash.
+// Damaged files are in blocks of exactly their size, so that a sanitizer detects the first byte
+// read beyond the end; a file that can be converted is loaded and, if possible, run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ std::string ErrorOf(MsWriter& writer, const DeputyLimits& limits = {}) {
   return ErrorOf(writer.Finish(), limits);
 }
 
-// A padded convolution with a stride, a matrix product, a computed shape: one operator of several
-// kinds.
+// A model with operators of several kinds: a padded convolution with a stride, a matrix product, a
+// computed shape.
 std::vector<uint8_t> SmallModel() {
   MsWriter w;
   const uint32_t x = w.Input({1, 3, 3, 1}), conv = w.Tensor({1, 2, 2, 2});
@@ -57,7 +57,8 @@ std::vector<uint8_t> SmallModel() {
   return w.Finish();
 }
 
-// Returns true if the file can be converted. Then it is loaded and run, or refused with a report.
+// Returns true if the file can be converted. A converted file is loaded and run, or refused with a
+// report.
 bool ConvertsSafely(const std::vector<uint8_t>& bytes) {
   const std::unique_ptr<uint8_t[]> block(new uint8_t[bytes.size()]);
   std::copy(bytes.begin(), bytes.end(), block.get());
@@ -145,7 +146,8 @@ TEST(MsFile, changed_bytes_do_no_harm) {
   EXPECT_GT(refused, bytes.size() / 4);
 }
 
-// Every primitive with the tables of every other one: only verified data may be read.
+// Combines every primitive with the attribute tables of every other one: only verified data may be
+// read.
 TEST(MsFile, primitives_with_other_attributes_do_no_harm) {
   for (int number = 0; number < 256; ++number) {
     for (int inputs = 0; inputs < 6; ++inputs) {
@@ -301,7 +303,7 @@ TEST(MsFile, limits_hold) {
   EXPECT_THAT(ErrorOf(bytes, few_bytes), HasSubstr("exceeds the size limit"));
 }
 
-// Nodes that share one large constant, each of which needs a changed copy.
+// Several nodes share one large constant, and each needs a changed copy of it.
 TEST(MsFile, shared_constants_do_not_multiply) {
   MsWriter w;
   const uint32_t x = w.Input({1, 1 << 16});
@@ -312,7 +314,7 @@ TEST(MsFile, shared_constants_do_not_multiply) {
   EXPECT_THAT(ErrorOf(w), HasSubstr("exceeds the size limit"));
 }
 
-// Nodes and tensors that share one list of inputs.
+// Nodes and tensors share one list of inputs in the file.
 TEST(MsFile, shared_lists_do_not_multiply) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto shape = fbb.CreateVector(std::vector<int32_t>{1});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every supported primitive of a .ms model: one node in a file of its own, with its result computed
-// by hand or by plain loops. Each file is also damaged at every byte.
+// Tests every supported primitive of a .ms model: one node in a file of its own, with its result
+// computed by hand or by plain loops. Each file is also damaged at every byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ using Floats = std::vector<float>;
 
 constexpr float kNear = 2e-5F;
 
-// Changes every byte in three ways: the result is arbitrary or an error, without a sanitizer
-// report.
+// Changes every byte of the file in three manners: the result is arbitrary or an error, without a
+// sanitizer report.
 void Damage(std::vector<uint8_t> bytes) {
   for (uint8_t& byte : bytes) {
     const uint8_t good = byte;
@@ -51,7 +51,7 @@ std::vector<uint8_t> Converted(MsWriter& writer) {
   return tflite;
 }
 
-// Returns the only node of a model, which must be of this operator.
+// Returns the only node of a model, which must have the operator `code`.
 const schema::Operator& NodeOf(const std::vector<uint8_t>& tflite, schema::BuiltinOperator code) {
   const schema::Model* model = schema::GetModel(tflite.data());
   EXPECT_EQ(model->operator_codes()->Get(0)->builtin_code(), code);
@@ -310,7 +310,8 @@ Floats Noise(size_t count, uint32_t seed) {
   return values;
 }
 
-// Plain loops over [height, width, channels] with weights [out, kernel, kernel, inputs per group].
+// Computes a convolution over [height, width, channels] with weights [out, kernel, kernel, inputs
+// per group] by plain loops.
 Floats PlainConv(const ConvCase& c, const Floats& x, const Floats& w, const Floats& bias) {
   const int depth = c.channels / c.group, extent = (c.kernel - 1) * c.dilation + 1;
   const int height = (c.height + c.up + c.down - extent) / c.stride + 1;
@@ -379,7 +380,7 @@ TEST(MsOperators, convolutions_with_every_padding) {
 
 TEST(MsOperators, convolution_pads_as_tensorflow_does) {
   ConvCase same{.stride = 2, .mode = file::PadMode::SAME};
-  // for 5 x 4, kernel 3, stride 2
+  // SAME padding of a 5 x 4 image with kernel 3 and stride 2.
   ConvCase equal{.stride = 2, .up = 1, .down = 1, .left = 0, .right = 1};
   const Floats x = Noise(40, 1), weights = Noise(54, 2);
   EXPECT_THAT(MsConv(same, x, weights, {}),
@@ -394,7 +395,8 @@ TEST(MsOperators, transposed_convolutions) {
     int stride, before, after, extra;
     file::PadMode mode;
   };
-  // Every input element is added times the weights: 3 x 2 x 2 inputs, kernel 3, 2 outputs.
+  // A transposed convolution adds every input element times the weights: 3 x 2 x 2 inputs, kernel
+  // 3, 2 outputs.
   const Floats x = Noise(12, 4), weights = Noise(2 * 9 * 2, 5), bias = {0.5F, -1};
   for (const Case& c :
        {Case{2, 0, 0, 0, file::PadMode::EXPLICIT}, Case{2, 1, 1, 0, file::PadMode::EXPLICIT},
@@ -449,7 +451,7 @@ Floats MsPool(Value value, const PoolCase& c, const Floats& x, int size) {
   return RunModel(w, {x});
 }
 
-// Windows over a square image; only elements inside the image count.
+// Pools windows over a square image by plain loops; only elements inside the image count.
 Floats PlainPool(bool average, const PoolCase& c, const Floats& x, int size) {
   const int room = size + c.before + c.after - c.kernel;
   const int steps =
@@ -511,7 +513,7 @@ TEST(MsOperators, full_connection_flattens_from_its_axis) {
 }
 
 TEST(MsOperators, matrix_products_with_and_without_constants) {
-  // a = [[1, 2, 3], [4, 5, 6]], b = [[1, 0], [0, 2], [1, 1]], a b = [[4, 7], [10, 16]]
+  // With a = [[1, 2, 3], [4, 5, 6]] and b = [[1, 0], [0, 2], [1, 1]], a b = [[4, 7], [10, 16]].
   const Floats a = {1, 2, 3, 4, 5, 6}, a_turned = {1, 4, 2, 5, 3, 6};
   const Floats b = {1, 0, 0, 2, 1, 1}, b_turned = {1, 0, 1, 0, 2, 1};
   for (int i = 0; i < 16; ++i) {
@@ -598,7 +600,7 @@ TEST(MsOperators, l2_and_local_normalization) {
   w.Node(Value::L2NormalizeFusion, {w.Input({1, 2})}, {w.Output({1, 2})},
          file::CreateL2NormalizeAttributes(w.fbb(), w.Longs({-1}), 1e-6F));
   EXPECT_THAT(RunModel(w, {{3, 4}}), Pointwise(FloatNear(kNear), Floats{0.6F, 0.8F}));
-  // LOCAL_RESPONSE_NORMALIZATION has no kernel yet.
+  // LRN becomes LOCAL_RESPONSE_NORMALIZATION; only the conversion of its attributes is checked.
   MsWriter local;
   local.Node(Value::LRN, {local.Input({1, 1, 1, 3})}, {local.Output({1, 1, 1, 3})},
              file::CreateLrnAttributes(local.fbb(), 2, 3, 4, 5));
@@ -646,7 +648,8 @@ TEST(MsOperators, reductions) {
     EXPECT_THAT(RunModel(w, {{1, -1, 3, 4}}), Pointwise(FloatNear(kNear), row.expected))
         << file::EnumNameReduceMode(row.mode);
   }
-  MsWriter end;  // from axis 1 to the last, multiplied by the coefficient
+  // A reduction from axis 1 to the last, whose result is multiplied by the coefficient.
+  MsWriter end;
   const uint32_t x = end.Input({1, 2, 2}), axes = end.Ints({1}), y = end.Output({1});
   end.Node(Value::ReduceFusion, {x, axes}, {y},
            file::CreateReduceAttributes(end.fbb(), false, ReduceMode::SUM, true, 0.5F));
@@ -658,7 +661,7 @@ TEST(MsOperators, reductions) {
   logic.Node(Value::ReduceFusion, {above, logic.Ints({1})}, {each},
              file::CreateReduceAttributes(logic.fbb(), false, ReduceMode::ALL));
   EXPECT_THAT(RunModel<uint8_t>(logic, {{1, 0, 3, 4}}), ElementsAre(0, 1));
-  MsWriter all;  // no axes: reduces all axes
+  MsWriter all;  // without axes, all axes are reduced
   const uint32_t z = all.Input({2, 2}), out = all.Output({1, 1});
   all.Node(Value::ReduceFusion, {z}, {out},
            file::CreateReduceAttributes(all.fbb(), true, ReduceMode::SUM));
@@ -696,7 +699,7 @@ TEST(MsOperators, running_sums) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-// A node of one input and constants; the output's values and shape.
+// The output's values and shape of a node with one input and constants.
 struct Moved {
   Floats values;
   std::vector<int> shape;
@@ -816,7 +819,7 @@ TEST(MsOperators, slices) {
   const Attribute masks = [](auto& fbb) {
     return file::CreateStridedSliceAttributes(fbb, 1, 0, 0, 0, 2).Union();
   };
-  // begin is masked in dimension 0, dimension 1 is removed
+  // The masks make `begin` ineffective in dimension 0, and remove dimension 1.
   EXPECT_THAT(Move(Value::StridedSlice, {3, 3}, masks, {{2, 1}, {3, 2}, {2, 1}}).values,
               ElementsAre(2, 8));
   const Attribute none = [](auto& fbb) { return file::CreateStridedSliceAttributes(fbb).Union(); };
@@ -861,7 +864,7 @@ TEST(MsOperators, gathering_and_scattering) {
   const uint32_t x = w.Input({2, 2}), at = w.Constant<int32_t>({1, 2}, {1, 0}), y = w.Output({1});
   w.Node(Value::GatherNd, {x, at}, {y});
   EXPECT_THAT(RunModel(w, {{1, 2, 3, 4}}), ElementsAre(3));
-  // SCATTER_ND has no kernel yet.
+  // ScatterNd is only converted, not run.
   MsWriter spread;
   const uint32_t updates = spread.Input({2, 2});
   const uint32_t places = spread.Constant<int32_t>({2, 1}, {2, 0});
@@ -902,7 +905,7 @@ TEST(MsOperators, resizing) {
           .Union();
     };
   };
-  // input: 1 2 / 3 4
+  // The input image is 1 2 / 3 4.
   EXPECT_THAT(Move(Value::Resize, {1, 2, 2, 1},
                    with(ResizeMethod::LINEAR, 3, CoordinateMode::ALIGN_CORNERS))
                   .values,
@@ -935,12 +938,12 @@ TEST(MsOperators, quantized_full_connection_per_channel) {
   w.tensors[q].scales = {{0.5, 0}};
   w.tensors[r].scales = {{0.25, 3}};
   w.tensors[m].scales = {{0.1, 0}, {0.01, 0}};
-  const uint32_t b = w.Constant<int32_t>({2}, {20, 0});  // 20 * 0.5 * 0.1 = 1
+  const uint32_t b = w.Constant<int32_t>({2}, {20, 0});  // the bias is 20 * 0.5 * 0.1 = 1, and 0
   w.Node(Value::QuantDTypeCast, {x}, {q}, file::CreateQuantCastAttributes(w.fbb()));
   w.Node(Value::FullConnection, {q, m, b}, {r},
          file::CreateFullConnectionAttributes(w.fbb(), true));
   w.Node(Value::QuantDTypeCast, {r}, {y}, file::CreateQuantCastAttributes(w.fbb()));
-  // [1, 2] times [[1, 2], [0.3, 0.4]] = [5, 1.1], plus the bias
+  // The result is [1, 2] times [[1, 2], [0.3, 0.4]] = [5, 1.1], plus the bias.
   EXPECT_THAT(RunModel(w, {{1, 2}}), Pointwise(FloatNear(0.13F), Floats{6, 1.1F}));
 }
 
@@ -948,9 +951,9 @@ TEST(MsOperators, weights_of_8_bits_and_of_halves_become_float) {
   MsWriter w;
   const uint32_t x = w.Input({1, 2}), m = w.Constant<int8_t>({2, 2}, {1, 2, 3, 4}),
                  y = w.Tensor({1, 2});
-  w.tensors[m].scales = {{0.5, 1}, {2, 0, true, 2, 0.5F}};  // [[0, 0.5], [12.5, 16.5]]
+  w.tensors[m].scales = {{0.5, 1}, {2, 0, true, 2, 0.5F}};  // m = [[0, 0.5], [12.5, 16.5]]
   const uint32_t half = w.Constant<uint16_t>({2}, {0x3C00, 0xC100}),
-                 z = w.Output({1, 2});  // 1, -2.5
+                 z = w.Output({1, 2});  // half = 1, -2.5
   w.Node(Value::FullConnection, {x, m}, {y}, file::CreateFullConnectionAttributes(w.fbb()));
   w.Node(Value::AddFusion, {y, half}, {z}, file::CreateFused(w.fbb()));
   EXPECT_THAT(RunModel(w, {{1, 2}}), ElementsAre(2, 43));

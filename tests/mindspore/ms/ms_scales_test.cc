@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants of a .ms model whose number of scales fits neither the tensor nor an axis of it: at
-// every operand of every primitive that supports quantised weights, the model is refused with a
+// Tests constants of a .ms model whose number of scales fits neither the tensor nor an axis of it:
+// at every operand of every primitive that supports quantised weights, the model is refused with a
 // message. If a model is converted, there is no error message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using Attributes = std::function<flatbuffers::Offset<void>(MsWriter&)>;
 struct Row {
   Value value;
   std::vector<Dims> operands;                   // shapes of float32 operands
-  std::vector<std::vector<int32_t>> ints = {};  // int32 constants, the operands after these
+  std::vector<std::vector<int32_t>> ints = {};  // contents of the int32 constants, which follow
   Attributes attributes = [](MsWriter& w) { return file::CreatePlain(w.fbb()).Union(); };
   std::set<size_t> constants = {};  // indices of operands that must be constants
 };
@@ -143,7 +143,7 @@ std::vector<Row> Rows() {
 // and returns the error.
 std::string ErrorOf(const Row& row, size_t quantized, size_t scales) {
   MsWriter w;
-  // The model has an input and an output for any operands.
+  // This node gives the model an input and an output whatever the operands are.
   w.Node(Value::Neg, {w.Input({3})}, {w.Output({3})});
   std::vector<uint32_t> operands;
   for (size_t i = 0; i < row.operands.size(); ++i) {
@@ -187,7 +187,7 @@ TEST(MsScales, a_wrong_number_is_refused_at_every_operand) {
   }
 }
 
-// Integer operators have one scale per operand; further scales would be ignored.
+// Operators on integers have one scale per operand; further scales would be ignored.
 TEST(MsScales, operators_on_integers_take_one) {
   for (const Value value : {Value::AddFusion, Value::MulFusion}) {
     MsWriter w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See ms_writer.h.
+// Implements ms_writer.h: writes small .ms models for tests.
 #include "tests/mindspore/ms/ms_writer.h"
 
 namespace deputy::ms {

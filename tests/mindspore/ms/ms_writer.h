@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes small .ms models for tests, valid and invalid ones: nothing is checked here.
+// Writes small .ms models for tests, valid and invalid ones: the writer checks nothing.
 //
 //     MsWriter w;
 //     const uint32_t x = w.Input({1, 4});
@@ -19,7 +19,7 @@
 
 namespace deputy::ms {
 
-// Numbers of element types in the format.
+// Numbers of element types in the .ms format.
 constexpr int kMsBool = 30, kMsInt8 = 32, kMsInt32 = 34, kMsInt64 = 35, kMsFloat16 = 42,
               kMsFloat32 = 43;
 
@@ -48,7 +48,7 @@ struct MsTensor {
   std::vector<uint8_t> data;
   std::vector<MsScale> scales;
   std::string name;
-  bool computed = true;  // the node type of the tensor is "computed"
+  bool computed = true;  // whether the tensor's node type is "computed"
   int compression = 0;
   std::string location;  // path of the file that contains the data
 };
@@ -57,8 +57,8 @@ class MsWriter {
  public:
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
-  // Each function returns the index of the added tensor. Inputs and outputs are also added to the
-  // model's.
+  // Each of these functions returns the index of the added tensor. Inputs and outputs are also
+  // added to the lists of the model.
   uint32_t Tensor(const std::vector<int32_t>& dims, int type = kMsFloat32);
   uint32_t Input(const std::vector<int32_t>& dims, int type = kMsFloat32);
   uint32_t Output(const std::vector<int32_t>& dims, int type = kMsFloat32);
@@ -83,7 +83,7 @@ class MsWriter {
   void Node(file::Value value, const std::vector<uint32_t>& in, const std::vector<uint32_t>& out) {
     Node(value, in, out, file::CreatePlain(fbb_));
   }
-  // Helpers for attributes.
+  // The following functions write lists, for attributes.
   flatbuffers::Offset<flatbuffers::Vector<int64_t>> Longs(const std::vector<int64_t>& values) {
     return fbb_.CreateVector(values);
   }
@@ -94,7 +94,7 @@ class MsWriter {
 
   std::vector<MsTensor> tensors;
   std::vector<uint32_t> inputs, outputs;
-  std::vector<uint32_t> plan;  // nodes of the subgraph
+  std::vector<uint32_t> plan;  // indices of the subgraph's nodes
   std::string version = "MindSpore Lite 2.0.0";
   const char* identifier = "MSL2";
 
