@@ -10,8 +10,8 @@
 // the client may delete it afterwards.
 //
 // The implementation is in four files: delegation.cc (apply, undo, redo, remove),
-// removed_handles.cc (buffer handles of removed delegates), replacing.cc (functions for a delegate's
-// Prepare) and node_events.cc (events of operators in partitions).
+// removed_handles.cc (buffer handles of removed delegates), replacing.cc (functions for a
+// delegate's Prepare) and node_events.cc (events of operators in partitions).
 #ifndef DEPUTY_CORE_DELEGATION_DELEGATION_H_
 #define DEPUTY_CORE_DELEGATION_DELEGATION_H_
 
