@@ -31,13 +31,14 @@ void CopyTo(const void* kernels, CpuKernels* table) {
 }
 
 template <auto group, typename Group>
-constexpr KernelVariant MakeVariant(const Group* kernels, CpuFeatures required, int score) {
+constexpr KernelVariant MakeVariant(std::string_view name, const Group* kernels,
+                                    CpuFeatures required, int score) {
   static_assert(std::is_same_v<decltype(group), Group CpuKernels::*>);
-  return {kernels, &CopyTo<group>, required, score};
+  return {name, kernels, &CopyTo<group>, required, score};
 }
 
 #define DEPUTY_KERNELS(type, group, variable, required, score) \
-  MakeVariant<&CpuKernels::group>(&variable, required, score),
+  MakeVariant<&CpuKernels::group>(#group, &variable, required, score),
 constexpr KernelVariant kVariants[] = {
 #include "kernels/cpu/kernels.inc"
 };
@@ -45,7 +46,7 @@ constexpr KernelVariant kVariants[] = {
 constexpr bool ScoresAreDistinct() {
   for (const KernelVariant& a : kVariants) {
     for (const KernelVariant& b : kVariants) {
-      if (&a != &b && a.copy_to == b.copy_to && a.score == b.score) return false;
+      if (&a != &b && a.group == b.group && a.score == b.score) return false;
     }
   }
   return true;

@@ -7,6 +7,7 @@
 #define DEPUTY_KERNELS_CPU_CPU_H_
 
 #include <span>
+#include <string_view>
 
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/groups.h"
@@ -71,7 +72,8 @@ using CopyKernels = void (*)(const void* kernels, CpuKernels* table);
 
 // One implementation of a kernel group.
 struct KernelVariant {
-  const void* kernels;  // points to a struct of the group's type
+  std::string_view group;  // name of the group's member of CpuKernels
+  const void* kernels;     // points to a struct of the group's type
   CopyKernels copy_to;
   CpuFeatures required;  // features that the kernels use
   int score;             // rank among the group's implementations; the highest is selected
