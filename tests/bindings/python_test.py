@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: TensorFlow Lite's interface, and the methods that Deputy adds.
+"""Tests the Python package: TensorFlow Lite's interface, and the methods that Deputy adds.
 
     python_test.py BUILD_FOLDER
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: threads that share an interpreter, callbacks, and the order in which objects are
-deleted. Misuse raises an exception and never crashes the process.
+"""Tests the Python package: threads that share an interpreter, callbacks, and the order in which objects
+are deleted. Misuse raises an exception and never crashes the process.
 
     python_threads_test.py BUILD_FOLDER
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package: conversion of numbers, texts and arrays, signatures, and the texts of exceptions.
-Expected texts and types are those of ai_edge_litert 2.3 unless the test states otherwise.
+"""Tests the Python package: conversion of numbers, texts and arrays, signatures, and the texts of
+exceptions. Expected texts and types are those of ai_edge_litert 2.3 unless the test states otherwise.
 
     python_values_test.py BUILD_FOLDER
 """

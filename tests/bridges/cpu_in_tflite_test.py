@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""libdeputy_cpu.so in the real TensorFlow Lite: it runs whole models, agrees with TensorFlow Lite's own
-kernels, also after a resize and together with another interpreter.
+"""Tests libdeputy_cpu.so in the real TensorFlow Lite: it runs whole models, agrees with TensorFlow Lite's
+own kernels, also after a resize and together with another interpreter.
 
     tests/bridges/cpu_in_tflite_test.py BUILD_FOLDER [MODEL.tflite...]
 

@@ -178,7 +178,7 @@ std::vector<uint8_t> Network(TfLiteType type, int nodes = 7) {
   return m.Finish();
 }
 
-// Returns the results for random bytes, as int.
+// Runs one inference on random bytes and returns the results as ints.
 std::vector<int> Infer(TestInterpreter* t, bool is_signed) {
   EXPECT_EQ(t->Allocate(), kTfLiteOk) << t->log();
   std::vector<uint8_t> bytes(TfLiteTensorByteSize(TfLiteInterpreterGetInputTensor(t->get(), 0)));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge to NNAPI with a test double of NNAPI's library (tests/doubles/nnapi), never on a device. The
-double computes the CPU's result for the digits. If one of the functions that every NNAPI has is
+"""Tests the bridge to NNAPI with a test double of NNAPI's library (tests/doubles/nnapi), never on a device.
+The double computes the CPU's result for the digits. If one of the functions that every NNAPI has is
 missing, a message names it.
 
     tests/bridges/nnapi_test.py BUILD_FOLDER

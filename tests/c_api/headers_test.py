@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every public header compiles alone, without a warning, in every language that its clients use.
+"""Tests that every public header compiles alone, without a warning, in every language that its clients use.
 
     headers_test.py BUILD_FOLDER
 

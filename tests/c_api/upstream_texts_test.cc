@@ -38,7 +38,7 @@ void Append(void* user_data, const char* format, va_list args) {
   *static_cast<std::string*>(user_data) += text;
 }
 
-// z = x + y
+// A model of z = x + y.
 std::vector<uint8_t> Add() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");

@@ -184,7 +184,7 @@ TEST(Expression, knows_which_types_an_operation_takes) {
 
 // ---- Composition --------------------------------------------------------------------------------
 
-// max(a * b, 0)
+// The expression max(a * b, 0).
 Expression Product() {
   Expression e;
   const int product = e.Apply(kMul, e.Operand(0, kTfLiteFloat32), e.Operand(1, kTfLiteFloat32));

@@ -32,7 +32,7 @@ struct Subject {
 inline constexpr int kSubjectChannels = 4;
 inline constexpr int kSubjectNodes = 3;
 
-// All subjects; those that many delegates support are first.
+// Returns all subjects; the first ones are supported by many delegates.
 std::vector<Subject> Subjects();
 
 // Returns a subject for a model of the caller, which is run unchanged.

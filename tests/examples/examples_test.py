@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples work as documented: `classify` (C, dlopen) and `classify.py` (ctypes) print the same bytes
-for the images of the examples and classify nearly all of them correctly, with the drop-in and with
-libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
+"""Tests that the examples work as documented: `classify` (C, dlopen) and `classify.py` (ctypes) print the
+same bytes for the images of the examples and classify nearly all of them correctly, with the drop-in and
+with libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
 `mindspore_delegate` (and its plug-in) claim their nodes and compute the CPU's results; invalid input is
 refused with a message.
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/languages print the same bytes; each is built and run with the commands in its
-first lines, against an installation. A program whose compiler or package is missing is skipped, by
-name.
+"""Tests that the programs of examples/languages print the same bytes; each is built and run with the
+commands in its first lines, against an installation. A program whose compiler or package is missing is
+skipped, by name.
 
     languages_test.py BUILD_FOLDER
 """

@@ -132,7 +132,7 @@ def _outputs(case, reference, optimised):
 
 
 def _contents(type, values):
-    """Strings are preceded by their size."""
+    """Returns the bytes of contents; those of strings are preceded by their size."""
     data = model.to_bytes(type, values)
     return struct.pack("<I", len(data)) + data if type == "str" else data
 

@@ -591,7 +591,7 @@ def depth_and_space(g, x):
 
 
 def batch_and_space(g, x):
-    """Adds both directions, as in a dilated convolution."""
+    """Adds SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, as in a dilated convolution."""
     if len(g.shape(x)) != 4 or g.shape(x)[1] % 2 or g.shape(x)[2] % 2:
         return False
     batch, height, width, depth = g.shape(x)

@@ -36,7 +36,7 @@ def cell(m, x, inputs, cells, weights):
 
 
 def layers(weights):
-    """Two such layers and a dense one."""
+    """Two LSTM layers and a dense layer."""
     m = Model(7)
     x = m.input("f32", (1, 1, 8))
     y = cell(m, cell(m, x, 8, 20, weights), 20, 12, weights)

@@ -2,7 +2,7 @@
 """Named mutations: each disables a small, user-visible behaviour, and one of its tests must fail.
 
 A mutation is anchored by a text that occurs once in the file, so that lines may move. The first eight were
-not noticed by any test when they were found; the others are similar cases elsewhere: options, settings,
+not detected by any test when they were found; the others are similar cases elsewhere: options, settings,
 variables, defaults, attributes and limits that are read but then ignored.
 """
 import dataclasses
@@ -27,7 +27,7 @@ def row(name, path, before, after, *tests):
 
 
 BREAKAGES = (
-    # ---- Eight that originally no test noticed ----
+    # ---- Eight mutations that no test detected at first ----
     row('gpu flag to option', 'tools/providers.cc', '"auto", "fp32"},', '"fp32", "auto"},',
         'provider_flags_test'),
     row('provider in the list', 'tools/providers.cc',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the tests that should notice a change of a file, the likeliest and fastest first.
+"""Selects the tests that should detect a change of a file, the likeliest and fastest first.
 
 A test is a name: of a program below <build>/tests, which is built from one or several files, or of a script
 tests/**/<name>.py. After a colon follows a filter of googletest, or a test of the script.
@@ -49,7 +49,7 @@ def all_tests(root):
 
 
 def likeness(path, name, included):
-    """Rates the likelihood that a test notices a change of a file: by its name, then by its includes."""
+    """Rates the likelihood that a test detects a change of a file: by its name, then by its includes."""
     folder, stem = os.path.split(os.path.splitext(path)[0])
     subject = name.removesuffix('_test').replace('_run', '')
     if subject == stem or subject.endswith('_' + stem):

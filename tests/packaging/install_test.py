@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""An installation is complete and usable: after `cmake --install` into an empty folder, clients are built
-with nothing but the output of pkg-config, or find_package, for each of the two libraries, and run; and
-it can be removed.
+"""Tests that an installation is complete and usable: after `cmake --install` into an empty folder, clients
+are built with nothing but the output of pkg-config, or find_package, for each of the two libraries, and
+run; and it can be removed.
 
     install_test.py BUILD_FOLDER
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy bench --all-delegates`: the rows and columns of the table, and that a delegate that is absent,
-wrong, failing or crashing has a row, too. Times are not compared, except for their order.
+"""Tests `deputy bench --all-delegates`: the rows and columns of the table, and that a delegate that is
+absent, wrong, failing or crashing has a row, too. Times are not compared, except for their order.
 
     tests/tools/bench_all_test.py BUILD_FOLDER
 """

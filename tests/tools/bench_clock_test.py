@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The number and duration of `deputy bench`'s measurements, by default and with its options, and that the
-times of nodes add up. The clock is a virtual one (tests/plugins/virtual_clock.c), advanced by the nodes
+"""Tests the number and duration of `deputy bench`'s measurements, by default and with its options, and that
+the times of nodes add up. The clock is a virtual one (tests/plugins/virtual_clock.c), advanced by the nodes
 of a recorder (tests/plugins/recorder.c): counts and times are exact on any machine.
 
     tests/tools/bench_clock_test.py BUILD_FOLDER

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy certify` as a command: delegates that each break one rule, with the expected verdict, and
+"""Tests `deputy certify` as a command: delegates that each break one rule, with the expected verdict, and
 Deputy's delegates, which must be certified. Reports are parsed by Python's own parsers.
 
     tests/tools/certify_test.py BUILD_FOLDER

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Options for delegates on the command line: `deputy run --require`, and the limits of partitions in each
-subcommand that applies delegates.
+"""Tests options for delegates on the command line: `deputy run --require`, and the limits of partitions in
+each subcommand that applies delegates.
 
     tests/tools/cli_delegates_test.py BUILD_FOLDER
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files given to the `deputy` command: pipes, devices, folders and files that are too large are refused
-before they are read, the message for a file that is not a model names its format, and names of output
-files fit the file system.
+"""Tests files given to the `deputy` command: pipes, devices, folders and files that are too large are
+refused before they are read, the message for a file that is not a model names its format, and names of
+output files fit the file system.
 
     tests/tools/cli_files_test.py BUILD_FOLDER
 """

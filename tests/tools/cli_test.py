@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The `deputy` command: results for the digits of the examples, compared with those of the real TFLite
-(examples/digits/expected_float.txt and, for each of the two kinds of integer arithmetic,
+"""Tests the `deputy` command: results for the digits of the examples, compared with those of the real
+TFLite (examples/digits/expected_float.txt and, for each of the two kinds of integer arithmetic,
 tests/data/digits_int8_answers.txt), exit codes, and a one-line message for every mistake. Uses only
 Python's own library, so PNG and .npy files are read and written by this script.
 

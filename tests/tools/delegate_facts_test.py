@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The facts that `explain` and `bench` print for each delegate: device, precision, costs, cache, and its
-options: given, default or ignored.
+"""Tests the facts that `explain` and `bench` print for each delegate: device, precision, costs, cache, and
+its options: given, default or ignored.
 
     tests/tools/delegate_facts_test.py BUILD_FOLDER
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`deputy explain` as a command, with the delegate libraries of the tests: owners, reasons and partitions
-of the digits as literals; the predicted gains of claiming a node, compared with a delegate that claims
-it; the page parsed, and loaded by a browser if there is one. Models with hostile names are written by
-this script, so that Python's own library is sufficient.
+"""Tests `deputy explain` as a command, with the delegate libraries of the tests: owners, reasons and
+partitions of the digits as literals; the predicted gains of claiming a node, compared with a delegate that
+claims it; the page parsed, and loaded by a browser if there is one. Models with hostile names are written
+by this script, so that Python's own library is sufficient.
 
     tests/tools/explain_test.py BUILD_FOLDER
 """

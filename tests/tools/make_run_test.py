@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`make run` and `make test` print one line per step on a machine without packages. Replacements of
-dpkg-query, apt-get, cmake and ctest print as much as the real ones and install and build nothing.
+"""Tests that `make run` and `make test` print one line per step on a machine without packages. Replacements
+of dpkg-query, apt-get, cmake and ctest print as much as the real ones and install and build nothing.
 
     tests/tools/make_run_test.py BUILD_FOLDER
 """

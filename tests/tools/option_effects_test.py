@@ -51,18 +51,18 @@ def files(_, folder):
 
 
 def applied(_, folder):
-    """The numbers of threads recommended to delegates."""
+    """Returns the numbers of threads recommended to delegates."""
     return [line for line in (folder / "log").read_text().splitlines() if line.startswith("apply ")]
 
 
 def calls(_, folder):
-    """The calls that a recorder received, without times."""
+    """Returns the calls that a recorder received, without times."""
     return [line.split()[:2] for line in (folder / "log").read_text().splitlines()]
 
 
 
 def tensors(result, _):
-    """The lines of the table of tensors, whose columns are cut at their widths."""
+    """Returns the lines of the table of tensors, whose columns are cut at their widths."""
     return re.findall(r"(?m)^ +\d+  \S.* \[[\d, ]*\]$", result.stdout)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each provider of the command loads its own library, and each of its flags is passed to the library as
-the corresponding option, for both values. The libraries are a recorder (tests/plugins/recorder.c) under
-the names of the real ones.
+"""Tests that each provider of the command loads its own library, and each of its flags is passed to the
+library as the corresponding option, for both values. The libraries are a recorder
+(tests/plugins/recorder.c) under the names of the real ones.
 
     tests/tools/provider_flags_test.py BUILD_FOLDER
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Delegates that are missing: a delegate that is requested but absent never breaks an inference, and the
-message names the library, the searched places, and the missing function or code. The cases are all
-combinations of the command's providers and causes of absence. Each case runs a copy of the library's
-folder (links) in which one file is wrong.
+"""Tests delegates that are missing: a delegate that is requested but absent never breaks an inference, and
+the message names the library, the searched places, and the missing function or code. The cases are all
+combinations of the command's providers and causes of absence. Each case runs a copy of the library's folder
+(links) in which one file is wrong.
 
     tests/tools/providers_test.py BUILD_FOLDER
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verification of delegates' results, through ctypes. The relay plug-in computes every node with the
-runtime's own kernel, in a partition each, so its results are bit-identical, except for the node named
+"""Tests the verification of delegates' results, through ctypes. The relay plug-in computes every node with
+the runtime's own kernel, in a partition each, so its results are bit-identical, except for the node named
 by its option "wrong". Verification must find that node in every model, and no other. Models with state
 (recurrent layers) are included, and the models of the folder `shared` if present.
 

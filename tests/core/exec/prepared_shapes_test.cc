@@ -33,7 +33,7 @@ DeputyMemoryMap MapOf(const TestInterpreter& t) {
   return map;
 }
 
-// y = x + [1, 2, 3, 4]
+// A model of y = x + [1, 2, 3, 4].
 std::vector<uint8_t> AddModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

@@ -11,7 +11,7 @@ namespace {
 
 using namespace deputy::hexagon;
 
-constexpr double kInt32Steps = 2147483648.0;  // 2^31, steps from 0 to the maximum
+constexpr double kInt32Steps = 2147483648.0;  // 2^31: int32 steps from zero to the maximum
 
 struct Interval {
   double min, max;

@@ -11,7 +11,7 @@
 namespace nnapi_double {
 namespace {
 
-using namespace deputy::nnapi;  // NOLINT: the ABI's numbers
+using namespace deputy::nnapi;  // NOLINT: for the constants of the ABI
 
 // An operation's signature, as letters: t a tensor, i INT32, f FLOAT32, b BOOL, n a tensor of
 // INT32, s INT32 or FLOAT32, * any number of tensors; after | the optional operands, which are

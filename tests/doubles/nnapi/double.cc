@@ -15,7 +15,7 @@
 #include <sstream>
 #include <thread>
 
-using namespace deputy::nnapi;  // NOLINT: the ABI's numbers
+using namespace deputy::nnapi;  // NOLINT: for the constants of the ABI
 using nnapi_double::Operand;
 using nnapi_double::Operation;
 using nnapi_double::Value;

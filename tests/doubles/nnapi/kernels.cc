@@ -13,7 +13,7 @@
 namespace nnapi_double {
 namespace {
 
-using namespace deputy::nnapi;  // NOLINT: the ABI's numbers
+using namespace deputy::nnapi;  // NOLINT: for the constants of the ABI
 
 using Index = std::vector<int64_t>;
 
