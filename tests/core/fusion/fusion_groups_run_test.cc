@@ -1027,7 +1027,7 @@ TEST_F(FusedGraphs, a_pad_runs_with_the_following_layer) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
     EXPECT_EQ(t.Get<float>(0), kSums);
     if (!reads_twice) continue;
-    EXPECT_EQ(t.Get<float>(1), (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0,  //
+    EXPECT_EQ(t.Get<float>(1), (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0,  // row 0, 1
                                                    0, 0, 4, 5, 6, 0}));
   }
 }
