@@ -80,7 +80,7 @@ int LstmBuilder::Matrix(const Shape& shape) {
   if (form_ != kSparse || shape.size() != 2) {
     return AddRandomConstant(&m_, kTfLiteInt8, shape, ++seed_, extras);
   }
-  // Only the first block of each row is stored; none of the last row, so it is all zeros.
+  // Elements per block. Each row stores only its first block; the last row stores none and is zero.
   constexpr int kBlock = 16;
   std::vector<int32_t> segments;
   for (int row = 0; row < shape[0]; ++row) segments.push_back(row);

@@ -18,7 +18,7 @@ namespace deputy::conformance {
 
 // The rule by which an output is compared. The numbers are also used in the golden files.
 enum class Rule : uint8_t {
-  kEqual,    // equality: data movement, minimum, indices, strings, reference arithmetic
+  kEqual,    // equality: data movement, min, max, indices, strings, reference arithmetic
   kElement,  // floats within 1e-5 of each value, plus 1e-6
   kSum,      // floats of operators that sum: within 1e-5 of the greatest magnitude, plus 1e-6
   kSteps,    // quantised values within a number of quantisation steps

@@ -161,8 +161,7 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
   ASSERT_EQ(t.Resize(0, {2}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(half.inits, kSubgraphs + 1);
-  // A delegate that fails at the last subgraph, so that the changes of all subgraphs are rolled
-  // back.
+  // Number of Prepare calls. The delegate fails at the last subgraph, so that all are rolled back.
   static int calls;
   calls = 0;
   TfLiteDelegate failing = TfLiteDelegateCreate();

@@ -597,7 +597,8 @@ TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
   EXPECT_GT(context.node_constants().bytes(), 3 * bytes);
 }
 
-// The copy function of a file of which a part occasionally cannot be read: returns false then.
+// Number of bytes that CopyNow has copied. CopyNow reads a file of which a part occasionally cannot
+// be read; then it returns false.
 std::atomic<int64_t> copied_bytes;
 bool CopyNow(const void* data, size_t bytes, void* to) {
   if (bytes == 0) return true;
