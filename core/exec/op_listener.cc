@@ -21,12 +21,8 @@ int64_t Now() {
 void OpListener::TilesDone(int, int, std::span<const TileWork>) {}
 
 void OpTimer::Add(OpListener* listener) {
-  const auto free = std::find(listeners_.begin(), listeners_.end(), nullptr);
-  if (free != listeners_.end()) {
-    *free = listener;
-  } else {
-    listeners_.push_back(listener);
-  }
+  if (running_ == nullptr) std::erase(listeners_, nullptr);
+  listeners_.push_back(listener);
 }
 
 // Clears the listener's entry, which stays in the list, since a notification may be in progress.
@@ -39,10 +35,11 @@ bool OpTimer::has_listeners() const {
                      [](const OpListener* listener) { return listener != nullptr; });
 }
 
-// Calls the function for each listener, by index, since the function may add a listener.
+// Visits by index those that are registered at the begin, since a function may add a listener.
 template <typename Function>
 void OpTimer::ForEach(const Function& function) const {
-  for (size_t i = 0; i < listeners_.size(); ++i) {
+  const size_t count = listeners_.size();
+  for (size_t i = 0; i < count; ++i) {
     if (listeners_[i] != nullptr) function(listeners_[i]);
   }
 }

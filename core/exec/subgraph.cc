@@ -192,8 +192,11 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
   }
   const TfLiteStatus status = plan_.ResizeTensor(resized, new_dims.release());
   if (status != kTfLiteOk) return status;
+  // A signature may name other tensors as inputs; their shapes do not identify a plan.
+  const std::vector<int>& inputs = parts_.graph.inputs();
+  const bool is_input = std::find(inputs.begin(), inputs.end(), tensor_index) != inputs.end();
   const bool is_prepared = state_ == State::kInvokable || state_ == State::kResized;
-  state_ = is_prepared ? State::kResized : State::kUninvokable;
+  state_ = is_prepared && is_input ? State::kResized : State::kUninvokable;
   return status;
 }
 

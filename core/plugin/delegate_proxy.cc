@@ -5,6 +5,8 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "core/base/delegate_call.h"
+
 namespace deputy {
 namespace {
 
@@ -19,20 +21,30 @@ class Registry {
   void Add(const TfLiteDelegate* handle, DelegateProxy* proxy) {
     const std::unique_lock lock(mutex_);
     proxies_[handle] = proxy;
+    by_data_[proxy] = proxy;
   }
   void Remove(const TfLiteDelegate* handle) {
     const std::unique_lock lock(mutex_);
-    proxies_.erase(handle);
+    const auto found = proxies_.find(handle);
+    by_data_.erase(found->second);
+    proxies_.erase(found);
   }
   DelegateProxy* Find(const TfLiteDelegate* handle) const {
     const std::shared_lock lock(mutex_);
     const auto found = proxies_.find(handle);
     return found == proxies_.end() ? nullptr : found->second;
   }
+  // `data` is the data pointer of any delegate's table.
+  DelegateProxy* FindByData(const void* data) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = by_data_.find(data);
+    return found == by_data_.end() ? nullptr : found->second;
+  }
 
  private:
   mutable std::shared_mutex mutex_;
   std::unordered_map<const TfLiteDelegate*, DelegateProxy*> proxies_;
+  std::unordered_map<const void*, DelegateProxy*> by_data_;  // by the data of their tables
 };
 
 // ---- Functions of the tables --------------------------------------------------------------------
@@ -102,6 +114,11 @@ DelegateProxy::~DelegateProxy() { Registry::Get().Remove(&table_); }
 
 DelegateProxy* DelegateProxy::Of(const TfLiteDelegate* delegate) {
   return Registry::Get().Find(delegate);
+}
+
+DelegateProxy* DelegateProxy::Behind(const TfLiteDelegate& delegate) {
+  const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(&delegate);
+  return Registry::Get().FindByData(builder != nullptr ? builder->data : delegate.data_);
 }
 
 }  // namespace deputy

@@ -33,6 +33,9 @@ class DelegateProxy {
   // Returns the proxy with this handle; null for any other delegate. Accepts any pointer.
   // Thread-safe.
   static DelegateProxy* Of(const TfLiteDelegate* delegate);
+  // Returns the proxy whose functions the delegate's table calls: also for a copy that a client has
+  // made of a handle's struct. Null for other delegates; `delegate` must be valid. Thread-safe.
+  static DelegateProxy* Behind(const TfLiteDelegate& delegate);
 
   // ---- Functions of the delegate. Called like those of a TfLiteDelegate; may throw. -------------
   virtual TfLiteStatus Prepare(TfLiteContext* context) = 0;

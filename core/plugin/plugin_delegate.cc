@@ -165,6 +165,11 @@ TfLiteDelegate* MakeProxy(std::shared_ptr<const PluginLibrary> library,
 const PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
   return dynamic_cast<const PluginProxy*>(DelegateProxy::Of(delegate));
 }
+// Also returns the proxy of a copy of its handle.
+const PluginProxy* PluginProxyBehind(const TfLiteDelegate* delegate) {
+  return delegate == nullptr ? nullptr
+                             : dynamic_cast<const PluginProxy*>(DelegateProxy::Behind(*delegate));
+}
 
 const DeputyDelegatePlugin* PluginOf(const PluginDelegate& delegate) {
   return delegate.library == nullptr ? nullptr : delegate.library->plugin();
@@ -270,13 +275,13 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 }
 
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {
-  const PluginProxy* const proxy = PluginProxyOf(delegate);
+  const PluginProxy* const proxy = PluginProxyBehind(delegate);
   if (proxy == nullptr) return {delegate, nullptr, nullptr};
   return {proxy->inner(), proxy->library(), proxy->options()};
 }
 
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate) {
-  const PluginProxy* const proxy = PluginProxyOf(delegate);
+  const PluginProxy* const proxy = PluginProxyBehind(delegate);
   if (proxy == nullptr) return {};
   return std::unique_lock(proxy->support_mutex());
 }

@@ -200,6 +200,46 @@ TEST(PreparedShapes, variables_are_reset_by_every_allocation) {
   }
 }
 
+// A signature may name an output, or a variable, as an input: its shape does not identify a plan.
+TEST(PreparedShapes, a_resize_of_another_tensor_prepares_again) {
+  for (const bool is_variable : {false, true}) {
+    ModelBuilder m;
+    TensorExtras open;
+    open.signature = {-1, 4};
+    const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x", open);
+    open.is_variable = is_variable;
+    const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y", open);
+    const int z = m.AddTensor(kTfLiteFloat32, {1, 4}, "z");
+    const int out = is_variable ? z : y;
+    m.AddOp(kTfLiteBuiltinAdd, {x, is_variable ? y : x}, {out}, schema::CreateAddOptions(m.fbb()));
+    m.SetInputs({x});
+    m.SetOutputs({out});
+    m.AddSignature("s", {{"x", static_cast<uint32_t>(x)}, {"y", static_cast<uint32_t>(y)}},
+                   {{"out", static_cast<uint32_t>(out)}});
+    TestInterpreter t(m.Finish(), Shapes(2));
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    TfLiteSignatureRunner* const runner = TfLiteInterpreterGetSignatureRunner(t.get(), "s");
+    ASSERT_NE(runner, nullptr);
+    for (const char* input : {"x", "y"}) {
+      // The kernel sets the shape of an output again.
+      const int dims[] = {input[0] == 'y' && !is_variable ? 1 << 13 : 1 << 12, 4};
+      ASSERT_EQ(TfLiteSignatureRunnerResizeInputTensor(runner, input, dims, 2), kTfLiteOk);
+      if (input[0] == 'x' && !is_variable) {
+        // The first preparation stays in the cache.
+        ASSERT_EQ(TfLiteSignatureRunnerAllocateTensors(runner), kTfLiteOk);
+      }
+    }
+    ASSERT_EQ(TfLiteSignatureRunnerAllocateTensors(runner), kTfLiteOk) << t.log();
+    EXPECT_EQ(MapOf(t).idle_bytes, 0u);
+    EXPECT_EQ(MapOf(t).preparations, is_variable ? 2 : 3);
+    const TfLiteTensor* const tensor = t.Tensor(y);
+    std::vector<char> bytes(TfLiteTensorByteSize(tensor));
+    EXPECT_EQ(bytes.size(), (1u << 12) * 16);
+    EXPECT_EQ(TfLiteTensorCopyToBuffer(tensor, bytes.data(), bytes.size()), kTfLiteOk);
+    TfLiteSignatureRunnerDelete(runner);
+  }
+}
+
 // Alternates between two shapes three times, and returns the number of preparations.
 int64_t PreparationsOf(TestInterpreter* t) {
   for (int i = 0; i < 3; ++i) {

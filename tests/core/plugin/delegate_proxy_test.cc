@@ -112,12 +112,15 @@ TEST(DelegateProxy, is_recognised_by_its_handle_alone) {
     EXPECT_EQ(DelegateProxy::Of(proxy.handle()), &proxy);
     copy = *proxy.handle();
     EXPECT_EQ(DelegateProxy::Of(&copy), nullptr);
+    EXPECT_EQ(DelegateProxy::Behind(copy), &proxy);
+    EXPECT_EQ(DelegateProxy::Behind(other), nullptr);
     // The proxy comes from no plug-in.
     EXPECT_EQ(Unwrap(proxy.handle()).inner, proxy.handle());
     EXPECT_EQ(Unwrap(proxy.handle()).library, nullptr);
     gone = proxy.handle();
   }
   EXPECT_EQ(DelegateProxy::Of(gone), nullptr);
+  EXPECT_EQ(DelegateProxy::Behind(copy), nullptr);
 }
 
 }  // namespace
