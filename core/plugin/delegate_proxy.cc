@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/delegate_proxy.h"
 
+#include <map>
 #include <mutex>
 #include <shared_mutex>
-#include <unordered_map>
 
 #include "core/base/delegate_call.h"
 
@@ -21,13 +21,10 @@ class Registry {
   void Add(const TfLiteDelegate* handle, DelegateProxy* proxy) {
     const std::unique_lock lock(mutex_);
     proxies_[handle] = proxy;
-    by_data_[proxy] = proxy;
   }
   void Remove(const TfLiteDelegate* handle) {
     const std::unique_lock lock(mutex_);
-    const auto found = proxies_.find(handle);
-    by_data_.erase(found->second);
-    proxies_.erase(found);
+    proxies_.erase(handle);
   }
   DelegateProxy* Find(const TfLiteDelegate* handle) const {
     const std::shared_lock lock(mutex_);
@@ -37,14 +34,15 @@ class Registry {
   // `data` is the data pointer of any delegate's table.
   DelegateProxy* FindByData(const void* data) const {
     const std::shared_lock lock(mutex_);
-    const auto found = by_data_.find(data);
-    return found == by_data_.end() ? nullptr : found->second;
+    for (const auto& [handle, proxy] : proxies_) {
+      if (proxy == data) return proxy;
+    }
+    return nullptr;
   }
 
  private:
   mutable std::shared_mutex mutex_;
-  std::unordered_map<const TfLiteDelegate*, DelegateProxy*> proxies_;
-  std::unordered_map<const void*, DelegateProxy*> by_data_;  // by the data of their tables
+  std::map<const TfLiteDelegate*, DelegateProxy*> proxies_;
 };
 
 // ---- Functions of the tables --------------------------------------------------------------------
