@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/arena.h"
-#include "core/kernel_api/runtime.h"
+#include "core/kernel_api/fusion_types.h"
 
 namespace deputy {
 
