@@ -374,7 +374,8 @@ class QuantizedHardSwish {
     gate_shift_ = to_gate.shift;
   }
 
-  // Returns true if the output's scale is fine enough for the algorithm.
+  // Returns true if the output's scale is greater than 1/128 of the input's, as the algorithm
+  // needs.
   bool valid() const { return output_shift_ <= 0; }
 
   int32_t operator()(int32_t x) const {

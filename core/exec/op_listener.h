@@ -40,7 +40,8 @@ class OpListener {
   ~OpListener() = default;
 };
 
-// Times operators and their tiles for listeners, and adds the times to the costs of the nodes.
+// Measures operators, reports them and the times of tiles to listeners, and adds the times to the
+// costs of the nodes.
 class OpTimer final : public Observer {
  public:
   // Adds a listener, which must outlive this object or be removed before. Strong exception

@@ -165,7 +165,8 @@ TfLiteDelegate* MakeProxy(std::shared_ptr<const PluginLibrary> library,
 const PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
   return dynamic_cast<const PluginProxy*>(DelegateProxy::Of(delegate));
 }
-// Also returns the proxy of a copy of its handle.
+// Returns the proxy of a plug-in's delegate for its handle or a copy of the handle's struct; null
+// for other delegates.
 const PluginProxy* PluginProxyBehind(const TfLiteDelegate* delegate) {
   return delegate == nullptr ? nullptr
                              : dynamic_cast<const PluginProxy*>(DelegateProxy::Behind(*delegate));
