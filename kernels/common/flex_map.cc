@@ -45,9 +45,9 @@ FlexMap::FlexMap(std::span<const uint8_t> bytes) : bytes_(bytes) {
   const uint64_t root_width = bytes[bytes.size() - 1], type = bytes[bytes.size() - 2];
   if (type >> 2 != kMap || !IsWidth(root_width) || root_width + 2 > bytes.size()) return;
   width_ = uint64_t{1} << (type & 3);
-  if (!ApplyEpilogue(bytes.size() - 2 - root_width, root_width, &map_) || map_ < 3 * width_) return;
+  if (!ResolveOffset(bytes.size() - 2 - root_width, root_width, &map_) || map_ < 3 * width_) return;
   if (!Read(map_ - width_, width_, &count_) || !Read(map_ - 2 * width_, width_, &key_width_) ||
-      !ApplyEpilogue(map_ - 3 * width_, width_, &keys_)) {
+      !ResolveOffset(map_ - 3 * width_, width_, &keys_)) {
     return;
   }
   is_map_ = IsWidth(key_width_) && count_ <= bytes.size();
@@ -60,7 +60,7 @@ bool FlexMap::Read(uint64_t at, uint64_t width, uint64_t* out) const {
   return true;
 }
 
-bool FlexMap::ApplyEpilogue(uint64_t at, uint64_t width, uint64_t* out) const {
+bool FlexMap::ResolveOffset(uint64_t at, uint64_t width, uint64_t* out) const {
   uint64_t offset = 0;
   if (!Read(at, width, &offset) || offset > at) return false;
   *out = at - offset;
@@ -76,7 +76,7 @@ bool FlexMap::IsKey(uint64_t at, std::string_view name) const {
 FlexMap::Number FlexMap::NumberAt(uint64_t at, uint64_t width, uint8_t packed_type) const {
   uint8_t type = packed_type >> 2;
   if (type >= kIndirectInt && type <= kIndirectReal) {
-    if (!ApplyEpilogue(at, width, &at)) return {};
+    if (!ResolveOffset(at, width, &at)) return {};
     width = uint64_t{1} << (packed_type & 3);
     type = static_cast<uint8_t>(type - kIndirectInt + kInt);
   }
@@ -98,7 +98,7 @@ FlexMap::Number FlexMap::NumberAt(uint64_t at, uint64_t width, uint8_t packed_ty
 bool FlexMap::FindValue(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const {
   for (uint64_t i = 0; is_map_ && i < count_; ++i) {
     uint64_t key = 0, type = 0;
-    if (!ApplyEpilogue(keys_ + i * key_width_, key_width_, &key)) return false;
+    if (!ResolveOffset(keys_ + i * key_width_, key_width_, &key)) return false;
     if (!IsKey(key, name)) continue;
     if (!Read(map_ + count_ * width_ + i, 1, &type)) return false;
     *out_at = map_ + i * width_;
@@ -117,7 +117,7 @@ FlexMap::Number FlexMap::Find(std::string_view name) const {
 std::vector<int32_t> FlexMap::Ints(std::string_view name) const {
   uint64_t at = 0, first = 0, count = 0;
   uint8_t packed_type = 0;
-  if (!FindValue(name, &at, &packed_type) || !ApplyEpilogue(at, width_, &first)) return {};
+  if (!FindValue(name, &at, &packed_type) || !ResolveOffset(at, width_, &first)) return {};
   const int type = packed_type >> 2;
   const uint64_t width = uint64_t{1} << (packed_type & 3);
   if ((type != kVectorInt && type != kVectorUInt) || first < width ||

@@ -39,7 +39,7 @@ class FlexMap {
   bool Read(uint64_t at, uint64_t width, uint64_t* out) const;
   // Computes the position to which the backward offset stored at `at` points; returns false if the
   // offset is invalid.
-  bool ApplyEpilogue(uint64_t at, uint64_t width, uint64_t* out) const;
+  bool ResolveOffset(uint64_t at, uint64_t width, uint64_t* out) const;
   bool IsKey(uint64_t at, std::string_view name) const;
   // Finds the position and type of the value with that name; returns false if it is missing.
   bool FindValue(std::string_view name, uint64_t* out_at, uint8_t* out_packed_type) const;
