@@ -35,7 +35,7 @@ class Scratch {
   T* as() const {
     return reinterpret_cast<T*>(data_);
   }
-  // Returns the aligned part of one worker.
+  // Returns the worker's part of the memory that AcquireForWorkers acquired, aligned for tensors.
   char* worker(int number) const { return data_ + static_cast<size_t>(number) * bytes_each_; }
 
  private:

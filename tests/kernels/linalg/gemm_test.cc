@@ -751,8 +751,9 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
   }
 }
 
-// The epilogue of bfloat16 tiles of any width equals that of single values, with rows contiguous or
-// apart, and with the output stored over the addend.
+// A fused epilogue of bfloat16 tiles gives the values of the epilogue computed element by element
+// on the tile's sums, for any width and for contiguous and padded rows. The output overwrites the
+// addend.
 TEST(GemmBf16, sums_are_followed_as_one_by_one) {
   constexpr int kDepth = 32, kMaxRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
