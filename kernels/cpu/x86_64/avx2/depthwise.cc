@@ -61,6 +61,31 @@ template <int kColumns, int kVectors>
   StoreWithEpilogue(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
 
+// Stores the sums of kColumns adjacent pixels from `pixel` on, 8 * kVectors channels from `first`
+// on.
+template <int kColumns, int kVectors>
+[[gnu::always_inline]] inline void StoreLineTile(const DepthwiseLinesF32& in, int pixel, int first,
+                                                 const __m256 (&sums)[kColumns][kVectors]) {
+  const auto step = static_cast<size_t>(in.channels);
+  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+  if (in.epilogue != nullptr) {
+    float values[kColumns * kVectors * 8];
+#pragma GCC unroll 12
+    for (int i = 0; i < kColumns; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        _mm256_storeu_ps(values + 8 * (i * kVectors + v), sums[i][v]);
+      }
+    }
+    return StoreTileWithEpilogue<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kColumns; ++i, out += step) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) _mm256_storeu_ps(out + 8 * v, sums[i][v]);
+  }
+}
+
 // Computes kColumns adjacent columns of a line, 8 * kVectors channels from `first` on. Inputs
 // shared by several columns are loaded once. Twelve sums are best: an addition has a latency of
 // four cycles at two per cycle, and out-of-order execution does not reach far into the next tile.
@@ -110,25 +135,8 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
       }
     }
   }
-  const int pixel = line * in.columns + piece.column;
-  float* out = in.out + static_cast<size_t>(pixel) * step + first;
   ClampRows(in.low, in.high, sums);
-  if (in.epilogue != nullptr) {
-    float values[kColumns * kVectors * 8];
-#pragma GCC unroll 12
-    for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        _mm256_storeu_ps(values + 8 * (i * kVectors + v), sums[i][v]);
-      }
-    }
-    return StoreTileWithEpilogue<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < kColumns; ++i, out += step) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) _mm256_storeu_ps(out + 8 * v, sums[i][v]);
-  }
+  StoreLineTile(in, line * in.columns + piece.column, first, sums);
 }
 
 // Tile functions for a number of columns: for one vector of channels, and for several at once if

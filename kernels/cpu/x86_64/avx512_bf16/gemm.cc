@@ -123,6 +123,45 @@ template <int kCount>
   return true;
 }
 
+// Stores the sums of rows [row, row + kCount), kWide vectors and, with kHalf, a half vector per
+// row.
+template <int kWide, bool kHalf, int kCount, int kVectors>
+[[gnu::always_inline]] inline void StoreBlock(const GemmTileBf16& tile, int row, int first,
+                                              int columns, const __m512 (&sums)[kCount][kVectors],
+                                              const __m256 (&halves)[kCount]) {
+  if (tile.epilogue != nullptr) {
+    if constexpr (kWide == 0) {
+      if (StorePairs(tile, row, halves)) return;
+    }
+    constexpr int kWidth = 16 * kWide + (kHalf ? 8 : 0);
+    alignas(64) float kept[kCount][kColumns];
+#pragma GCC unroll 16
+    for (int r = 0; r < kCount; ++r) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kWide; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
+      if constexpr (kHalf) {
+        _mm512_store_ps(kept[r] + 16 * kWide, _mm512_zextps256_ps512(halves[r]));
+      }
+    }
+    StoreRowsWithEpilogue(tile, row, kCount, first, columns < kWidth ? columns : kWidth, kept[0],
+                          kColumns);
+    return;
+  }
+  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
+  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+#pragma GCC unroll 16
+  for (int r = 0; r < kCount; ++r, out += tile.out_stride) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kWide; ++v) {
+      StoreClamped(sums[r][v], low, high, out + 16 * v, columns - 16 * v);
+    }
+    if constexpr (kHalf) {
+      StoreClamped(_mm512_castps256_ps512(halves[r]), low, high, out + 16 * kWide,
+                   columns - 16 * kWide);
+    }
+  }
+}
+
 // Multiplies rows [row, row + kCount) by kWide vectors of a panel and, with kHalf, a following half
 // vector; stores `columns` of the result.
 template <int kCount, int kWide, bool kHalf>
@@ -165,37 +204,7 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
     }
   }
   rounding.Finish();
-  if (tile.epilogue != nullptr) {
-    if constexpr (kWide == 0) {
-      if (StorePairs(tile, row, halves)) return;
-    }
-    constexpr int kWidth = 16 * kWide + (kHalf ? 8 : 0);
-    alignas(64) float kept[kCount][kColumns];
-#pragma GCC unroll 16
-    for (int r = 0; r < kCount; ++r) {
-#pragma GCC unroll 2
-      for (int v = 0; v < kWide; ++v) _mm512_store_ps(kept[r] + 16 * v, sums[r][v]);
-      if constexpr (kHalf) {
-        _mm512_store_ps(kept[r] + 16 * kWide, _mm512_zextps256_ps512(halves[r]));
-      }
-    }
-    StoreRowsWithEpilogue(tile, row, kCount, first, columns < kWidth ? columns : kWidth, kept[0],
-                          kColumns);
-    return;
-  }
-  const __m512 low = _mm512_set1_ps(tile.low), high = _mm512_set1_ps(tile.high);
-  float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
-#pragma GCC unroll 16
-  for (int r = 0; r < kCount; ++r, out += tile.out_stride) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kWide; ++v) {
-      StoreClamped(sums[r][v], low, high, out + 16 * v, columns - 16 * v);
-    }
-    if constexpr (kHalf) {
-      StoreClamped(_mm512_castps256_ps512(halves[r]), low, high, out + 16 * kWide,
-                   columns - 16 * kWide);
-    }
-  }
+  StoreBlock<kWide, kHalf>(tile, row, first, columns, sums, halves);
 }
 
 // Returns how many of the remaining `left` rows to process at once: kMax, or at most 8, and never
