@@ -425,7 +425,7 @@ TfLiteStatus PrepareHardSwish(TfLiteContext* context, TfLiteNode* node) {
   if (input->type == kTfLiteFloat32) return kTfLiteOk;
   const QuantizedHardSwish swish(input, output);
   if (!swish.valid()) {
-    return TensorError(context, output, "expected a scale of %g or more, found %g",
+    return TensorError(context, output, "expected a scale greater than %g, found %g",
                        static_cast<double>(input->params.scale / 128.0f),
                        static_cast<double>(output->params.scale));
   }

@@ -501,6 +501,27 @@ TEST(Softmax, long_flat_int8_rows_come_out_as_zero) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(2000, -128));
 }
 
+TEST(HardSwish, requires_an_output_scale_above_a_128th_of_the_input_scale) {
+  const struct {
+    float output_scale;
+    TfLiteStatus status;
+  } cases[] = {{0.0625f, kTfLiteError}, {0.0626f, kTfLiteOk}};
+  for (const auto& c : cases) {
+    ModelBuilder m;
+    const int a = m.AddTensor(kTfLiteInt8, {2}, "a", PerTensor(8.0f, 0));
+    const int out = m.AddTensor(kTfLiteInt8, {2}, "out", PerTensor(c.output_scale, 0));
+    m.AddOp(kTfLiteBuiltinHardSwish, {a}, {out}, schema::CreateHardSwishOptions(m.fbb()));
+    m.SetInputs({a});
+    m.SetOutputs({out});
+    TestInterpreter interpreter(m.Finish());
+    EXPECT_EQ(interpreter.Allocate(), c.status) << c.output_scale;
+    const bool reported = interpreter.log().find(
+                              "expected a scale greater than 0.0625, found "
+                              "0.0625") != std::string::npos;
+    EXPECT_EQ(reported, c.status == kTfLiteError) << interpreter.log();
+  }
+}
+
 TEST(Quantisation, what_makes_no_sense_is_refused) {
   const TensorExtras bad[] = {PerTensor(0.0f, 0),      PerTensor(-1.0f, 0),  PerTensor(NAN, 0),
                               PerTensor(kInfinity, 0), PerTensor(0.1f, 300), TensorExtras()};
