@@ -220,12 +220,12 @@ uninstall:
 wheel: command
 	@tools/make_wheel.py $(BUILD) build/wheel
 
-## deb      build Debian packages from an existing build into build/deb (docs/installing.md)
+## deb      build Debian packages into build/deb (docs/installing.md)
 ## deb-source  build them from the source package on a bare Debian with its Build-Depends (as root)
 ## deb-check  install, use and remove them and the wheel on a bare Debian, in a chroot (as root)
 .PHONY: deb deb-check deb-source
-deb: setup-check
-	@$(MAKE) command
+deb: setup-check configure
+	cmake --build $(BUILD) -j $(JOBS) --target installed
 	tools/make_debs.sh $(BUILD) build/deb
 deb-source: deb
 	tools/fresh.sh --source build/deb
