@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import zipfile
 
 from python_package import (BUILD, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
@@ -416,6 +417,25 @@ class DelegateTest(unittest.TestCase):
 
 
 class RunningTest(unittest.TestCase):
+
+    def test_interpreters_of_one_model_share_it(self):
+        path = str(pathlib.Path(FOLDER.name) / 'shared.tflite')
+        pathlib.Path(path).write_bytes(pathlib.Path(FLOAT).read_bytes())
+        os.utime(path, (1e9, 1e9))
+        self.assertIsNot(Interpreter(path)._model, Interpreter(path)._model,
+                         'the file is too new to be shared')
+        with unittest.mock.patch('deputy._model._MIN_AGE_NS', -1):
+            first, second = Interpreter(path), Interpreter(path)
+            self.assertIs(first._model, second._model)
+            # Another file with the same size and modification time under the same path.
+            other = pathlib.Path(path + '.new')
+            other.write_bytes(pathlib.Path(FLOAT).read_bytes())
+            os.utime(other, (1e9, 1e9))
+            other.replace(path)
+            self.assertIsNot(Interpreter(path)._model, first._model)
+        content = pathlib.Path(FLOAT).read_bytes()
+        first, second = Interpreter(model_content=content), Interpreter(model_content=content)
+        self.assertIs(first._model, second._model)
 
     def test_a_hundred_thousand_inferences_take_no_memory(self):
         interpreter = allocated(TINY)

@@ -16,6 +16,7 @@ import numpy as np
 from . import _checks, _explain, _native, _signature, _tensors
 from ._delegate import Delegate, load_delegate
 from ._guard import CallGuard
+from ._model import create_model
 from ._native import OK, Owned, last_error, library
 from ._preserve import PreservedTensors
 from ._reports import Reports
@@ -34,23 +35,6 @@ class OpResolverType(enum.Enum):
     BUILTIN = 1
     BUILTIN_REF = 2
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
-
-
-def _create_model(lib, path, content):
-    if path is not None and content is not None:
-        raise ValueError("Can't both provide `model_path` and `model_content`")
-    if path is None and content is None:
-        raise ValueError('`model_path` or `model_content` must be specified.')
-    if path is not None:
-        pointer = lib.TfLiteModelCreateFromFileWithErrorReporter(
-            _checks.path(path, 'model_path'), _native.quiet_reporter, None)
-    else:
-        content = _checks.content(content)
-        pointer = lib.TfLiteModelCreateWithErrorReporter(content, len(content),
-                                                         _native.quiet_reporter, None)
-    if not pointer:
-        raise ValueError(last_error())
-    return Owned(pointer, lib.TfLiteModelDelete, content)
 
 
 def _create_options(lib, reports, threads, resolver, policy, validation):
@@ -115,7 +99,7 @@ class Interpreter:
         self._live = _tensors.new_live_set()
         self.experimental_compress_quantization_zero_points = (
             experimental_compress_quantization_zero_points)
-        self._model = _create_model(lib, model_path, model_content)
+        self._model = create_model(lib, model_path, model_content)
         self._options = _create_options(lib, self._reports, num_threads,
                                         experimental_op_resolver_type, delegate_policy, validation)
         self._add_custom_ops(self._options.pointer)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of interpreters. Interpreters of one file, or of one bytes object, share the model while
+one of them exists, and with it the constants that the library unpacks or packs for its kernels.
+
+A file counts as unchanged if its device, inode, size and times are equal. A file whose times are
+younger than _MIN_AGE_NS is not shared, since a later change might leave them equal.
+"""
+import os
+import time
+import weakref
+
+from . import _checks, _native
+from ._native import Owned, last_error
+
+_MIN_AGE_NS = 2_000_000_000
+_models = weakref.WeakValueDictionary()
+
+
+def _file_key(path):
+    """Returns a key of the file's present contents; None if it has none that is safe."""
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    age = time.time_ns() - max(state.st_mtime_ns, state.st_ctime_ns)
+    if age < _MIN_AGE_NS:
+        return None
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
+def _owned(lib, pointer, content):
+    if not pointer:
+        raise ValueError(last_error())
+    return Owned(pointer, lib.TfLiteModelDelete, content)
+
+
+def _from_file(lib, path):
+    key = _file_key(path)
+    model = _models.get(key)
+    if model is None:
+        model = _owned(lib, lib.TfLiteModelCreateFromFileWithErrorReporter(
+            path, _native.quiet_reporter, None), None)
+        if key is not None and key == _file_key(path):
+            model = _models.setdefault(key, model)
+    return model
+
+
+def _from_content(lib, content):
+    # The model keeps `content`, so its id is not reused while the entry exists.
+    key = id(content)
+    model = _models.get(key)
+    if model is None:
+        model = _owned(lib, lib.TfLiteModelCreateWithErrorReporter(
+            content, len(content), _native.quiet_reporter, None), content)
+        model = _models.setdefault(key, model)
+    return model
+
+
+def create_model(lib, path, content):
+    """Returns the model of a file or of bytes; ValueError if it cannot be loaded."""
+    if path is not None and content is not None:
+        raise ValueError("Can't both provide `model_path` and `model_content`")
+    if path is None and content is None:
+        raise ValueError('`model_path` or `model_content` must be specified.')
+    if path is not None:
+        return _from_file(lib, _checks.path(path, 'model_path'))
+    return _from_content(lib, _checks.content(content))
