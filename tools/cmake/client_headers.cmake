@@ -95,6 +95,35 @@ foreach(header IN LISTS public_headers)
   deputy_write_header(deputy/${header} "${content}")
 endforeach()
 
+# TensorFlow Lite's C++ API: bindings/cpp/tensorflow/, installed under the same paths. The headers
+# below tflite/ and those of bindings/cpp/header_paths.txt, which describes its format, forward to
+# them.
+set(cpp_header_dir ${PROJECT_SOURCE_DIR}/bindings/cpp)
+file(GLOB_RECURSE cpp_headers RELATIVE ${cpp_header_dir} CONFIGURE_DEPENDS
+     bindings/cpp/tensorflow/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS bindings/cpp/header_paths.txt)
+file(STRINGS ${cpp_header_dir}/header_paths.txt cpp_forwards REGEX "^[^#]")
+foreach(header IN LISTS cpp_headers)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS bindings/cpp/${header})
+  file(READ ${cpp_header_dir}/${header} content)
+  deputy_write_header(${header} "${content}")
+  string(REGEX REPLACE "^tensorflow/lite/" "tflite/" short_path ${header})
+  list(APPEND cpp_forwards "${short_path} > ${header}")
+endforeach()
+foreach(line IN LISTS cpp_forwards)
+  if(NOT line MATCHES "^([^ ]+) > ([^ ]+)$")
+    message(FATAL_ERROR "bindings/cpp/header_paths.txt: cannot read line '${line}'")
+  endif()
+  set(installed_path ${CMAKE_MATCH_1})
+  get_filename_component(folder ${installed_path} DIRECTORY)
+  file(RELATIVE_PATH relative /${folder} /${CMAKE_MATCH_2})
+  string(CONCAT content
+    "// SPDX-License-Identifier: Apache-2.0\n"
+    "// Forwards to the header that holds these declarations.\n"
+    "#include \"${relative}\"  // IWYU pragma: export\n")
+  deputy_write_header(${installed_path} "${content}")
+endforeach()
+
 # MindSpore's headers: mindspore/<name>, and headers under the names of MindSpore's own tree that
 # forward to it.
 file(GLOB mindspore_headers RELATIVE ${PROJECT_SOURCE_DIR}/mindspore/include CONFIGURE_DEPENDS
