@@ -87,7 +87,7 @@ FREE = ('tests',)
 
 # Libraries restricted to some directories, by the prefix of their headers' names.
 LIBRARIES = {
-    ('flatbuffers/',): ('core/base', 'core/model', 'mindspore/ms', 'tools'),
+    ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'mindspore/ms', 'tools'),
     ('schema_generated.h',): ('core/support', 'core/model', 'mindspore/ms'),
     ('ms_generated.h',): ('mindspore/ms',),
     ('CLI/', 'nlohmann/'): ('tools',),

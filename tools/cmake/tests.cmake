@@ -11,6 +11,7 @@
 #   tests/gpu_cl        tests of the OpenCL delegate and their helpers, if OpenCL's headers exist
 #   tests/npu_stub      tests of the NPU stub
 #   tests/mindspore     tests of MindSpore's API, linked to the shared libraries like clients
+#   tests/bindings/cpp  tests of TensorFlow Lite's C++ API, likewise, in C++17
 #   tests/cases         the operator cases
 #   tests/conformance   runs and compares the cases: a library without googletest, for any program
 #   tests/conformance_client  a program that links the shared library and the conformance kit
@@ -40,6 +41,7 @@ macro(deputy_take_folder out folder)
   list(REMOVE_ITEM test_sources ${${out}})
 endmacro()
 deputy_take_folder(mindspore_test_sources mindspore)
+deputy_take_folder(cpp_api_test_sources bindings/cpp)
 deputy_take_folder(gpu_test_sources gpu_cl)
 deputy_take_folder(npu_test_sources npu_stub)
 deputy_take_folder(thread_test_sources threads)
@@ -167,17 +169,20 @@ function(deputy_add_test source)
   deputy_register_test(${name} ${name})
 endfunction()
 
-# deputy_add_tests(<program> SOURCES <file>... LINKS <library>...): one program of many files. Two
-# thirds of a test's compile time are common templates of googletest and the standard library: ten
-# files are compiled together, each in its own namespace. For ctest and for users each file appears
-# as a program, which is a link to the common one (tests/support/test_main.cc).
+# deputy_add_tests(<program> SOURCES <file>... LINKS <library>... [SEPARATE]): one program of many
+# files. Two thirds of a test's compile time are common templates of googletest and the standard
+# library: ten files are compiled together, each in its own namespace. SEPARATE disables that, and
+# leaves precompiled headers to the caller. For ctest and for users each file appears as a program,
+# which is a link to the common one (tests/support/test_main.cc).
 function(deputy_add_tests program)
-  cmake_parse_arguments(TESTS "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TESTS "SEPARATE" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${program} ${TESTS_SOURCES} tests/support/test_main.cc)
   target_link_libraries(${program} PRIVATE ${TESTS_LINKS} GTest::gmock)
   target_compile_options(${program} PRIVATE ${test_flags} -fPIC)
-  target_precompile_headers(${program} REUSE_FROM precompiled_for_tests)
-  deputy_compile_together(${program} 10)
+  if(NOT TESTS_SEPARATE)
+    target_precompile_headers(${program} REUSE_FROM precompiled_for_tests)
+    deputy_compile_together(${program} 10)
+  endif()
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(names "")
   foreach(source IN LISTS TESTS_SOURCES)
@@ -232,6 +237,7 @@ foreach(source IN LISTS c_test_sources)
 endforeach()
 
 include(tools/cmake/mindspore_tests.cmake)
+include(tools/cmake/cpp_api_tests.cmake)
 
 # The longest test is split into four entries that run in parallel; the first is already registered.
 set_tests_properties(conformance_test PROPERTIES ENVIRONMENT
@@ -289,7 +295,7 @@ add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 # Scripts: *_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means "skipped".
 file(GLOB_RECURSE script_tests CONFIGURE_DEPENDS tests/*_test.py)
 if(DEPUTY_SANITIZE)
-  list(FILTER script_tests EXCLUDE REGEX "/headers_test\\.py$")  # runs compilers on headers
+  list(FILTER script_tests EXCLUDE REGEX "headers_test\\.py$")  # runs compilers on headers
 endif()
 foreach(script IN LISTS script_tests)
   get_filename_component(name ${script} NAME_WE)
