@@ -21,7 +21,7 @@
 
 namespace deputy::hexagon {
 
-// A node of the host, which owns all of it.
+// View of a node; the host owns the memory to which it points.
 struct Node {
   const TfLiteContext* context;
   const TfLiteNode* node;

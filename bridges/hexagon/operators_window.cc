@@ -31,7 +31,8 @@ uint8_t ByteOf(const TfLiteTensor& tensor, size_t at) {
 
 // ---- Filters and biases -------------------------------------------------------------------------
 
-// Checks that an input is a constant filter of 8 bits with one scale, or one per channel.
+// Checks that input 1 is a constant filter of input 0's type with one scale, or one per channel,
+// all within a factor of 1024.
 Refusal CheckFilter(const Node& node, int channel_dimension) {
   const TfLiteTensor* filter = node.input_count() > 1 ? node.input(1) : nullptr;
   if (filter == nullptr || !IsConstant(*filter)) {
