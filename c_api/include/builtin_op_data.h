@@ -718,7 +718,7 @@ typedef struct TfLiteVarHandleParams {
 
 // Parameters of RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL.
 typedef struct TfLiteRandomParams {
-  // First seed; if both seeds are 0, the kernel chooses.
+  // First seed; if both seeds are 0, the kernel chooses unpredictable ones.
   int seed;
   // Second seed; see `seed`.
   int seed2;

@@ -51,9 +51,9 @@ typedef enum TfLiteBufferAttrKey {
   kTfLiteBufferAttrKeySize = 5,
   // True if the memory is coherent between host and device at present, a bool.
   kTfLiteBufferAttrKeyCurrentHostCoherencyState = 6,
-  // True if it should be coherent, a bool.
-  kTfLiteBufferAttrKeyPreferredHostCoherencyState = 7,
   // True if the memory should be coherent between host and device, a bool.
+  kTfLiteBufferAttrKeyPreferredHostCoherencyState = 7,
+  // True if the host's cache is up to date at present, a bool.
   kTfLiteBufferAttrKeyCurrentHostCacheState = 8,
   // True if the host's cache should be up to date, a bool.
   kTfLiteBufferAttrKeyPreferredHostCacheState = 9,
