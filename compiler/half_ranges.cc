@@ -14,7 +14,7 @@ using enum ScalarOp;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Maximum factor, in either direction, by which a scaled ordinary value still counts as ordinary.
+// Maximum factor by which an ordinary value may be scaled, up or down, and still be ordinary.
 constexpr double kMaxGain = 0x1p10;
 // Assumed magnitude of an ordinary value. Constants of up to kMaxGain times this, 2^16, may be
 // added to one.

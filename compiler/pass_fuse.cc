@@ -115,9 +115,9 @@ class ElementwiseFusion {
 
 // ---- Epilogues ----------------------------------------------------------------------------------
 
-// Returns the input of an element-wise operation into whose producer's epilogue the operation may
-// be fused; kNoValue if there is none. Of several inputs, returns the one that is produced last, so
-// that the others are available.
+// Returns an input of an element-wise operation if the operation may be fused into the epilogue of
+// the input's producer; kNoValue if there is no such input. Of several, returns the one that is
+// produced last, so that the others are available.
 ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
   ValueId element = kNoValue;
   const Operation* last = nullptr;

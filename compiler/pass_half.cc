@@ -14,8 +14,8 @@
 namespace deputy::compiler {
 namespace {
 
-// Marks the values whose type is fixed because they are inputs or outputs of the graph, or share
-// the memory of one: a view uses its source's memory.
+// Marks the values whose type is fixed: inputs and outputs of the graph, constants, and values that
+// share the memory of one, since a view uses its source's memory.
 std::vector<bool> FindBoundary(const Graph& graph) {
   std::vector<size_t> root(graph.values.size());
   std::iota(root.begin(), root.end(), size_t{0});

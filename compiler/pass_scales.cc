@@ -4,7 +4,8 @@
 // constants c and d per channel, c * conv(x) + d is a convolution with other weights and another
 // bias, and so is conv(c * x + d), unless the image is padded: padding is 0 and not d. Neither is
 // applied if a product of a constant and a weight leaves the range of the type in which weights are
-// stored, nor if x is stored as float16, which may hold c * x but not x.
+// stored. The latter is not applied if x would be stored as float16 and is not known to fit, since
+// float16 may hold c * x but not x.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -306,8 +307,9 @@ bool StaysInside(int extent, int before, int window, int dilation, int stride, i
   return before <= 0 && (outputs - 1) * stride - before + (window - 1) * dilation < extent;
 }
 
-// Returns whether, in each output, every weight is multiplied with every channel's offset equally
-// often; then the offsets fold into the bias.
+// Returns whether the channels' offsets add the same number to all outputs that share a bias, so
+// that they fold into the bias: windows must not reach into the padding, and the right factor must
+// not have batches.
 bool CanFoldOffsets(const Rewrite& rewrite, const Operation& operation) {
   const Shape& in = rewrite.value(operation.inputs[0]).shape;
   const Shape& out = rewrite.value(operation.output()).shape;
