@@ -25,7 +25,7 @@ char* ScratchArena::Acquire(size_t bytes, const Limits& limits) {
   const size_t begin = pieces_.empty() ? 0 : pieces_.back().end;
   size_t end;
   if (!AddSizes(begin, rounded, &end)) return nullptr;
-  // The announced size may not be available while this smaller one is.
+  // If the announced size is not available, the smaller size that is needed now may be.
   if (pieces_.empty() && !Grow(std::max(end, announced_bytes_), limits)) Grow(end, limits);
   if (end <= block_.size()) {
     pieces_.push_back({end, {}});

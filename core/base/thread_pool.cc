@@ -9,8 +9,8 @@
 // is lost.
 //
 // The caller never waits for a worker to start. If all workers are asleep, disabled, missing or
-// starved, the caller computes every tile itself. For the same reason a forked child and a second
-// concurrent caller need no special handling.
+// starved, the caller computes every tile itself. A second concurrent caller does the same, and so
+// does one in a forked child while another caller resets the pool.
 #include "core/base/thread_pool.h"
 
 #include <linux/futex.h>

@@ -32,7 +32,7 @@ class Interpreter final : public InterpreterState {
   // Accepts any pointer.
   Subgraph* FindOwner(const TfLiteTensor* tensor) const;
 
-  // Operations on subgraph 0, as called through the C API's interpreter.
+  // Calls of the client, on subgraph 0 unless they name a subgraph.
   TfLiteStatus AllocateTensors();
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override;

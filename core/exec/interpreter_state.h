@@ -75,7 +75,7 @@ class InterpreterState {
                                                   : nullptr;
   }
 
-  // Calls of the client on any subgraph, which Cancel can end. Invoke counts as one inference,
+  // Calls of the client on any subgraph; Cancel can end them. Invoke counts as one inference,
   // regardless of the subgraphs that it calls.
   virtual TfLiteStatus AllocateTensors(Subgraph* subgraph) = 0;
   virtual TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) = 0;

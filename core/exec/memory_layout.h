@@ -59,8 +59,8 @@ class MemoryLayout {
 
   // Returns the address of a tensor in either block, null if it has none.
   char* Address(int tensor) const;
-  // Number of tensors with memory. Entries of the arena come first, then those of the persistent
-  // block, each by tensor index.
+  // placed_count() is the number of tensors with memory, placed() describes one of them. Tensors of
+  // the arena come first, then those of the persistent block, each sorted by tensor index.
   size_t placed_count() const { return arena_.placed().size() + persistent_.placed().size(); }
   TensorMemory placed(size_t entry) const;
   const Arena& arena() const { return arena_; }

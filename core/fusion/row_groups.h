@@ -16,10 +16,10 @@ namespace deputy {
 // Adds row-wise groups of nodes that are in none of `groups` yet; `groups` stays sorted by head.
 //
 // A group begins with a product, a MEAN of rows, or a TRANSPOSE that gathers rows. It grows by
-// nodes that read its values, and by products whose rows one of its nodes combines with its own.
-// Only the last node's output is read outside. The head is the last product, or else the last
-// TRANSPOSE: the group runs at the head's position, so all external inputs must be computed before
-// it.
+// nodes that read its values, and by products if a node of the group combines their rows with rows
+// of the group. Only the last node's output is read outside. The head is the last product, or else
+// the last TRANSPOSE: the group runs at the head's position, so all external inputs must be
+// computed before it.
 //
 // TRANSPOSEs of a group do not run:
 // - A TRANSPOSE at the begin gathers rows; or, if a later one restores the order, leaves elements

@@ -25,7 +25,7 @@ class ModelBytes {
   ModelBytes(const ModelBytes&) = delete;
   ModelBytes& operator=(const ModelBytes&) = delete;
 
-  // Uses the caller's memory in place, which must outlive this object. Unaligned memory is copied.
+  // Uses the caller's memory in place; it must outlive this object. Unaligned memory is copied.
   bool Borrow(const void* data, size_t size, const Limits& limits, ErrorReporter* reporter);
   // Maps the file and keeps its descriptor. If the file shrinks later, its bytes cannot be read.
   bool Map(const char* path, ErrorReporter* reporter);
