@@ -69,8 +69,8 @@ std::string MakeFile(const Digest& key, std::string_view binary, std::string_vie
   return file + payload;
 }
 
-// Parses a file. Returns "" or the reason why the file is invalid. Checks lengths first, then the
-// digest; data after the header is not interpreted before.
+// Parses a file. Returns "" or the reason why the file is invalid. Checks the header, then the
+// digest, and only then interprets the payload.
 std::string ParseFile(std::string_view file, const Digest& key, CachedProgram* out_program) {
   if (file.size() < kHeaderLength) return "the file is truncated";
   if (file.substr(0, kMagic.size()) != kMagic) return "not a program file";

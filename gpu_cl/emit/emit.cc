@@ -62,7 +62,8 @@ namespace {
 
 // Returns a work-group size that divides the global size and fills waves of 32: up to 128 items,
 // fewer if compute units would be left without work, preferably 8 or more neighbours along the
-// first dimension. Returns zeros if no group is at least half full.
+// first dimension. Returns zeros if the best weighted size (see `value`) is below half of the
+// maximum.
 std::array<size_t, 3> WholeGroup(const std::array<size_t, 3>& global, size_t units) {
   constexpr size_t kWave = 32, kMaxGroupItems = 128, kNeighbours = 8;
   const size_t all = global[0] * global[1] * global[2];

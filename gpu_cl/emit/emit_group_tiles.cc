@@ -148,7 +148,8 @@ class GroupTileWriter {
     }
   }
 
-  // Declares the positions of the rows that the item loads.
+  // Declares the positions of the left side's rows that the item loads, and variables for its loads
+  // of both sides.
   void DeclareLoads() {
     k_.Line("const int quarter = item % 4 * 4;");
     for (int j = 0; j < LeftLoads(); ++j) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products for CPUs: a work-item computes tiles of the output of a few rows and a few vectors of
-// columns. Measured with PoCL, the following matters: every sum is a variable of its own, so that
+// Products in tiles of single work-items, for CPUs and for products on GPUs that group tiles do not
+// compute: a work-item computes tiles of the output of a few rows and a few vectors of columns.
+// Measured with PoCL on CPUs, the following matters: every sum is a variable of its own, so that
 // the compiler keeps it in a register; vectors are written explicitly; the filter is read
-// sequentially, in panels as wide as the tile. Local memory is not used.
+// sequentially, in panels as wide as the tile. Local memory is used only by variants in which items
+// share the filter (KernelChoice::sharing).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -220,13 +222,14 @@ class TileWriter {
     in_shared_ = false;
   }
 
-  // Adds the products of the elements aR[index] and a row of the filter, for all R.
+  // Adds the products of a<r>[index] and a row of the filter, for each row r of the tile; a<r> is
+  // an address in the left side.
   void Accumulate(const std::string& index) {
     AddProducts([&](int r) { return Load({"a" + Decimal(r), left_}, index); });
   }
 
-  // Adds the products of four elements and four rows of the filter, for all R: the elements are
-  // texel aR + index of an image. If `may_miss`, a negative aR denotes zeros.
+  // Adds the products of the four elements of texel a<r> + index of an image and four rows of the
+  // filter, for each row r of the tile. If `may_miss`, a negative a<r> denotes zeros.
   void AccumulateTexels(const std::string& image, const std::string& index, bool may_miss) {
     for (int r = 0; r < tile_.rows; ++r) {
       const std::string a = "a" + Decimal(r);

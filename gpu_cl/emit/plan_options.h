@@ -37,12 +37,12 @@ struct PlanOptions {
   // Approximate number of work-items that keeps the device busy.
   int items = 16;
   // True if work-groups compute tiles of products cooperatively through local memory
-  // (emit_group_tiles.cc); `units` is the device's number of compute units. Otherwise each item
-  // computes its own tile.
+  // (emit_group_tiles.cc). Otherwise each item computes its own tile.
   bool group_tiles = false;
   // True if group tiles use NVIDIA's matrix units (emit_matrix_tiles.cc) for the products that
   // these support.
   bool matrix_units = false;
+  // Number of the device's compute units.
   int units = 1;
   // True if the plan chooses group sizes of kernels without a required size, for devices that run
   // 32 items at a time. Otherwise the driver chooses them.
