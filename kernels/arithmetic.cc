@@ -5,10 +5,11 @@
 // each quantisation, run through one plan.
 //
 // The output takes the type of the inputs whatever the model declares. Integers wrap, except that
-// DIV of the minimum integer by -1 is the maximum. Quantised ADD, SUB and DIV use TensorFlow Lite's
-// integer algorithms in both arithmetic modes; 8-bit MUL requantises in float by default. int16
-// without scales is a plain integer in ADD and MUL. int16 ADD and SUB whose scales are powers of
-// two and whose zero points are 0 shift one input and saturate, unless pot_scale_int16 is false.
+// DIV of the minimum integer by -1 is the maximum. Quantised operators use TensorFlow Lite's
+// integer algorithms; the default arithmetic computes 8-bit ADD and SUB in float if that is precise
+// enough, and requantises 8-bit MUL in float. int16 without scales is a plain integer in ADD and
+// MUL. int16 ADD and SUB whose scales are powers of two and whose zero points are 0 shift one input
+// and saturate, unless pot_scale_int16 is false.
 #include <bit>
 #include <cmath>
 #include <complex>

@@ -2,7 +2,8 @@
 //
 // MAXIMUM, MINIMUM, POW, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, BITWISE_XOR and RIGHT_SHIFT with
 // broadcasting, and ATAN2 of two tensors of one shape. Quantised MAXIMUM and MINIMUM compare
-// quantised values whatever the scales, which converters make equal. int8 SQUARED_DIFFERENCE uses
+// quantised values: in the default arithmetic after rescaling the inputs to the output's scale
+// (common/rescale.h), in the reference arithmetic whatever the scales. int8 SQUARED_DIFFERENCE uses
 // TensorFlow Lite's integer algorithm in both arithmetic modes.
 //
 // Behaviour that upstream leaves undefined is defined here: integer POW saturates; FLOOR_DIV and

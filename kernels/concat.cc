@@ -3,7 +3,8 @@
 // Joining tensors along an axis and splitting them: CONCATENATION and PACK; SPLIT, SPLIT_V and
 // UNPACK. In both directions each part is one contiguous run per element of the outer axes.
 //
-// Only uint8 CONCATENATION may rescale its parts. The axis of SPLIT and the axis and sizes of
+// The default arithmetic rescales quantised parts (common/rescale.h); the reference arithmetic,
+// like upstream, only those of uint8 CONCATENATION. The axis of SPLIT and the axis and sizes of
 // SPLIT_V may be known only at run time.
 #include <algorithm>
 #include <array>

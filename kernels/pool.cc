@@ -3,8 +3,9 @@
 // AVERAGE_POOL_2D and MAX_POOL_2D on float32, int8, uint8 and int16, and L2_POOL_2D on float32,
 // NHWC. Padding is ignored: averages divide by the number of taps inside the input.
 //
-// Quantised values are averaged and compared without rescaling. As in upstream, the output's scale
-// is assumed to be the input's and is only used for the fused activation.
+// The default arithmetic rescales quantised averages, and the input of MAX_POOL_2D, to the output's
+// scale. The reference arithmetic does not: as in upstream, the output's scale is assumed to be the
+// input's and is only used for the fused activation.
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"

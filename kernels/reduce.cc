@@ -4,10 +4,11 @@
 // are merged; then the input is read once and its elements are folded into accumulators, on all
 // threads. The partition of the work depends only on the shape, and so do the bits of a float sum.
 //
-// Quantised SUM and MEAN add quantised values and rescale once; MAX and MIN compare quantised
-// values and therefore require equal scales; PROD rescales after every factor, with a narrower
-// fixed-point multiplication of 64-bit numbers. int16 is symmetric. Reference and default
-// arithmetic are the same here.
+// Quantised SUM and MEAN add quantised values and rescale once: exactly in the default arithmetic,
+// like upstream in the reference arithmetic (sums of 32 bits, a fixed-point factor). MAX and MIN
+// compare quantised values; the default arithmetic rescales the result (common/rescale.h), the
+// reference arithmetic requires equal scales. PROD rescales after every factor in both, with a
+// narrower fixed-point multiplication of 64-bit numbers. int16 is symmetric.
 #include <cmath>
 
 #include "core/kernel_api/fusion.h"
@@ -640,8 +641,8 @@ TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePl
   return kTfLiteOk;
 }
 
-// Computes sums of quantised values in 32 bits, which are vectorised, if they cannot overflow,
-// otherwise in 64 bits.
+// Computes sums of quantised values in 32 bits if they cannot overflow, because such sums are
+// vectorised; otherwise in 64 bits.
 template <typename T>
 TfLiteStatus SumExactly(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan,
                         int64_t divisor) {
@@ -698,8 +699,7 @@ TfLiteStatus EvalSum(TfLiteContext* context, TfLiteNode* node) {
   return FoldElements<FoldSum>(context, node, plan);
 }
 
-// Computes MEAN of types without scales. Integers are truncated towards zero. The mean of no
-// elements is NaN, or 0 for types without NaN.
+// Computes MEAN of integers without scales, truncated towards zero. The mean of no elements is 0.
 TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kInt32Bit | kInt64Bit>(context, input, [&](auto tag) -> TfLiteStatus {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mathematical functions of one value. Quantised types follow TensorFlow Lite's algorithms in both
-// arithmetic modes: 8-bit types use a table made in prepare, int16 is computed element by element
-// or with the interpolating table.
+// Mathematical functions of one value. Quantised types, except for NEG, follow TensorFlow Lite's
+// algorithms in both arithmetic modes: 8-bit types use a table made in prepare, int16 is computed
+// element by element or with the interpolating table.
 //
 // Three peculiarities are upstream's: in the reference arithmetic NEG negates quantised values and
 // ignores scales and zero points; int16 ABS without quantisation operates on the integers; SQRT
@@ -213,9 +213,9 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
   }
 }
 
-// Returns true if NEG negates real numbers, which is the default arithmetic. Upstream's kernel
-// negates quantised values, which is correct only for zero points of 0, equal scales and all values
-// but the minimum.
+// Returns true if NEG negates the real numbers that quantised values represent, as the default
+// arithmetic does. Upstream's kernel negates quantised values, which is correct only for zero
+// points of 0, equal scales and all values but the minimum.
 bool NegatesReals(TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* output) {
   return (input->type == kTfLiteInt8 || input->type == kTfLiteInt16) &&
          input->type == output->type && input->params.scale > 0.0f && output->params.scale > 0.0f &&

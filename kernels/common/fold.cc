@@ -46,7 +46,7 @@ TfLiteStatus MakeOutputsPersistent(TfLiteContext* context, const TfLiteNode* nod
   return kTfLiteOk;
 }
 
-// Returns to the arena the outputs that the previous prepare made persistent.
+// Undoes the folding by the previous prepare: persistent outputs become arena tensors again.
 void UnfoldOutputs(TfLiteContext* context, const TfLiteNode* node) {
   for (const int index : Indices(node->outputs)) {
     if (index == kTfLiteOptionalTensor) continue;

@@ -162,8 +162,7 @@ TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 // CheckNoZeroPoint checks that the zero point is 0; CheckSymmetric checks it for int16 only.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
-// Checks that both tensors are quantised in the same way: operators that only move or compare
-// values do not rescale.
+// Checks that both tensors are quantised in the same way, for kernels that do not rescale.
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
 

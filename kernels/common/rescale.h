@@ -22,8 +22,8 @@ namespace deputy {
 struct MoveScales {
   // If bit i is set, input i is rescaled to the scale of output 0 before the kernel runs.
   uint32_t inputs = 0;
-  // If `inputs` is 0: index of the input from whose scale the outputs are rescaled to their own
-  // after the kernel has run; -1 if nothing is rescaled.
+  // If `inputs` is 0: index of the input whose scale the kernel's results have, before they are
+  // rescaled to the scales of the outputs; -1 if nothing is rescaled.
   int source = -1;
 };
 

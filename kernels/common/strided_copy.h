@@ -75,7 +75,7 @@ class StridedCopy {
   bool blocked_ = false;
 };
 
-// Strides of a dense tensor of these extents, in elements.
+// Strides of a dense tensor with the extents `dims`, in elements.
 class DenseSteps {
  public:
   explicit DenseSteps(std::span<const int> dims) {

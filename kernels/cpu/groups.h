@@ -2,8 +2,8 @@
 //
 // Kernel groups: functions that share a memory layout (packing, tile sizes). Each group is selected
 // by the features that its tables require (kernels.inc), and its implementations may tile and pack
-// differently. Every implementation sums each result in ascending order of depth, so that a result
-// does not depend on how the work was partitioned.
+// differently. Every implementation sums each result in an order that depends only on the
+// operator's shape, so that a result does not depend on how the work was partitioned.
 #ifndef DEPUTY_KERNELS_CPU_GROUPS_H_
 #define DEPUTY_KERNELS_CPU_GROUPS_H_
 

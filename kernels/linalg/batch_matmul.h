@@ -8,7 +8,7 @@
 
 namespace deputy {
 
-// OpDef::init and OpDef::free of BATCH_MATMUL: create and destroy the data of a node.
+// OpDef::init, free, prepare and invoke of BATCH_MATMUL.
 void* NewBatchMatMul(TfLiteContext* context, const char* buffer, size_t length);
 void DeleteBatchMatMul(TfLiteContext* context, void* user_data);
 TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node);

@@ -23,7 +23,7 @@ struct IntegerLstmSequence {
 // An int8 matrix, [units][depth], whose products are scaled by a fixed-point factor.
 class IntegerMatrix {
  public:
-  // Prepares products of at most `rows` vectors at a time, which have the zero point `zero_point`.
+  // Prepares products with at most `rows` vectors at a time, whose zero point is `zero_point`.
   void Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point, double factor);
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
   size_t ScratchBytes(int workers) const;

@@ -131,8 +131,9 @@ class Weights {
 template <int kColumns>
 using Sums = __m256i[kColumns][2];
 
-// Adds the products of input column `input_column`, interleaved with its pair, to the columns whose
-// windows contain it. Only every kEvery-th tap has weights.
+// Adds the products of input column `input_column` to the columns whose windows contain it. `words`
+// interleaves it with the column below it or, if kEvery is 2, with the next column. Only every
+// kEvery-th tap has weights.
 template <int kSize, int kStride, int kEvery, int kColumns>
 [[gnu::always_inline]] inline void AddInputColumn(int input_column, __m256i words,
                                                   const Weights& weights, Sums<kColumns>& sums) {

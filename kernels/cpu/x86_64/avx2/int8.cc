@@ -136,8 +136,8 @@ template <int kRows, int kVectors, bool kPlain>
   const int wide = kPlain ? 8 * kVectors : Min(job.columns - column, 8 * kVectors);
   __m256 factors[kVectors];
   LoadFactors<kVectors, kPlain>(job, column, factors);
-  // Number of rows narrowed together, which have four vectors of sums. Each 128-bit lane of the
-  // result has half of each vector.
+  // Number of rows that are narrowed together: their sums are four vectors. Each 128-bit lane of
+  // the result has half of each vector.
   constexpr int kTogether = 4 / kVectors;
   const auto words = [&](int r) {
     const int next = r + 1 < kRows ? r + 1 : r;
