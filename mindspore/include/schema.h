@@ -114,7 +114,7 @@ class Primitive {
     return static_cast<PrimitiveType>(DeputyMSPrimitiveType(primitive_));
   }
   std::string type_name() const { return DeputyMSPrimitiveTypeName(primitive_); }
-  // Return code, version and custom name of the operator in TensorFlow Lite's schema.
+  // Code, version and custom name of the operator in TensorFlow Lite's schema.
   int builtin_code() const { return DeputyMSPrimitiveBuiltinCode(primitive_); }
   int version() const { return DeputyMSPrimitiveVersion(primitive_); }
   std::string custom_name() const { return DeputyMSPrimitiveCustomName(primitive_); }
@@ -133,7 +133,8 @@ class Primitive {
     }
     return false;
   }
-  // Return an attribute, or `default_value` if no attribute has this name and kind.
+  // Return an attribute. If no attribute has this name and kind, the result is `default_value`, or
+  // empty for a list or string.
   int64_t GetInt(const char* name, int64_t default_value = 0) const {
     DeputyMSPrimitiveGetInt(primitive_, name, &default_value);
     return default_value;
