@@ -25,8 +25,9 @@ static bool IsIn(const TfLiteIntArray* list, int value) {
 /* ---- Importing --------------------------------------------------------------------------------
  */
 
-/* Imports the DEQUANTIZE of a float16 constant whose float32 output is used outside of the
- * partition (deputy/delegate_helper.h). Inside, the constant is used directly. */
+/* Imports the DEQUANTIZE of a float16 constant. Adds an operation only if the float32 output is
+ * used outside of the partition (deputy/delegate_helper.h); inside, the constant is used
+ * directly. */
 static bool ImportDequantize(NpuImport* import, const TfLiteDelegateParams* params) {
   const int output = import->node->outputs->data[0];
   if (!IsIn(params->output_tensors, output)) return true;

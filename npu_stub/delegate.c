@@ -192,10 +192,10 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
   state->users = 1;
   state->base.data_ = state;
   state->base.Prepare = Prepare;
-  /* With AllowDynamicTensors a new input shape only prepares the nodes again, which can refuse;
-   * without it, the runtime undoes the delegate and builds again. In both cases the compiled
-   * shapes are the interpreter's, because those of the file may be placeholders or older than a
-   * resize. */
+  /* With AllowDynamicTensors a new input shape only prepares the nodes again, and a prepare may
+   * refuse the shape; without it, the runtime undoes the delegate and builds again. In both cases
+   * the compiled shapes are the interpreter's, because those of the file may be placeholders or
+   * older than a resize. */
   const bool redelegate = strcmp(state->options.resize, "redelegate") == 0;
   state->base.flags = redelegate ? kTfLiteDelegateFlagsNone
                                  : kTfLiteDelegateFlagsAllowDynamicTensors |

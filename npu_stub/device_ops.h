@@ -44,7 +44,7 @@ static inline const void* NpuInData(const NpuWork* work, int32_t i) {
 }
 static inline void* NpuOutData(const NpuWork* work) { return work->buffers[work->op->output]; }
 
-/* Returns the extents right-aligned in four dimensions, with leading extents of 1. */
+/* Sets `out` to the extents right-aligned in four dimensions, with leading extents of 1. */
 static inline void NpuExtents(const NpuTensor* tensor, int64_t out[NPU_MAX_RANK]) {
   for (int32_t i = 0; i < NPU_MAX_RANK; ++i) {
     const int32_t at = i - (NPU_MAX_RANK - tensor->rank);
@@ -52,8 +52,8 @@ static inline void NpuExtents(const NpuTensor* tensor, int64_t out[NPU_MAX_RANK]
   }
 }
 
-/* Returns the strides in elements of four extents. With `to`, the stride is 0 where an extent of
- * 1 is broadcast to that of `to`. */
+/* Sets `out` to the strides, in elements, of four extents. With `to`, the stride is 0 where an
+ * extent of 1 is broadcast to that of `to`. */
 static inline void NpuSteps(const int64_t extents[NPU_MAX_RANK], const int64_t* to,
                             int64_t out[NPU_MAX_RANK]) {
   int64_t step = 1;

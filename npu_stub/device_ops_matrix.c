@@ -37,7 +37,7 @@ static void Product(Matrix a, Matrix b, const float* bias, int64_t m, int64_t n,
   }
 }
 
-/* Returns the strides between matrices along the two batch axes. */
+/* Sets `steps` to the strides of a tensor; the first two are those between matrices. */
 static void BatchSteps(const NpuTensor* tensor, const int64_t out[NPU_MAX_RANK],
                        int64_t steps[NPU_MAX_RANK]) {
   int64_t extents[NPU_MAX_RANK];
@@ -187,7 +187,7 @@ static void StartReduction(const NpuWork* work, int64_t count) {
   }
 }
 
-/* Returns the strides in the output along the input's four axes: 0 for reduced axes. */
+/* Sets `steps` to the strides in the output along the input's four axes: 0 for reduced axes. */
 static void OutputSteps(const NpuWork* work, const int64_t in[NPU_MAX_RANK],
                         int64_t steps[NPU_MAX_RANK]) {
   const int32_t mask = work->op->attributes[kNpuAxisMask] << (NPU_MAX_RANK - NpuIn(work, 0)->rank);
