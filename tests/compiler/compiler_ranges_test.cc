@@ -264,8 +264,8 @@ TEST(FoldScales, keeps_weights_in_the_range_of_float16) {
   EXPECT_EQ(Folded(false, kTfLiteFloat16, 1e-3F, 1e-9F), 1) << "float16 has none of both";
 }
 
-// Folding `scale` into the weights stores x in place of scale * x, which must not leave the range
-// of float16.
+// Folding `scale` into the weights stores x in place of scale * x; x must not leave the range of
+// float16.
 TEST(FoldScales, stores_no_unscaled_value_as_float16) {
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 0.1F, 1), 0);
   EXPECT_EQ(Folded(true, kTfLiteFloat16, 10, 1), 0);

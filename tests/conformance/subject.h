@@ -15,8 +15,8 @@ namespace deputy::conformance {
 
 struct Subject {
   std::string name;  // name of the operator and its type: "CONV_2D float32"
-  // A model of the operator three times in sequence, with one input and one output of shape
-  // kSubjectShape.
+  // A model of the operator three times in sequence, with one input and one output. Both have the
+  // shape [1, 8, 8, kSubjectChannels].
   std::vector<uint8_t> model;
   // Models with the operator in control flow. `branches`: an IF with the operator once in one
   // branch and twice in the other (inputs: bool [1], and the tensor). `loop`: a WHILE that runs the

@@ -185,8 +185,8 @@ size_t OperandsOf(int32_t builtin_code) {
   }
 }
 
-// Returns why elementwise.c may refuse the node. Only the delegate can read a fused activation, so
-// for that its own reason is accepted.
+// Returns why elementwise.c may refuse the node. A fused activation is visible only to the
+// delegate, whose own reason is therefore accepted.
 std::string Elementwise(const NodeLeft& node) {
   const size_t operands = OperandsOf(node.builtin_code);
   if (operands == 0) return "only twelve operators";

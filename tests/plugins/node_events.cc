@@ -82,7 +82,8 @@ TfLiteStatus Misbehave(const std::string& mode, DeputyNodeEventCallback callback
   if (mode == "throw") throw std::runtime_error("of node_events");
   if (mode == "small") callback(user_data, &event);
   if (mode == "null") callback(user_data, nullptr);
-  // With the two events of the option these are as many as the runtime accepts, or one more.
+  // Number of further events: with the two of the option, as many as the runtime accepts, or one
+  // more.
   const int more = mode == "maximum" ? 65534 : mode == "excess" ? 65535 : 0;
   for (int i = 0; i < more; ++i) callback(user_data, &event);
   return mode == "error" ? kTfLiteError : kTfLiteOk;

@@ -129,8 +129,8 @@ TfLiteRegistration RecordRegistration(void) {
   return registration;
 }
 
-// A shorter struct ends at the end of a block and is followed by garbage, so that reading beyond it
-// is detected.
+// Returns a registration of an older, shorter type. Garbage follows it, so that a read beyond its
+// end is detected.
 #define SHORT_REGISTRATION(type)                                   \
   static struct {                                                  \
     type registration;                                             \

@@ -27,8 +27,9 @@ class TestInterpreter {
   TestInterpreter(const TestInterpreter&) = delete;
   TestInterpreter& operator=(const TestInterpreter&) = delete;
 
-  // Null if the model or interpreter was refused. The interpreter has a custom operator Backwards,
-  // which reverses the elements of a float32 tensor and which no delegate supports.
+  // model() and get() return null if the model or interpreter was refused. The interpreter has a
+  // custom operator Backwards, which reverses the elements of a float32 tensor and which no
+  // delegate supports.
   TfLiteModel* model() const { return model_; }
   TfLiteInterpreter* get() const { return interpreter_; }
   // Returns all messages reported so far, one per line.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests tensors that several nodes may write, variables, and tensors that custom operators modify
-// in place: supported while they keep their shape; a node that would change the shape for an
-// earlier node is refused.
+// in place. They are supported while they keep their shape; a node that would change the shape for
+// an earlier node is refused.
 
 #include "core/exec/shared_shapes.h"
 

@@ -134,7 +134,7 @@ class GraphWriter {
     if (!is_int8() && Pick(0, 5) == 0) from = AddScale(from);
     if (Pick(0, 3) == 0) {
       from = AddPad(from, {Pick(0, 2), Pick(0, 2), Pick(0, 2), Pick(0, 2)}, 0);
-      // A node between the PAD and the layer, whose output needs memory there.
+      // A node between the PAD and the layer; its output needs memory at that position.
       if (Pick(0, 1) == 0) AddMap(Source());
     }
     const bool depthwise = Pick(0, 1) == 0;

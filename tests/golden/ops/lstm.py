@@ -274,7 +274,7 @@ def _basic_cases():
     yield basic("i8", types=["i8", "i8", "i8", "i32", "i16"], name="refused_basic_i8")
 
 
-# Indices of the second cell's tensors minus those of the first cell, by group.
+# Index of the second cell's first tensor in each group; the keys are those of the first cell.
 BACKWARD = {INPUT: 18, RECURRENT: 22, PEEPHOLE: 26, BIAS: 29, PROJECTION: 33}
 AUXILIARY, AUXILIARY_WEIGHTS = 39, (40, 44)
 

@@ -117,8 +117,9 @@ def stablehlo(type="f32", x=(4, 5), window=(2, 2), strides=(), dilations=(), bas
          **({"StablehloReduceWindowOptions": table} if options else {}))
     m.next_subgraph()
     a, b = m.input(type, ()), m.input(type, ())
+    # Every operator of the body reads the body's inputs; the last result is the body's output. Only
+    # a body of one operator is valid.
     for _ in range(length):
-        # The output of each operator of the body is the input of the next one.
         kind = OPTIONS_OF.get(body)
         a = m.tensor(type, ())
         m.op(body, [0, b], [a], **({kind: {}} if kind else {}))
