@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fusion groups. The head of a group, a layer, applies its epilogue (RELU, ADD, PRELU, HARD_SWISH)
-// to each value before it stores it. It can also absorb a preceding PAD, or a preceding MUL by
-// factors per channel. Values between the nodes of a group are never written to memory.
+// to each tile of its output while the tile is in registers or in the cache. It can also absorb a
+// preceding PAD, or a preceding MUL by factors per channel. Values between the nodes of a group are
+// never written to their tensors.
 //
 // In prepare a kernel offers the roles that its node supports (OfferFusion). The subgraph forms the
 // groups (core/fusion/fusion_groups.h) and calls the head's FusionOffer::run. The result has

@@ -69,7 +69,7 @@ class FewRowsWriter {
   }
 
  private:
-  // Adds the partial sums of items with the same columns; the first of these items get the result.
+  // Adds the partial sums of items with the same columns; the first kVectors items get the results.
   void Combine(const std::string& sum) {
     k_.Line("barrier(CLK_LOCAL_MEM_FENCE);");
     k_.Line("parts[item] = " + sum + ";");
