@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and delegates of other projects that compile unchanged against Deputy's headers.
+
+Each row of PROGRAMS names its origin, and the folders of the fetched sources that it needs:
+    litert      github.com/google-ai-edge/LiteRT, folder tflite, commit f6745779
+    ethosu      github.com/nxp-imx/tflite-ethosu-delegate-imx, commit 6fb32a1
+    neutron     github.com/nxp-imx/tflite-neutron-delegate, commit f6ed0fc
+    vx          github.com/VeriSilicon/tflite-vx-delegate, commit 3f4759e
+    tim-vx      github.com/VeriSilicon/TIM-VX, commit 19ac74c: include
+    libedgetpu  github.com/google-coral/libedgetpu, commit e35aed1
+    secda       github.com/gicLAB/SECDA-TFLite, commit 9d42878: src
+    nnstreamer  github.com/nnstreamer/nnstreamer, commit 5b13ea61
+    debian      headers of libabsl-dev, libjsoncpp-dev and libglib2.0-dev, as dpkg-deb -x unpacks them
+doubles/ has small headers that replace those of the driver libraries.
+"""
+import dataclasses
+import pathlib
+import re
+import struct
+import sysconfig
+import typing
+
+import builder
+
+
+@dataclasses.dataclass
+class Setting:
+    sources: pathlib.Path
+    build: pathlib.Path
+    root: pathlib.Path
+    products: pathlib.Path
+
+    def builder(self, *includes, flags=()):
+        return builder.Builder(self.build, self.products, [self.sources / path for path in includes],
+                               list(flags))
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    origin: str
+    folders: tuple
+    check: typing.Callable  # (test case, Setting)
+
+
+def expect_compiled(case, made, sources):
+    """Compiles each source; the test fails with the messages of those that do not compile."""
+    case.assertTrue(sources)
+    objects, failures = made.compile_all(sources)
+    if failures:
+        case.fail(f'{len(failures)} of {len(sources)} files do not compile\n' + '\n'.join(
+            f'{source}:\n{text}' for source, text in failures.items()))
+    return objects
+
+
+def expect_run(case, command, **options):
+    done = builder.run_with_limit(command, **options)
+    case.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[-builder.MAX_MESSAGE:])
+    return done.stdout + done.stderr
+
+
+def minimal(case, setting):
+    folder = setting.sources / 'litert/tflite/examples/minimal'
+    program = setting.builder().program('minimal', [folder / 'minimal.cc'])
+    printed = expect_run(case, [program, setting.root / 'examples/digits/digits_int8.tflite'])
+    case.assertIn('Post-invoke Interpreter State', printed)
+
+
+def write_bmp(path, image):
+    """Writes a 24-bit bitmap of a binary PGM file: the three channels are equal."""
+    fields = re.match(rb'P5\s+(\d+)\s+(\d+)\s+255\s', image)
+    width, height = int(fields[1]), int(fields[2])
+    grey = image[fields.end():]
+    rows = [b''.join(bytes(3 * (value,)) for value in grey[row * width:(row + 1) * width])
+            for row in range(height - 1, -1, -1)]
+    pixels = b''.join(row + bytes(-len(row) % 4) for row in rows)
+    path.write_bytes(b'BM' + struct.pack('<IIIIiiHHIIiiII', 54 + len(pixels), 0, 54, 40, width, height, 1, 24,
+                                         0, len(pixels), 2835, 2835, 0, 0) + pixels)
+
+
+def sources_in(folder, pattern='*.cc', skipped=()):
+    return sorted(path for path in folder.glob(pattern) if path.name not in skipped)
+
+
+def label_image(case, setting):
+    folder = setting.sources / 'litert/tflite/examples/label_image'
+    support = setting.products / 'support/tflite/examples'
+    support.parent.mkdir(parents=True, exist_ok=True)
+    if not support.is_symlink():
+        support.symlink_to(folder.parent)
+    made = setting.builder()
+    made.includes.append(setting.products / 'support')
+    program = made.program('label_image', [folder / 'label_image.cc', folder / 'bitmap_helpers.cc'])
+    printed = expect_run(case, [program, '--help'], cwd=setting.products)
+    case.assertIn('--tflite_model', printed)
+
+
+def my_delegate(case, setting):
+    """Joins the two classes of the documentation, in the order in which they compile: the kernel before the
+    delegate that creates it, inside namespace tflite, with their includes."""
+    page = setting.sources / 'litert/tflite/g3doc/performance/implementing_delegate.md'
+    blocks = re.findall(r'^```\n(.*?)^```$', page.read_text(encoding='utf-8'), re.MULTILINE | re.DOTALL)
+    parts = [next(block for block in blocks if f'class {name} :' in block)
+             for name in ('MyDelegateKernel', 'MyDelegate')]
+    setting.products.joinpath('my_delegate.h').write_text(
+        'namespace tflite {\n' + '\n'.join(parts) + '}  // namespace tflite\n', encoding='utf-8')
+    made = setting.builder()
+    made.includes.append(setting.products)
+    program = made.program('my_delegate', [builder.HERE / 'my_delegate_main.cc'])
+    expect_run(case, [program])
+
+
+def ethosu(case, setting):
+    made = setting.builder('ethosu', flags=[f"-I{sysconfig.get_path('include')}"])
+    expect_compiled(case, made, sources_in(setting.sources / 'ethosu'))
+
+
+def neutron(case, setting):
+    expect_compiled(case, setting.builder('neutron'), sources_in(setting.sources / 'neutron'))
+
+
+def vx(case, setting):
+    made = setting.builder('vx', 'tim-vx/include', 'debian/usr/include', 'debian/usr/include/jsoncpp')
+    expect_compiled(case, made, sources_in(setting.sources / 'vx'))
+
+
+def libedgetpu(case, setting):
+    made = setting.builder('libedgetpu', 'debian/usr/include', flags=['-DDARWINN_PORT_DEFAULT'])
+    generate_edgetpu_schemas(case, setting)
+    made.includes.append(setting.products)
+    expect_compiled(case, made, sources_in(setting.sources / 'libedgetpu/tflite'))
+
+
+def generate_edgetpu_schemas(case, setting):
+    for folder, name in (('executable', 'executable'), ('api', 'driver_options')):
+        target = setting.products / folder
+        target.mkdir(exist_ok=True)
+        expect_run(case, ['flatc', '--cpp', '--gen-object-api', '-o', target,
+                          setting.sources / f'libedgetpu/{folder}/{name}.fbs'])
+
+
+def secda(case, setting):
+    folder = setting.sources / 'secda/src/secda_delegates'
+    sources = sorted(path for path in folder.rglob('*.cc')
+                     if path.name.endswith(('_adaptor.cc', '_delegate.cc', '_provider.cc')))
+    made = setting.builder()
+    expect_compiled(case, made, sources)
+
+
+def nnstreamer(case, setting):
+    glib = 'debian/usr/include/glib-2.0'
+    made = setting.builder('nnstreamer/gst/nnstreamer/include', 'nnstreamer/gst/nnstreamer', glib,
+                           'debian/usr/lib/x86_64-linux-gnu/glib-2.0/include', flags=['-DTFLITE_FLOAT16=1'])
+    folder = setting.sources / 'nnstreamer/ext/nnstreamer/tensor_filter'
+    expect_compiled(case, made, [folder / 'tensor_filter_tensorflow_lite.cc'])
+
+
+PROGRAMS = (
+    Program('minimal', "TensorFlow's examples/minimal", ('litert',), minimal),
+    Program('label_image', "TensorFlow's examples/label_image", ('litert',), label_image),
+    Program('my_delegate', 'the delegate of the documentation', ('litert',), my_delegate),
+    Program('ethosu', "NXP's Ethos-U delegate", ('ethosu',), ethosu),
+    Program('neutron', "NXP's Neutron delegate", ('neutron',), neutron),
+    Program('vx', "VeriSilicon's delegate", ('vx', 'tim-vx', 'debian'), vx),
+    Program('libedgetpu', "Coral's libedgetpu", ('libedgetpu', 'debian'), libedgetpu),
+    Program('secda', "SECDA's delegates", ('secda/src',), secda),
+    Program('nnstreamer', "nnstreamer's filter", ('nnstreamer', 'debian'), nnstreamer),
+)
