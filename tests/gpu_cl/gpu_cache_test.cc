@@ -113,7 +113,7 @@ class CacheTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
 
-  // Kills a child process between loading an entry and finishing its use.
+  // Ends a child process between loading an entry and finishing its use.
   void CrashLoading(const Digest& key) const {
     const pid_t child = fork();
     if (child == 0) {

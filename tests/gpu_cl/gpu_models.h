@@ -11,25 +11,25 @@
 
 namespace deputy::gpu_cl {
 
-// CONV_2D, MAX_POOL_2D, RESHAPE, GATHER, FULLY_CONNECTED, SOFTMAX: from an image [1, 4, 4, 1] and
-// three indices from 0 to 3 to three rows of three probabilities.
+// A model of CONV_2D, MAX_POOL_2D, RESHAPE, GATHER, FULLY_CONNECTED, SOFTMAX: from an image [1, 4,
+// 4, 1] and three indices from 0 to 3 to three rows of three probabilities.
 std::vector<uint8_t> ImageModel();
 
-// max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
+// A model of max(x + [1, 2, -1, 0.5], 0) * 2, as ADD and MUL, over rows of four.
 std::vector<uint8_t> SmallModel();
 
-// NEG, ABS, Backwards (test_interpreter.h), NEG. The delegate does not support the third one,
+// A model of NEG, ABS, Backwards (test_interpreter.h) and NEG. The delegate does not support
 // Backwards.
 std::vector<uint8_t> DividedModel();
 
-// CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on images [batch, 4, 4, 1].
+// A model of CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on images [batch, 4, 4, 1].
 std::vector<uint8_t> BatchModel();
 
 // A model of the product of two rows of integers, of type int8 or int16.
 std::vector<uint8_t> IntegerModel(TfLiteType type);
 
-// m = |x|; n = -x; g = n reversed, which the CPU runs; y = m + g. The delegate has two partitions,
-// {ABS, NEG} and {ADD}; m is passed from the first to the second.
+// A model of m = |x|; n = -x; g = n reversed, which the CPU runs; y = m + g. The delegate has two
+// partitions, {ABS, NEG} and {ADD}; m is passed from the first to the second.
 std::vector<uint8_t> BridgedModel();
 
 // Twelve models, including those above, that differ in operators, types and partitions. All accept

@@ -46,7 +46,8 @@ class ClSpy {
   std::shared_ptr<const ClApi> api_;
 };
 
-// Returns the OpenCL library of this machine, which is loaded once; null if there is none.
+// Returns the OpenCL library of this machine, which the first call loads; its `api` is null if
+// there is none.
 const LoadedCl& RealCl();
 // Returns "" or the reason why there is no device to test with, as text for GTEST_SKIP.
 std::string WhyNoDevice();

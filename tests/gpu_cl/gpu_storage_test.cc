@@ -96,8 +96,9 @@ TEST(StorageTest, automatic_is_images_on_adreno_alone) {
   EXPECT_EQ(preferred("NVIDIA Corporation", "H200", DeviceClass::kDesktop), Storage::kBuffer);
 }
 
-// The filter has columns 0 to 7 of three rows in panels of 4: in a buffer the panels are
-// consecutive, in a two-dimensional image they are next to each other.
+// The filter has eight columns in panels of 4, and three rows: the bias, which is 0, and two of
+// weights. In a buffer the panels are consecutive, in a two-dimensional image they are next to each
+// other.
 TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
   GraphBuilder g;
   std::vector<float> numbers;

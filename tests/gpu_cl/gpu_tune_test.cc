@@ -155,8 +155,8 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   }
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u);
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
-  // The variants are five groups of at most 64 work items, with each of five tiles, or without a
-  // tile.
+  // The variants are the five groups of at most 64 work items without a tile, and each of five
+  // tiles with a group of the driver's choice or one of the five.
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u + 5 * (1 + 5));
   // With dedicated local memory, each tile also has a variant that shares this memory.
   DeviceProfile dedicated = gpu;
@@ -224,8 +224,7 @@ Graph ConvGraph() {
   return g.graph;
 }
 
-// All sums are of multiples of 1/16 and therefore exact, so results must be identical. Also checks
-// that the variant uses another program, or another group, than the heuristic's choice.
+// All sums are of multiples of 1/16 and therefore exact, so results must be identical.
 TEST_F(GpuTuneTest, all_ways_compute_the_same) {
   const auto context = NewContext();
   for (const Graph& graph : {ConvGraph(), ProductGraph(48, 64, 20)}) {

@@ -26,8 +26,8 @@ TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
   return options;
 }
 
-// WHERE has more results than it writes at once, for few axes and many; it must not write beyond
-// them.
+// WHERE writes several results at once, for few axes and for many; it must not write beyond the
+// last result.
 TEST(Where, names_the_places_of_all_that_is_not_zero) {
   for (const std::vector<int>& shape : {std::vector<int>{50},
                                         {7, 9},
@@ -66,8 +66,8 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
   }
 }
 
-// There are margins before and after both axes, also greater than a block; cropped elements are
-// omitted, and padding is 0.
+// Rows have a margin at the end, columns have margins on both sides, some of them greater than a
+// block; cropped elements are omitted, and padding is 0.
 TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
   for (const bool to_batch : {true, false}) {
     for (const int before : {0, 1, 2, 3, 5}) {

@@ -96,7 +96,7 @@ TEST(EmptyTensors, of_strings_tile_without_an_overflow) {
   ExpectRefused(&m, "its computed size would overflow");
 }
 
-// A tensor without rows, with blocks of 2147483647 x 2147483647 elements.
+// Tensors without channels, in DEPTH_TO_SPACE with blocks of 2147483647 x 2147483647 elements.
 TEST(EmptyTensors, become_space_without_an_overflow) {
   for (const std::vector<int>& dims : {std::vector<int>{8, 0, 1, 0}, {kMost, 1, 1, 0}}) {
     ModelBuilder m;

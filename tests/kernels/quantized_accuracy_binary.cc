@@ -62,8 +62,8 @@ Steps Divisor(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affi
   return a->Input(type, shape, affine, LowestStep(type) + 60, HighestStep(type));
 }
 
-// A case of a function of two tensors. The seed selects the broadcasting: 0 none, 1 a scalar, 2
-// channels.
+// A case of a function of two tensors. The remainder of the seed divided by 3 selects the
+// broadcasting of the second one: 1 none, 2 a scalar, 0 a value per channel.
 AccuracyCase BinaryCase(const BinaryRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {2, 13, 19}, few = seed % 3 == 1   ? shape

@@ -101,7 +101,7 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   ASSERT_NE(place, nullptr);
   const Pages ahead = PagesOf(place, 8 << 20);
   EXPECT_EQ(ahead.resident, ahead.all);
-  // The part after these 8 MiB is made resident when it is needed.
+  // The part after the first 8 MiB is made resident when it is needed.
   EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
   char* const large = constants.Reserve(8 << 20, Limits(), &pool);
   EXPECT_EQ(large, place + 1024);

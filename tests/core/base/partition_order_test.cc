@@ -254,8 +254,8 @@ TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
   }
 }
 
-// Every node of one kind depends on the next one in the plan: the number of sweeps is the number of
-// nodes, with one subset.
+// Each node depends on the next one in the plan, so one sweep schedules one node. No node is
+// claimed, so that all nodes are one subset.
 TEST(PartitionOrder, cuts_a_plan_that_stands_backwards) {
   Case c;
   constexpr int kNodes = 200000;

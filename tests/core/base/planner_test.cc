@@ -228,8 +228,8 @@ TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
 }
 
 TEST(Planner, takes_the_smallest_gap_that_fits) {
-  // Blocks 0 and 2 end while 1, 3 and 4 are alive: the gaps for the last block have 400 and 200
-  // bytes.
+  // Blocks 0 and 2 end before block 4 begins, while 1 and 3 stay alive: the gaps for the last block
+  // have 400 and 200 bytes.
   const std::vector<BlockRequest> requests = {
       {400, 0, 1}, {300, 0, 9}, {200, 0, 1}, {150, 0, 9}, {120, 2, 9}};
   MemoryPlan plan;
@@ -323,7 +323,8 @@ TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
 }
 
 TEST(Planner, keeps_short_lives_between_long_ones) {
-  // Every other block is always alive; the blocks of a chain share the memory of the gaps.
+  // Every other block is always alive; no two of the others are alive at the same step, so they
+  // share memory.
   std::vector<BlockRequest> requests(200000);
   for (int i = 0; i < 200000; ++i) {
     const auto bytes = static_cast<size_t>(1 + i % 5000);

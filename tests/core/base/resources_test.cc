@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests variables that operators share by name: their lifetime in the interpreter, across
-// inferences and subgraphs, and their values after a restarted inference.
+// inferences and subgraphs, and their values after a restarted inference. Tests CALL_ONCE and hash
+// tables, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -42,8 +42,8 @@ std::vector<int> CodesOf(TfLiteContext* context) {
 
 // ---- Bodies that are never run ------------------------------------------------------------------
 
-// y = sums of each two neighbours of NEG(x). `type` is the type of the tensors in the operator's
-// body.
+// A model of x -> NEG -> y, where y contains the sums of the first two and of the last two
+// elements. `type` is the type of the tensors in the body that adds.
 std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), n = m.AddTensor(kTfLiteFloat32, {4});
@@ -113,7 +113,7 @@ TEST(Bodies, that_a_client_may_run_are_offered) {
 
 // ---- Composites ---------------------------------------------------------------------------------
 
-// y = "twice"(x), whose decomposition is x + x.
+// A model of y = "twice"(x); its decomposition is x + x.
 std::vector<uint8_t> Composite() {
   ModelBuilder m;
   for (const bool whole : {true, false}) {
@@ -138,8 +138,7 @@ std::vector<float> Infer(TestInterpreter* t) {
   return t->Get<float>(0);
 }
 
-// A delegate marks the decomposition as absorbed, which is then neither offered to a delegate nor
-// run.
+// A delegate marks the decomposition as absorbed; it is then neither offered to a delegate nor run.
 TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
   int offered = 0;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {

@@ -575,8 +575,8 @@ TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
 
 using Texts = std::vector<std::string>;
 
-// Queries a delegate's support. Writes "0#1 OPERATOR operator" for each node, only "0#1" if the
-// node would be claimed.
+// Queries a delegate's support. Writes "SUBGRAPH#NODE REASON text" for each node, only
+// "SUBGRAPH#NODE" if the node would be claimed.
 TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Texts* out_texts) {
   return DeputyInterpreterCheckDelegate(
       t->get(), delegate,

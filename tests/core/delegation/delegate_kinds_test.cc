@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t kStatic = kTfLiteDelegateFlagsNone;
 constexpr int64_t kDynamic = kTfLiteDelegateFlagsAllowDynamicTensors;
 
-// A chain of y[i + 1] = y[i] + c or y[i] * c, where tensor 0 is x, tensor 1 is c and tensor 2 + i
-// is the output of node i.
+// A chain of nodes that alternately add c and multiply by c. Tensor 0 is x, tensor 1 is c, and
+// tensor 2 + i is the output of node i.
 std::vector<uint8_t> Chain(int length) {
   ModelBuilder m;
   int last = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

@@ -238,8 +238,8 @@ TEST(Flags, full_delegation_skips_allocation) {
   }
 }
 
-// A static delegate is allocated when it is applied, and applied again after a resize; a dynamic
-// delegate is allocated with the graph, and keeps its kernels.
+// The kernels of a static delegate are prepared when it is applied, and made again after a resize;
+// those of a dynamic delegate are prepared when tensors are allocated, and kept.
 TEST(Flags, dynamic_tensors_keep_a_delegate_through_a_resize) {
   for (const bool dynamic : {false, true}) {
     Scripted delegate({0, 1}, dynamic ? kDynamic : kStatic);

@@ -117,7 +117,7 @@ TEST_F(VerificationRounding, a_small_mistake_is_found) {
 float WrongAtOne(float x) { return std::sin(x * 1e4f) + (x == 1.4f ? 0.5f : 0.0f); }
 
 TEST_F(VerificationRounding, one_number_that_jumps_does_not_excuse_another) {
-  inputs_[7] = 2e4f;  // the product's rounding error is up to 16, so its sine is arbitrary
+  inputs_[7] = 2e4f;  // float32 numbers near the product differ by 16, so the sine is arbitrary
   const DeputyVerificationStatus status = Verify(1e4f, WrongAtOne);
   EXPECT_EQ(status.wrong, 1);
   EXPECT_EQ(status.element, 3);

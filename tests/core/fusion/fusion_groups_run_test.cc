@@ -242,7 +242,8 @@ class GraphWriter {
     m_.AddOp(kMaps[Pick(0, is_int8() ? 1 : 5)], {from.tensor}, {out});
     Made(shape, out);
   }
-  // Adds a PRELU. Its float16 slopes are unpacked by a node between the layer and the PRELU.
+  // Adds a PRELU. Half of the time its slopes are float16 and a node between the layer and the
+  // PRELU unpacks them.
   void AddPrelu(const Value& from) {
     const Shape shape = from.shape;
     const Shape slopes =
@@ -551,9 +552,10 @@ TEST_F(FusedGraphs, delegates_may_come_before_and_after) {
   EXPECT_GT(computed, 50);
 }
 
-// The end of a stage of ResNet-50 and the beginning of the next over 5x6 pixels of 4 channels: 3x3,
-// 1x1 and an ADD of the input, whose sum is read by two 1x1 layers with stride 2. `also_read`: a
-// third consumer needs all pixels.
+// The end of a stage of ResNet-50 and the beginning of the next, over 5x6 pixels of 4 channels:
+// layers of 1x1, 3x3 and 1x1, an ADD of the first layer's output, two 1x1 layers with stride 2 that
+// read the sum, and a HARD_SWISH of the first of these. `also_read`: another node reads all pixels
+// of the sum.
 std::vector<uint8_t> EndOfStage(bool also_read) {
   ModelBuilder m;
   const Shape all = {1, 5, 6, 4}, half = {1, 3, 3, 4};
@@ -841,8 +843,8 @@ TEST_F(FusedGraphs, a_sum_may_reuse_the_memory_of_its_addend) {
   }
 }
 
-// A model of x -> TANH -> CONV_2D, to which LOGISTIC(x), which runs between the two, is added; then
-// PRELU.
+// A model of x -> TANH -> CONV_2D, LOGISTIC(x), an ADD of the results of both, and PRELU, in this
+// order.
 std::vector<uint8_t> WaitingModel() {
   ModelBuilder m;
   const Shape shape = {1, 9, 7, 16};
@@ -864,8 +866,8 @@ std::vector<uint8_t> WaitingModel() {
   return m.Finish();
 }
 
-// The layer's input is still available when it runs, after LOGISTIC; a profiler is notified of each
-// node in plan order.
+// The layer runs after LOGISTIC, and the layer's input is still available then. A profiler is
+// notified of each node in plan order.
 TEST_F(FusedGraphs, a_layer_is_delayed_until_the_addend_is_computed) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
@@ -1027,7 +1029,7 @@ TEST_F(FusedGraphs, a_pad_runs_with_the_following_layer) {
     ASSERT_EQ(t.Invoke(), kTfLiteOk);
     EXPECT_EQ(t.Get<float>(0), kSums);
     if (!reads_twice) continue;
-    EXPECT_EQ(t.Get<float>(1), (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0,  // row 0, 1
+    EXPECT_EQ(t.Get<float>(1), (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 0,  // rows 0, 1
                                                    0, 0, 4, 5, 6, 0}));
   }
 }

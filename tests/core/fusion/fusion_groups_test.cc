@@ -119,7 +119,7 @@ TEST(FindFusionGroups, values_with_other_consumers_are_stored) {
   EXPECT_THAT(end.Nodes(), ElementsAre(ElementsAre(0, 1)));
 }
 
-// Layers 0 -> 1 and 0 -> 2, and the sum 1 + 2 -> 3, which is fused with the later layer, because
+// Layers 0 -> 1 and 0 -> 2, and the sum 1 + 2 -> 3. The sum is fused with the later layer, because
 // the earlier layer is complete by then.
 TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
   Plan plan(4, {3});

@@ -215,8 +215,8 @@ TEST(InPlacePass, unsuitable_parts_are_copied) {
   EXPECT_EQ(tensors[1].owner_offset, 0u);
 }
 
-// A hostile model of deeply nested parts, which must not be traversed again for each enclosing
-// tensor.
+// In a hostile model parts are nested deeply. The pass must not traverse them again for each
+// enclosing tensor.
 TEST(InPlacePass, wholes_are_nested_deeply) {
   constexpr int kWholes = 200'000;
   std::vector<int> numbers;

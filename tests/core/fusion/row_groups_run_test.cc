@@ -38,8 +38,8 @@ int Count(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
 }
 
-// Writes random graphs of scores = f(Q x K), where f is a chain of nodes, and a product with the
-// scores.
+// Writes random graphs that begin with scores = f(Q x K), where f is a chain of nodes, or with a
+// normalisation and a layer. Most of them end with a product, some with another layer.
 class GraphWriter {
  public:
   explicit GraphWriter(uint32_t seed) : random_(seed) {}
@@ -48,7 +48,6 @@ class GraphWriter {
     if (Pick(0, 3) > 0) {
       WriteScores();
     } else {
-      // The graph is a normalisation followed by a layer.
       shape_ = {Pick(1, 5), Pick(10, 40), Pick(3, 50)};
       value_ = Operand(shape_, false);
       Normalize();
@@ -582,8 +581,9 @@ struct Attention {
   int scores = 0, masked = 0, shares = 0, result = 0;  // indices of tensors
 };
 
-// An attention with the inputs Q, K, a mask per batch and key, and V, whose RESHAPE follows the
-// SOFTMAX. If `also_output`, the output of the SOFTMAX is also an output of the graph.
+// An attention with the inputs Q, K, a mask per batch and key, and V; the RESHAPE that computes V
+// follows the SOFTMAX in the plan. If `also_output`, the output of the SOFTMAX is also an output of
+// the graph.
 Attention MakeAttention(bool also_output = false) {
   ModelBuilder m;
   Attention a;

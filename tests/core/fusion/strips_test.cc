@@ -72,8 +72,8 @@ TEST(JoinStrips, a_block_is_one_group) {
   EXPECT_EQ(run.layers[0].run.high, 6);
   EXPECT_EQ(run.layers[1].run.output, 3);
   EXPECT_EQ(run.layers[2].run.addend, 0);
-  // Strips of two rows need two rows of the last layer's input, and two and four rows of the
-  // tensors before it: 80 bytes. Three rows would need 110 bytes.
+  // Strips of two rows need two rows of the last layer's output, two of its input, and four of the
+  // input of the 3x3 layer: 80 bytes. Strips of three rows would need 110 bytes.
   EXPECT_EQ(run.rows, 2);
   EXPECT_THAT(UnwrittenBy(group, plan.nodes()), ElementsAre(1, 2, 3, 4));
   const std::vector<GroupRead> reads = ReadsOfLayers(run, plan.nodes(), plan.tensors());

@@ -115,7 +115,8 @@ TEST(Subsample, all_consumers_must_agree) {
   EXPECT_THAT(fixed.Strides(), ElementsAre(1, 1, 1));
 }
 
-// In the block before a stage of ResNet-50 only the addend is computed completely.
+// In the block before a stage of ResNet-50 the outputs of the 3x3 layer and of the sum are
+// subsampled; the input of the 3x3 layer and the addend are computed completely.
 TEST(Subsample, a_sum_is_subsampled_with_its_layer) {
   Plan plan(8);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);

@@ -252,8 +252,7 @@ TEST(Views, graphs_have_the_bits_of_copies) {
   EXPECT_GE(views, static_cast<int>(graphs));
 }
 
-// A TRANSPOSE is a view if it exchanges dimensions of size one only; if it exchanges others, it is
-// not.
+// A TRANSPOSE is a view if it keeps the order of the dimensions larger than one.
 TEST(Views, a_transpose_that_moves_nothing_is_a_view) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteInt32}) {
     for (const bool moves : {false, true}) {

@@ -73,7 +73,7 @@ class Victim {
   T* Table(int64_t tag, uint64_t index = 0) {
     return At<T>(Value(tag), index);
   }
-  // Returns the first relocation of a kind.
+  // Returns the first relocation of a type in a table.
   Elf64_Rela* Relocation(int64_t table, unsigned type) {
     auto* relocation = Table<Elf64_Rela>(table);
     const uint64_t size = Value(table == DT_RELA ? DT_RELASZ : DT_PLTRELSZ);

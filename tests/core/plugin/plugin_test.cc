@@ -36,7 +36,7 @@ class PluginWrapper : public QuietTest {};
 class PluginRegistry : public QuietTest {};
 class PluginLife : public QuietTest {};
 
-// A model of y = relu((x + c) * x) - c, with a TANH in the middle that no plug-in supports.
+// A model of y = TANH(relu((x + c) * x)) + c; no plug-in supports the TANH.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the search of a gap with a search over all positions, and with literal cases. The bound
-// is tested with the planners that use it.
+// Compares the search for a gap with a search over all positions, and with literal cases. The tests
+// of the planners test LivenessLowerBound.
 #include "core/support/best_fit.h"
 
 #include <gtest/gtest.h>

@@ -734,7 +734,8 @@ std::vector<uint8_t> Chain() {
   return m.Finish();
 }
 
-// The model of Chain with a float16 constant, and a separate DEQUANTIZE for each node.
+// A model of four nodes in sequence, alternating ADD and MUL. Each has its own float16 constant and
+// a DEQUANTIZE of it.
 std::vector<uint8_t> HalfChain() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -910,8 +911,8 @@ INSTANTIATE_TEST_SUITE_P(all, ScriptedFailures,
 
 // ---- More delegates that keep the contract ------------------------------------------------------
 
-// Nodes in the branches of an IF, which the CPU runs, so that calls of the delegate are nested in
-// calls of the IF.
+// The CPU runs an IF, and a delegate claims nodes in its branches, so that calls of the delegate
+// are nested in calls of the IF.
 TEST(validation, delegates_in_branches_are_not_blamed) {
   ModelBuilder m;
   const auto branch = [&](TfLiteBuiltinOperator code) {

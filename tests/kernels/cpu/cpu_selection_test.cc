@@ -48,8 +48,8 @@ TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
   EXPECT_NE(Cpu().gemm_f32.tile, nullptr);
 }
 
-// A set of features must not use the reference code in any group in which a lesser set has a
-// kernel.
+// Every table has a kernel in each of these groups; otherwise a set of features would use the
+// reference code where a lesser set has a kernel.
 TEST(CpuTables, every_set_has_all_groups) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const char* group :

@@ -438,7 +438,7 @@ TEST(Gemm, infinities_and_nan_stay_in_their_columns) {
       for (int c = 0; c < 33; ++c) {
         const float value = product.out[static_cast<size_t>(r * 33 + c)];
         EXPECT_EQ(std::isnan(value), c == 4) << cpu->name << " row " << r << " column " << c;
-        // Infinities become the widest finite bounds.
+        // Infinities are clamped to the bounds of the product, -1e30 and 1e30.
         if (r == 3 && c != 4) {
           EXPECT_EQ(std::fabs(value), 1e30f) << cpu->name;
         }
@@ -573,7 +573,8 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
   EXPECT_NE(pack(&scratch, false, layout), panel);
 }
 
-// Constants computed by nodes are packed next to each other, and the memory of each is reused.
+// Constants computed by nodes are packed next to each other. The memory of each is reused if it
+// suffices.
 TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
