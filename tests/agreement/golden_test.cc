@@ -105,7 +105,8 @@ TEST(GoldenClaims, every_version_that_tflite_answers_is_claimed) {
   }
 }
 
-// Returns a row whose only output has the results {reference} and {optimised} of TensorFlow Lite.
+// Returns a row whose only output has `reference` and `optimised` as the results of TensorFlow
+// Lite's resolvers.
 Row RowOf(Rule rule, TfLiteType type, std::vector<uint8_t> reference,
           std::vector<uint8_t> optimised) {
   Row row{};

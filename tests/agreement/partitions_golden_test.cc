@@ -2,8 +2,8 @@
 //
 // Compares Deputy's partitions of real models with those of the real TensorFlow Lite
 // (tests/data/partitions.jsonl, and shared/golden/partitions.jsonl if present), for delegates that
-// claim given nodes. Compared are the plan before and after, the nodes of each kernel and their
-// tensors, with the order of all lists.
+// claim given nodes. The tests compare the plan before and after, the nodes of each kernel and
+// their tensors, with the order of all lists.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -74,8 +74,8 @@ TfLiteStatus Resize(TfLiteContext* context, TfLiteTensor* tensor, const std::vec
   return context->ResizeTensor(context, tensor, NewIntArray(dims));
 }
 
-// Returns how many of the six context functions for delegates are refused and leave their arguments
-// unchanged.
+// Returns how many of the six context functions for delegates are refused; -1 if any of them
+// changes its arguments.
 int CountRefusedFunctions(TfLiteContext* context) {
   TfLiteIntArray* plan = nullptr;
   TfLiteNode* node = nullptr;

@@ -210,8 +210,6 @@ TEST(OpaqueContextTest, reports_with_a_list_of_arguments) {
   TfLiteOperatorDelete(op);
 }
 
-// ---- Options and delegates for clients of the ABI -----------------------------------------------
-
 // ---- External delegates -------------------------------------------------------------------------
 
 TEST(ExternalDelegateTest, inserted_options_reach_the_library_and_are_bounded) {

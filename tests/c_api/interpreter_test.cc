@@ -242,7 +242,8 @@ TEST(Interpreter, zero_elements_run_through) {
 
 // ---- Dynamic shapes -----------------------------------------------------------------------------
 
-// Gives the output n elements of the value n, where n is the input's first value.
+// PrepareRepeat and InvokeRepeat are the functions of an operator whose output has n elements of
+// the value n, where n is the input's first value.
 TfLiteStatus PrepareRepeat(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* output = &context->tensors[node->outputs->data[0]];
   output->allocation_type = kTfLiteDynamic;
@@ -677,7 +678,7 @@ TEST(Interpreter, strings_pass_through_a_custom_operator) {
 
 // ---- Signatures ---------------------------------------------------------------------------------
 
-// Subgraph 0: z = a + b. Subgraph 1: z = a * a, whose first dimension is unknown.
+// Subgraph 0: z = a + b. Subgraph 1: q = s * s, where the first dimension of s is unknown.
 std::vector<uint8_t> TwoSignatures() {
   ModelBuilder m;
   const int b = m.AddTensor(kTfLiteFloat32, {2}, "tensor_b");

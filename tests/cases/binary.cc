@@ -41,7 +41,7 @@ const BinaryOperator kOperators[] = {
      true},
 };
 
-// A row of BITWISE_XOR, RIGHT_SHIFT, ATAN2 or ADD_N, which are listed by their tensors.
+// A row of BITWISE_XOR, RIGHT_SHIFT or ATAN2, which are listed by their tensors.
 NodeRow Pair(TfLiteBuiltinOperator code, const char* name, TfLiteType type, const Shape& a,
              const Shape& b, const char* refusal = "") {
   return {code, name, {{type, a}, {type, b}}, {type}, refusal};

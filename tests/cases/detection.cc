@@ -6,7 +6,7 @@
 namespace deputy {
 namespace {
 
-// Boxes along a diagonal; each overlaps half of the previous one.
+// Boxes along a diagonal; each overlaps a quarter of the previous one.
 NodeTensor Boxes(int32_t count, int32_t corners = 4) {
   std::vector<double> values;
   for (int32_t i = 0; i < count * corners; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases of TRANSPOSE, TILE, BROADCAST_TO, REVERSE_SEQUENCE and the operators that move
-// blocks between space, depth and batch.
+// Operator cases of TRANSPOSE, TILE, BROADCAST_TO, REVERSE_V2, REVERSE_SEQUENCE and the operators
+// that move blocks between space, depth and batch.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 

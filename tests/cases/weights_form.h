@@ -35,8 +35,8 @@ struct FormTensors {
   TensorExtras input_extras, weights_extras, bias_extras, output_extras;
 };
 
-// `depth`: number of products that an output sums. With the output's scale most sums fit and some
-// saturate.
+// Returns the types and quantisation of an operator's tensors in this form. `depth` is the number
+// of products that an output sums. With the output's scale most sums fit and some saturate.
 inline FormTensors TensorsOf(CaseForm form, int channels, int channel_axis, size_t depth) {
   constexpr float kInputScale = 0.031f, kWeightsScale = 0.0078f;
   FormTensors t;

@@ -40,7 +40,7 @@ TfLiteStatus Apply(TestInterpreter* t, const DelegateOwner& delegate) {
       t->get(), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate.get()));
 }
 
-// Returns the delegate that runs a node of the model; -1: none.
+// Returns the index of the delegate that runs a node of the model; -1 if none does.
 int DelegateOf(const TestInterpreter& t, int subgraph, int node) {
   DeputyNodeRun run = {};
   run.struct_size = sizeof run;

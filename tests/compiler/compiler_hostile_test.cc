@@ -203,7 +203,8 @@ TEST(HostileInputs, have_a_scale_for_each_channel) {
         &node,
         "DEQUANTIZE: tensor 0 'x': expected one scale or one per channel, found 3 scales for ");
   }
-  // A bias of four channels with two scales: the import would read beyond the scales.
+  // The filter of four output channels has two scales along its last axis: for the bias, the import
+  // would read beyond these scales.
   HandNode conv(kTfLiteBuiltinConv2d);
   conv.Input(kTfLiteInt8, {1, 2, 2, 2}).Scales({1}, 0);
   conv.Constant<int8_t>(kTfLiteInt8, {4, 1, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8}).Scales({1, 2}, 3);

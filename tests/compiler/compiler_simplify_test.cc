@@ -141,8 +141,8 @@ TEST(Simplified, leaves_whole_numbers_whole) {
             "round_away(a)");
 }
 
-// Adds the quantisation of the real value `x`, as the import writes it, and the dequantisation of
-// the result.
+// Quantize adds the quantisation of the real value `x`, Dequantize the dequantisation of the
+// quantised value `x`, both as the import writes them.
 int Quantize(Expression* e, int x, double scale, double zero, TfLiteType type) {
   x = e->Apply(kAdd, e->Apply(kRoundAway, e->Apply(kDiv, x, Number32(e, scale))),
                Number32(e, zero));

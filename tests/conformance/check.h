@@ -30,7 +30,8 @@ enum class Kind {
 
 struct Verdict {
   Kind kind = Kind::kAgrees;
-  // Why the result differs, was refused by the delegate or skipped: operator, target, output, …
+  // Reason why the result differs, was refused by the delegate or skipped: operator, target,
+  // output, …
   std::string message;
   std::string output;     // the output that differs, as "output 0 'y'"
   Difference difference;  // difference of the first differing element

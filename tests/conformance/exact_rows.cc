@@ -10,8 +10,9 @@
 namespace deputy::conformance {
 namespace {
 
-// Data movement operators. TensorFlow Lite refuses golden rows of these operators in which input
-// and output have different scales, or ignores the output's scale.
+// Operators that do not rescale in TensorFlow Lite, mainly data movement. TensorFlow Lite refuses
+// golden rows of these operators in which input and output have different scales, or ignores the
+// output's scale.
 const char* const kMoves[] = {
     "AVERAGE_POOL_2D",
     "BROADCAST_TO",

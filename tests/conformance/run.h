@@ -17,8 +17,8 @@
 
 namespace deputy::conformance {
 
-// The stage at which a run ended, in the order of the stages. The numbers are also used in the
-// golden files.
+// The stage at which a run ended; refusals are in the order of the stages. The numbers are also
+// used in the golden files.
 enum class Outcome : uint8_t {
   kInvoked,
   kRefusedCreate,

@@ -137,8 +137,8 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
   ExpectAgreement(g.graph, 1e-6);
 }
 
-// For one image the border is added by the same kernel; for several images, or several channels per
-// column, by a separate one.
+// For one image the kernel that copies also fills the border; for several images a separate kernel
+// fills it.
 TEST_P(GpuKernels, borders_on_every_side) {
   GraphBuilder g;
   const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
