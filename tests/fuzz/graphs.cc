@@ -90,7 +90,7 @@ std::vector<uint8_t> IfInsideWhile() {
   return m.Finish();
 }
 
-// A model with a variable that is read, and a second variable that a called subgraph also uses.
+// A model with a variable that two nodes read and no node writes.
 std::vector<uint8_t> Variables() {
   ModelBuilder m;
   TensorExtras variable;

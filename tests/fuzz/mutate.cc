@@ -23,8 +23,8 @@ constexpr Change kChanges[] = {
     // Null entries stand for MutateOptionsField.
     nullptr, nullptr, nullptr};
 
-// The tensors of a sequence of nodes: those it reads, those it writes, and those of them that are
-// used outside of it.
+// The tensors of a sequence of nodes: those that it reads before it has written them, and those
+// that it writes.
 struct RunTensors {
   std::set<int> read, made;
 };

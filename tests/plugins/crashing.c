@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plug-in that is a valid library but ends the process when it is loaded: by a signal, or, with
-// EXIT_CODE, by calling exit.
+// EXIT_CODE, by calling _Exit.
 #include <signal.h>
 #include <stdlib.h>
 
