@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy_graph.h"
 #include "c_api/src/objects.h"
 #include "core/base/environment.h"
 #include "core/delegation/make_delegation.h"
@@ -197,6 +198,20 @@ TfLiteInterpreter* TfLiteInterpreterCreateWithSelectedOps(const TfLiteModel* mod
   return CreateInterpreter(model, options, false);
 }
 
+TfLiteInterpreter* DeputyInterpreterCreateEmpty(const TfLiteInterpreterOptions* optional_options) {
+  return Guard(nullptr, [&]() -> TfLiteInterpreter* {
+    auto interpreter = std::make_unique<TfLiteInterpreter>();
+    interpreter->impl =
+        deputy::Interpreter::CreateEmpty(ConfigOf(optional_options, &interpreter->validation));
+    if (interpreter->impl == nullptr) return nullptr;
+    if (optional_options != nullptr) {
+      interpreter->delegate_fallback = optional_options->delegate_fallback;
+      interpreter->telemetry.Set(interpreter->impl.get(), optional_options->telemetry);
+    }
+    return interpreter.release();
+  });
+}
+
 void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter) { delete interpreter; }
 
 int32_t TfLiteInterpreterGetInputTensorCount(const TfLiteInterpreter* interpreter) {
@@ -299,9 +314,7 @@ TfLiteStatus TfLiteInterpreterCancel(const TfLiteInterpreter* interpreter) {
 // ---- Signatures ---------------------------------------------------------------------------------
 
 int32_t TfLiteInterpreterGetSignatureCount(const TfLiteInterpreter* interpreter) {
-  return interpreter == nullptr
-             ? 0
-             : static_cast<int32_t>(interpreter->impl->model().desc().signatures.size());
+  return interpreter == nullptr ? 0 : static_cast<int32_t>(interpreter->impl->signatures().count());
 }
 
 const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpreter* interpreter,
@@ -309,7 +322,7 @@ const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpreter* interprete
   if (signature_index < 0 || signature_index >= TfLiteInterpreterGetSignatureCount(interpreter)) {
     return nullptr;
   }
-  return interpreter->impl->model().desc().signatures[signature_index].key;
+  return interpreter->impl->signatures().at(static_cast<size_t>(signature_index)).key;
 }
 
 TfLiteSignatureRunner* TfLiteInterpreterGetSignatureRunner(const TfLiteInterpreter* interpreter,

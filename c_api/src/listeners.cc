@@ -147,6 +147,7 @@ void WorkerListener::TilesDone(int subgraph, int node, std::span<const TileWork>
 void TelemetryListener::Set(Interpreter* interpreter, Telemetry* profiler) {
   interpreter_ = interpreter;
   profiler_ = profiler;
+  open_ops_.clear();
   Register(interpreter, this, profiler != nullptr);
 }
 
@@ -158,19 +159,23 @@ uint32_t TelemetryListener::needs() const {
 void TelemetryListener::BeginOp(int subgraph, int node, const char* op_name) {
   Guard(Ignore, [&] {
     open_ops_.push_back(UINT32_MAX);
-    if (profiler_->ReportBeginOpInvokeEvent == nullptr) return;
-    open_ops_.back() = profiler_->ReportBeginOpInvokeEvent(profiler_, op_name, node, subgraph);
+    if (profiler_ == nullptr || profiler_->ReportBeginOpInvokeEvent == nullptr) return;
+    const uint32_t handle = profiler_->ReportBeginOpInvokeEvent(profiler_, op_name, node, subgraph);
+    // The callback may have replaced the callbacks.
+    if (!open_ops_.empty()) open_ops_.back() = handle;
   });
 }
 
 void TelemetryListener::EndOp(const OpEvent& event) {
+  if (profiler_ == nullptr) return;
   if (event.parts != nullptr && profiler_->ReportOpInvokeEvent != nullptr) {
     ReportParts(event, *event.parts);
   }
   if (open_ops_.empty()) return;
   const uint32_t handle = open_ops_.back();
   open_ops_.pop_back();
-  if (handle != UINT32_MAX && profiler_->ReportEndOpInvokeEvent != nullptr) {
+  if (handle != UINT32_MAX && profiler_ != nullptr &&
+      profiler_->ReportEndOpInvokeEvent != nullptr) {
     Guard(Ignore, [&] { profiler_->ReportEndOpInvokeEvent(profiler_, handle); });
   }
 }
@@ -179,6 +184,7 @@ void TelemetryListener::ReportParts(const OpEvent& event, const PartitionEvents&
   for (const PartitionEvents::Event& part : parts.events) {
     const DeputyOpEvent out = PartEvent(*interpreter_, event, parts, part);
     const auto microseconds = static_cast<uint64_t>(part.duration_ns) / 1000;
+    if (profiler_ == nullptr || profiler_->ReportOpInvokeEvent == nullptr) return;
     Guard(Ignore, [&] {
       profiler_->ReportOpInvokeEvent(profiler_, out.operator_name, microseconds, out.node_index,
                                      event.subgraph);

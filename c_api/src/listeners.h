@@ -52,7 +52,7 @@ class WorkerListener final : public OpListener {
 // called.
 class TelemetryListener final : public OpListener {
  public:
-  // Sets the callbacks, which may be null. Called once, before the first call is reported.
+  // Sets the callbacks; null ends the reports. Operators that are running are not reported.
   void Set(Interpreter* interpreter, TfLiteTelemetryProfilerStruct* profiler);
 
   // Requires that nodes run one by one if operators are reported: the events are those of

@@ -10,6 +10,8 @@
 // which are guarded.
 #include <cstdarg>
 #include <cstdio>
+#include <functional>
+#include <span>
 
 #include "c_api/include/c_api_opaque.h"
 #include "c_api/src/objects.h"
@@ -290,9 +292,12 @@ TfLiteStatus TfLiteOpaqueContextGetNodeInitDataMmapInfo(const TfLiteOpaqueContex
   *fd = model.file_descriptor();
   *custom_initial_data_offset_in_file = -1;
   *custom_initial_data_size = -1;
-  if (plain->custom_initial_data != nullptr) {
-    const auto* data = static_cast<const uint8_t*>(plain->custom_initial_data);
-    *custom_initial_data_offset_in_file = data - model.bytes().data();
+  const auto* data = static_cast<const uint8_t*>(plain->custom_initial_data);
+  const std::span<const uint8_t> file = model.bytes();
+  // A node that was added in code has its data elsewhere.
+  if (data != nullptr && std::less_equal<>()(file.data(), data) &&
+      std::less<>()(data, file.data() + file.size())) {
+    *custom_initial_data_offset_in_file = data - file.data();
     *custom_initial_data_size = plain->custom_initial_data_size;
   }
   return kTfLiteOk;

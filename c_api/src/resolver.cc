@@ -9,19 +9,6 @@
 namespace deputy {
 namespace {
 
-TfLiteRegistration FromOpDef(const OpDef& def, int version) {
-  TfLiteRegistration registration{};
-  registration.init = def.init;
-  registration.free = def.free;
-  registration.prepare = def.prepare;
-  registration.invoke = def.invoke;
-  registration.builtin_code = def.code;
-  registration.custom_name = def.code == kTfLiteBuiltinCustom ? def.name : nullptr;
-  registration.version = version;
-  registration.inplace_operator = def.inplace;
-  return registration;
-}
-
 // Returns true if the operator has any function. (Upstream ignores operators that have only the
 // functions with data; Deputy accepts them.)
 bool IsKernel(const TfLiteOperator* op) {
@@ -53,6 +40,32 @@ TfLiteRegistration FromPrefix(const Old& old) {
 }
 
 }  // namespace
+
+TfLiteRegistration FromOpDef(const OpDef& def, int version) {
+  TfLiteRegistration registration{};
+  registration.init = def.init;
+  registration.free = def.free;
+  registration.prepare = def.prepare;
+  registration.invoke = def.invoke;
+  registration.builtin_code = def.code;
+  registration.custom_name = def.code == kTfLiteBuiltinCustom ? def.name : nullptr;
+  registration.version = version;
+  registration.inplace_operator = def.inplace;
+  return registration;
+}
+
+const OpDef* FindOwnKernel(const TfLiteRegistration& registration) {
+  const auto code = static_cast<TfLiteBuiltinOperator>(registration.builtin_code);
+  if (code == kTfLiteBuiltinCustom && registration.custom_name == nullptr) return nullptr;
+  const OpDef* const def = code == kTfLiteBuiltinCustom
+                               ? FindCustomOp(registration.custom_name, registration.version)
+                               : FindBuiltin(code, registration.version);
+  const bool is_own = def != nullptr && def->invoke != nullptr &&
+                      registration.invoke == def->invoke && registration.prepare == def->prepare &&
+                      registration.init == def->init && registration.free == def->free &&
+                      registration.registration_external == nullptr;
+  return is_own ? def : nullptr;
+}
 
 bool ResolverCallbacks::any() const {
   return find_builtin_external != nullptr || find_custom_external != nullptr ||
@@ -175,13 +188,7 @@ const TfLiteRegistration* ClientResolver::FindCustom(const char* name, int versi
 }
 
 bool ClientResolver::IsOwnKernel(const TfLiteRegistration& registration) const {
-  const auto code = static_cast<TfLiteBuiltinOperator>(registration.builtin_code);
-  const OpDef* const def = code == kTfLiteBuiltinCustom
-                               ? FindCustomOp(registration.custom_name, registration.version)
-                               : deputy::FindBuiltin(code, registration.version);
-  return def != nullptr && def->invoke != nullptr && registration.invoke == def->invoke &&
-         registration.prepare == def->prepare && registration.init == def->init &&
-         registration.free == def->free && registration.registration_external == nullptr;
+  return FindOwnKernel(registration) != nullptr;
 }
 
 const OpDef* ClientResolver::FindParser(TfLiteBuiltinOperator code) {

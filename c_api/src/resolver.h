@@ -9,9 +9,17 @@
 #include <vector>
 
 #include "c_api/include/c_api.h"
+#include "core/kernel_api/op_def.h"
 #include "core/kernel_api/op_resolver.h"
 
 namespace deputy {
+
+// Returns the registration of a kernel for a version that it supports.
+TfLiteRegistration FromOpDef(const OpDef& def, int version);
+
+// Returns the kernel of this library that a registration has without changes, null for any other
+// registration.
+const OpDef* FindOwnKernel(const TfLiteRegistration& registration);
 
 // Resolver callbacks of a client. Each setter of the API sets one or two pairs and clears the
 // others; they are called in the order of the members.

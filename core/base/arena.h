@@ -57,6 +57,13 @@ class Arena {
     placed_.clear();
   }
 
+  // Discards all offsets and frees the block.
+  void Release() {
+    Reset();
+    block_.Free();
+    planned_bytes_ = 0;
+  }
+
   // Discards the offsets of tensors first used at or after `position`, except for those with
   // unlimited lifetimes.
   void ForgetFrom(int position);

@@ -68,6 +68,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   if (!any_applied()) {
     fp16_weights_ = Fp16Weights(subgraph_->graph());
     original_plan_ = subgraph_->graph().plan();
+    original_nodes_ = subgraph_->graph().node_count();
   }
 
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
@@ -150,6 +151,10 @@ void Delegation::Rollback() {
   undone_ = transaction->undone;
   delegates_.Revise(kRolledBack);
   subgraph_->fallback().Invalidate();
+  if (!transaction->was_ready && transaction->was_immutable) {
+    subgraph_->SetImmutable();
+    subgraph_->ReleaseMemory();
+  }
   if (!transaction->was_ready || subgraph_->Reallocate() != kTfLiteOk) return;
   if (transaction->was_immutable) subgraph_->SetImmutable();
   transaction->contents.Restore(subgraph_->graph().tensors());
@@ -297,8 +302,7 @@ void Delegation::Undo(const char* why) {
 
 void Delegation::RestorePlan() {
   if (original_plan_.empty()) return;
-  const int kept = 1 + *std::max_element(original_plan_.begin(), original_plan_.end());
-  RemoveNodesFrom(kept);
+  RemoveNodesFrom(original_nodes_);
   subgraph_->SetPlan(std::move(original_plan_));
   fp16_weights_.Widen(&subgraph_->graph());
   ForgetTensors();

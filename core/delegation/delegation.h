@@ -146,6 +146,7 @@ class Delegation final : public DelegateLayer {
 
   Subgraph* const subgraph_;
   std::vector<int> original_plan_;
+  int original_nodes_ = 0;  // number of nodes before the first delegate
   Fp16Weights fp16_weights_;
   bool undone_ = false;
   bool warned_about_dynamic_tensors_ = false;

@@ -2,17 +2,19 @@
 #include "core/exec/interpreter.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "core/base/guard.h"
 #include "core/exec/builder.h"
 #include "core/exec/context.h"
+#include "core/exec/graph_builder.h"
 #include "core/model/model_limits.h"
 
 namespace deputy {
 
 Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config)
-    : InterpreterState(std::move(model), config) {}
+    : InterpreterState(std::move(model), config),
+      signatures_(&InterpreterState::model().desc().signatures) {}
 
 // Subgraphs use the reporter and runners refer to subgraphs, so the order of destruction is
 // runners, subgraphs, base class.
@@ -54,12 +56,7 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
     return kTfLiteError;
   }
   // All subgraphs must exist before any kernel's init runs, since an init may access another one.
-  for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
-    subgraphs_.push_back(std::make_unique<Subgraph>(this, static_cast<int>(i), &desc.subgraphs[i],
-                                                    config.make_delegate_parts));
-    AddSubgraph(subgraphs_.back().get(), &callees_.emplace_back(subgraphs_.back().get()));
-    InitContext(subgraphs_.back().get());
-  }
+  for (const SubgraphDesc& subgraph : desc.subgraphs) AddSubgraph(&subgraph);
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
     if (BuildSubgraph(desc, desc.subgraphs[i], operators, resolver, subgraphs_[i].get()) !=
         kTfLiteOk) {
@@ -71,16 +68,66 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
   return kTfLiteOk;
 }
 
-void Interpreter::SetNumThreads(int num_threads) {
+std::unique_ptr<Interpreter> Interpreter::CreateEmpty(const InterpreterConfig& config) {
+  std::unique_ptr<Interpreter> interpreter(new Interpreter(Model::Empty(), config));
+  if (interpreter->AddSubgraphs(1, nullptr) != kTfLiteOk) return nullptr;
+  interpreter->AttachMetadata();
+  interpreter->SetNumThreads(config.num_threads);
+  return interpreter;
+}
+
+void Interpreter::AddSubgraph(const SubgraphDesc* desc) {
+  subgraphs_.reserve(subgraphs_.size() + 1);
+  auto subgraph =
+      std::make_unique<Subgraph>(this, subgraph_count(), desc, config().make_delegate_parts);
+  InterpreterState::AddSubgraph(subgraph.get(), &callees_.emplace_back(subgraph.get()));
+  InitContext(subgraph.get());
+  subgraphs_.push_back(std::move(subgraph));
+}
+
+TfLiteStatus Interpreter::AddSubgraphs(int count, int* out_first_index) {
+  const int first = subgraph_count();
+  if (count < 0 || count > limits().max_subgraphs - first) {
+    return Fail(reporter(), kTfLiteError,
+                "Cannot add %d subgraphs to %d: expected at most %d in all", count, first,
+                limits().max_subgraphs);
+  }
+  for (int i = 0; i < count; ++i) {
+    AddSubgraph(&empty_desc_);
+    Subgraph& added = *subgraphs_.back();
+    added.context()->recommended_num_threads = primary().context()->recommended_num_threads;
+    GraphBuilder(&added).Begin();
+  }
+  if (out_first_index != nullptr) *out_first_index = first;
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::SetNumThreads(int num_threads) {
   if (num_threads < -1) {
-    reporter()->Report("num_threads should be >=0 or just -1 to let TFLite runtime set the value.");
-    return;
+    return Fail(reporter(), kTfLiteError,
+                "num_threads should be >=0 or just -1 to let TFLite runtime set the value.");
   }
-  if (num_threads == -1) return;
-  threads().SetCount(std::max(num_threads, 1));
-  for (auto& subgraph : subgraphs_) {
-    subgraph->context()->recommended_num_threads = std::max(num_threads, 1);
+  const int count = num_threads == 0 ? 1 : num_threads;
+  for (auto& subgraph : subgraphs_) subgraph->context()->recommended_num_threads = count;
+  TfLiteStatus status = kTfLiteOk;
+  if (threads().SetCount(std::max(count, 1))) {
+    // Nodes are prepared for a number of threads.
+    for (auto& subgraph : subgraphs_) {
+      const TfLiteStatus prepared = subgraph->PrepareAgain();
+      if (status == kTfLiteOk) status = prepared;
+    }
   }
+  for (int type = 0; type < kTfLiteMaxExternalContexts; ++type) {
+    TfLiteExternalContext* const external =
+        external_context(static_cast<TfLiteExternalContextType>(type));
+    if (external == nullptr || external->Refresh == nullptr) continue;
+    Guard(Ignore, [&] { external->Refresh(primary().context()); });
+  }
+  return status;
+}
+
+void Interpreter::ReleaseMemory() {
+  for (auto& subgraph : subgraphs_) subgraph->ReleaseMemory();
 }
 
 Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
@@ -101,19 +148,22 @@ TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
 }
 
 TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
-  ArmCancellation();
+  if (IsOutermostCall()) ArmCancellation();
   const CancelScope cancellable(this, "AllocateTensors");
   return subgraph->AllocateTensors();
 }
 
 TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
-  ArmCancellation();
-  const CancelScope cancellable(this, "Invoke");
-  if (subgraph->ready()) CountInference();
+  // A kernel of the client may run another subgraph; that call is part of the inference.
+  const bool outermost = IsOutermostCall();
+  if (outermost) ArmCancellation();
+  const CancelScope cancellable(this, kInvokeCall);
+  if (outermost && subgraph->ready()) CountInference();
   // The inference is not timed if an observer needs exact tensors, since it must see the requested
   // number of threads.
   const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
-  return subgraph->Invoke(allow_stale_outputs);
+  const TfLiteStatus status = subgraph->Invoke(allow_stale_outputs);
+  return outermost ? ClientStatus(status) : status;
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {
@@ -124,8 +174,29 @@ TfLiteStatus Interpreter::ResetVariableTensors() {
 }
 
 TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
+  return ApplyOrUndo(std::vector<bool>(subgraphs_.size(), true), delegate);
+}
+
+TfLiteStatus Interpreter::ModifySubgraphsWithDelegate(TfLiteDelegate* delegate,
+                                                      std::span<const int> subgraphs) {
+  if (subgraphs.empty()) {
+    return Fail(reporter(), kTfLiteApplicationError, "Active subgraph indices must not be empty.");
+  }
+  std::vector<bool> active(subgraphs_.size(), false);
+  for (int index : subgraphs) {
+    if (index < 0 || index >= subgraph_count()) {
+      return Fail(reporter(), kTfLiteApplicationError, "Active subgraph index %d is out of range.",
+                  index);
+    }
+    active[static_cast<size_t>(index)] = true;
+  }
+  return ApplyOrUndo(active, delegate);
+}
+
+TfLiteStatus Interpreter::ApplyOrUndo(const std::vector<bool>& subgraphs,
+                                      TfLiteDelegate* delegate) {
   if (observer() != nullptr) observer()->EnterInterpreter("ModifyGraphWithDelegate");
-  const TfLiteStatus status = ApplyEverywhere(delegate);
+  const TfLiteStatus status = ApplyTo(subgraphs, delegate);
   if (hot()) {
     if (status != kTfLiteOk) NoteDelegateSkipped();
     for (auto& subgraph : subgraphs_) {
@@ -140,13 +211,26 @@ TfLiteStatus Interpreter::ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
   return removed == kTfLiteOk ? status : removed;
 }
 
-TfLiteStatus Interpreter::ApplyEverywhere(TfLiteDelegate* delegate) {
-  for (auto& subgraph : subgraphs_) {
-    if (!subgraph->is_for_delegates() || skippable().Has(subgraph->index())) continue;
-    const TfLiteStatus status = subgraph->delegation().Apply(delegate);
+TfLiteStatus Interpreter::ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate) {
+  for (size_t i = 0; i < subgraphs.size(); ++i) {
+    Subgraph& subgraph = *subgraphs_[i];
+    const bool is_offered =
+        subgraphs[i] && subgraph.is_for_delegates() && !skippable().Has(subgraph.index());
+    if (!is_offered) continue;
+    const TfLiteStatus status = subgraph.delegation().Apply(delegate);
     if (status != kTfLiteOk) return status;
   }
   return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::RemoveAppliedDelegates(const char* why) {
+  TfLiteStatus first_failure = kTfLiteOk;
+  for (auto& subgraph : subgraphs_) {
+    if (!subgraph->delegation().any_applied()) continue;
+    const TfLiteStatus status = subgraph->delegation().Remove(why);
+    if (first_failure == kTfLiteOk) first_failure = status;
+  }
+  return first_failure;
 }
 
 TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {
@@ -180,39 +264,10 @@ bool Interpreter::HasDelegates() const {
                      [](const auto& subgraph) { return subgraph->delegation().any_applied(); });
 }
 
-// Returns the first signature with this key.
-const SignatureDesc* Interpreter::FindSignature(const char* key) {
-  if (signatures_by_key_.empty()) {
-    std::vector<const SignatureDesc*> sorted;
-    for (const SignatureDesc& signature : model().desc().signatures) sorted.push_back(&signature);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const SignatureDesc* x, const SignatureDesc* y) {
-                       // Several keys may be one long string in the file: the pointers are compared
-                       // first.
-                       return x->key != y->key && strcmp(x->key, y->key) < 0;
-                     });
-    signatures_by_key_ = std::move(sorted);
-  }
-  const auto found = std::lower_bound(signatures_by_key_.begin(), signatures_by_key_.end(), key,
-                                      [](const SignatureDesc* signature, const char* wanted) {
-                                        return strcmp(signature->key, wanted) < 0;
-                                      });
-  const bool known = found != signatures_by_key_.end() && strcmp((*found)->key, key) == 0;
-  return known ? *found : nullptr;
-}
-
 SignatureRunner* Interpreter::GetSignatureRunner(const char* key) {
-  const std::vector<SignatureDesc>& signatures = model().desc().signatures;
-  const SignatureDesc* wanted = nullptr;
-  if (key != nullptr) {
-    wanted = FindSignature(key);
-  } else {
-    const auto found =
-        std::find_if(signatures.begin(), signatures.end(),
-                     [](const SignatureDesc& signature) { return signature.subgraph_index == 0; });
-    if (found != signatures.end()) wanted = &*found;
-  }
-  if (wanted == nullptr && (key != nullptr || !signatures.empty())) {
+  const SignatureDesc* const wanted =
+      key != nullptr ? signatures_.Find(key) : signatures_.FindOver(0);
+  if (wanted == nullptr && (key != nullptr || signatures_.count() > 0)) {
     reporter()->Report(key != nullptr ? "The model has no signature '%s'"
                                       : "The model has no signature over its first subgraph%s",
                        key != nullptr ? key : "");

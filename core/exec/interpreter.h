@@ -8,11 +8,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/exec/interpreter_state.h"
 #include "core/exec/op_listener.h"
 #include "core/exec/signature_runner.h"
+#include "core/exec/signatures.h"
 #include "core/exec/subgraph.h"
 #include "core/exec/subgraph_callee.h"
 #include "core/kernel_api/op_resolver.h"
@@ -26,7 +28,14 @@ class Interpreter final : public InterpreterState {
   // is shared; the resolver is used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
+  // Creates an interpreter without a model, with one empty subgraph. Returns null after a report if
+  // memory prevents it.
+  static std::unique_ptr<Interpreter> CreateEmpty(const InterpreterConfig& config);
   ~Interpreter();
+
+  // Adds empty subgraphs, which the client builds with a GraphBuilder. Fails for a negative count
+  // and beyond the limits. `out_first_index` may be null.
+  TfLiteStatus AddSubgraphs(int count, int* out_first_index);
 
   // Returns the subgraph that contains the tensor, null if it belongs to another interpreter.
   // Accepts any pointer.
@@ -42,8 +51,14 @@ class Interpreter final : public InterpreterState {
   // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no subgraph has
   // delegates; under Hot any failure leaves everything unchanged.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
+  // Applies a delegate to the listed subgraphs only. kTfLiteApplicationError, as upstream, for an
+  // empty list and for an index out of range.
+  TfLiteStatus ModifySubgraphsWithDelegate(TfLiteDelegate* delegate,
+                                           std::span<const int> subgraphs);
   // Removes all delegates. `why` is the reason that reports give for their nodes.
   TfLiteStatus RemoveAllDelegates(const char* why);
+  // Removes all delegates from the subgraphs that have any.
+  TfLiteStatus RemoveAppliedDelegates(const char* why);
   bool HasDelegates() const;
   // Called after a failed Invoke of subgraph 0: removes every delegate and runs on the CPU with the
   // same inputs. Returns kTfLiteDelegateError on success, because the result is right but was not
@@ -55,6 +70,14 @@ class Interpreter final : public InterpreterState {
   // names if the model has no signatures.
   SignatureRunner* GetSignatureRunner(const char* key);
 
+  Signatures& signatures() { return signatures_; }
+
+  // Sets the number of threads; 0 is 1, -1 is the default, and less is an error. Subgraphs that are
+  // ready stay ready.
+  TfLiteStatus SetNumThreads(int num_threads);
+  // Frees the memory of tensors that AllocateTensors plans, in all subgraphs.
+  void ReleaseMemory();
+
   // Registers a listener, once even if it is added twice. It must outlive the interpreter or be
   // removed before.
   void AddOpListener(OpListener* listener);
@@ -63,16 +86,17 @@ class Interpreter final : public InterpreterState {
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   TfLiteStatus Build(const InterpreterConfig& config, OpResolver* resolver);
-  void SetNumThreads(int num_threads);
-  TfLiteStatus ApplyEverywhere(TfLiteDelegate* delegate);
-  const SignatureDesc* FindSignature(const char* key);
+  void AddSubgraph(const SubgraphDesc* desc);
+  TfLiteStatus ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
+  TfLiteStatus ApplyOrUndo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
+  bool IsOutermostCall() const { return !is_running(); }
 
   OpTimer timer_;
   bool observes_timer_ = false;  // true: timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::deque<SubgraphCallee> callees_;  // interface of each subgraph for callers, by index
-  // Signatures sorted by key; filled by the first look-up.
-  std::vector<const SignatureDesc*> signatures_by_key_;
+  const SubgraphDesc empty_desc_;       // description of subgraphs that were added in code
+  Signatures signatures_;
   // Runners by signature; the placeholder's key is null.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
 };

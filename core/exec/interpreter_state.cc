@@ -32,7 +32,9 @@ void InterpreterState::AttachMetadata() {
 }
 
 const std::vector<PartitionGraph::ControlEdge>* InterpreterState::ControlEdges(int subgraph) const {
-  const bool any = control_edges_.has_value() && !control_edges_->empty();
+  // Subgraphs that were added in code have no edges.
+  const bool any =
+      control_edges_.has_value() && static_cast<size_t>(subgraph) < control_edges_->size();
   return any ? &(*control_edges_)[static_cast<size_t>(subgraph)] : nullptr;
 }
 

@@ -100,6 +100,15 @@ class InterpreterState {
   // Returns kTfLiteCancelled after a report if a request to cancel is pending, once per request;
   // else Ok.
   TfLiteStatus CheckCancellation();
+  // Permits Cancel.
+  void EnableCancellation() { cancellation_.Enable(); }
+  // Sets a function that is polled before each node that Invoke runs; null removes it. If it
+  // returns true, Invoke returns kTfLiteError.
+  void SetCancellationFunction(void* data, Cancellation::Function function) {
+    cancellation_.SetFunction(data, function);
+  }
+  // True while a subgraph is being prepared or run.
+  bool is_running() const { return call_depth_ > 0; }
 
   // Index of the current allocation pass; see AllocationPass.
   int64_t allocation_pass() const { return allocation_passes_.newest; }
@@ -176,6 +185,10 @@ class InterpreterState {
 
   // Discards a cancellation request made before the call.
   void ArmCancellation() { cancellation_.Arm(); }
+  TfLiteStatus ClientStatus(TfLiteStatus status) const {
+    return cancellation_.ClientStatus(status);
+  }
+  const InterpreterConfig& config() const { return config_; }
   void CountInference() { ++inference_; }
   // Adds a subgraph. `callee` is the interface by which nodes call it; null: no node calls it.
   void AddSubgraph(Subgraph* subgraph, CallableSubgraph* callee) {

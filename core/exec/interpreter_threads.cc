@@ -6,6 +6,15 @@
 
 namespace deputy {
 
+bool InterpreterThreads::SetCount(int count) {
+  if (is_shared_ || count == count_) return false;
+  count_ = count;
+  const bool replaces = pool_ != nullptr;
+  pool_.reset();
+  trial_ = HelpTrial();
+  return replaces;
+}
+
 ThreadPool& InterpreterThreads::pool(bool is_preparing) {
   if (pool_ == nullptr) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -15,10 +15,13 @@ namespace deputy {
 class InterpreterThreads {
  public:
   // Uses the given pool; if it is null, the first use creates one.
-  explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool) : pool_(std::move(pool)) {}
+  explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool)
+      : is_shared_(pool != nullptr), pool_(std::move(pool)) {}
 
-  // Sets the number of threads of the pool that the first use creates.
-  void SetCount(int count) { count_ = count; }
+  // Sets the number of threads of the interpreter's own pool; has no effect on a shared one. Must
+  // not be called during an inference. Returns true if a pool that was in use is replaced: nodes
+  // must be prepared again.
+  bool SetCount(int count);
 
   // Returns the pool of all threads; during a timed inference perhaps a pool without workers, if
   // the workers cost more than they save. `is_preparing` excludes that: prepare announces memory
@@ -43,6 +46,7 @@ class InterpreterThreads {
 
  private:
   int count_ = 1;
+  const bool is_shared_;
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<ThreadPool> single_;  // pool without workers, created together with pool_
   HelpTrial trial_;

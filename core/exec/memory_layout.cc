@@ -187,6 +187,11 @@ void MemoryLayout::Reset() {
   persistent_.Reset();
 }
 
+void MemoryLayout::Release() {
+  arena_.Release();
+  PointTensors();
+}
+
 void MemoryLayout::Swap(MemoryLayout* other) {
   std::swap(arena_, other->arena_);
   std::swap(persistent_, other->persistent_);

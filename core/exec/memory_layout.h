@@ -44,6 +44,8 @@ class MemoryLayout {
   void SetGuard(size_t bytes);
   // Discards all offsets; keeps the blocks.
   void Reset();
+  // Frees the arena and takes its memory from the tensors; keeps the block that persists.
+  void Release();
   // Exchanges the blocks of two layouts of the same graph.
   void Swap(MemoryLayout* other);
   // Discards the offsets of tensors first used at or after `position`.

@@ -47,11 +47,13 @@ TfLiteStatus InitNode(SubgraphParts* parts, int node_index,
   TfLiteNode& node = *parts->graph.node(node_index);
   const char* buffer = static_cast<const char*>(node.builtin_data);
   size_t length = 0;
-  if (registration.builtin_code == kTfLiteBuiltinCustom) {
+  if (custom_options.data() != nullptr) {
     buffer = reinterpret_cast<const char*>(custom_options.data());
     length = custom_options.size();
-    node.custom_initial_data = buffer;
-    node.custom_initial_data_size = static_cast<int>(length);
+  }
+  if (registration.builtin_code == kTfLiteBuiltinCustom) {
+    node.custom_initial_data = custom_options.data();
+    node.custom_initial_data_size = static_cast<int>(custom_options.size());
   }
   parts->interpreter->failure_note().Clear();
   const CallResult result =

@@ -44,7 +44,7 @@ size_t PlanCache::idle_bytes() const {
 bool PlanCache::CanKeepCurrent() const {
   const InterpreterState& interpreter = *parts_->interpreter;
   const std::span<const TfLiteTensor> tensors = std::as_const(parts_->graph).tensors();
-  return interpreter.max_plans() > 1 && !has_foreign_kernel_ &&
+  return interpreter.max_plans() > 1 && !has_foreign_kernel_ && parts_->built == nullptr &&
          !interpreter.needs_exact_tensors() && !interpreter.keeps_replaced_nodes() &&
          !parts_->delegates.layer->any_applied() && parts_->custom_allocations.empty() &&
          current_->is_complete() && !current_->has_state() &&

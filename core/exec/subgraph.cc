@@ -69,7 +69,7 @@ Subgraph* Subgraph::Of(const TfLiteContext* context) {
 }
 
 bool Subgraph::is_for_delegates() const {
-  return !parts_.desc->only_inspected && strncmp(parts_.desc->name, "VALIDATION:", 11) != 0;
+  return !parts_.desc->only_inspected && strncmp(parts_.name, "VALIDATION:", 11) != 0;
 }
 
 const GraphIndex& Subgraph::graph_index() {
@@ -98,8 +98,15 @@ TfLiteStatus Subgraph::AddTensors(int count, int* out_first_index) {
 }
 
 void Subgraph::ReserveNodes() {
-  parts_.graph.ReserveNodes(
-      std::min(kNodesToReserve, parts_.desc->operators.size() * kNodesToReservePerNode));
+  const size_t model_nodes = parts_.desc->operators.size();
+  parts_.graph.ReserveNodes(parts_.built != nullptr
+                                ? kNodesToReserve
+                                : std::min(kNodesToReserve, model_nodes * kNodesToReservePerNode));
+}
+
+int Subgraph::declared_tensor_count() const {
+  return parts_.built != nullptr ? parts_.built->tensor_count()
+                                 : static_cast<int>(parts_.desc->tensors.size());
 }
 
 TfLiteStatus Subgraph::CheckIndices(const char* what, std::span<const int32_t> indices,
@@ -172,7 +179,7 @@ void Subgraph::RemoveNodesFrom(int count) noexcept {
 // ---- Shapes -------------------------------------------------------------------------------------
 
 TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> dims) {
-  if (state_ == State::kInvokableAndImmutable && !delegation().any_applied()) {
+  if (immutable() && !delegation().any_applied()) {
     return Fail(parts_.interpreter->reporter(), kTfLiteError,
                 "ResizeInputTensor is disallowed when graph is immutable.");
   }
@@ -187,9 +194,7 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
     return kTfLiteOk;
   }
   IntArray new_dims = MakeArray(dims);
-  if (state_ == State::kInvokableAndImmutable) {
-    delegation().Undo(kUndoneByResize);
-  }
+  if (immutable()) delegation().Undo(kUndoneByResize);
   const TfLiteStatus status = plan_.ResizeTensor(resized, new_dims.release());
   if (status != kTfLiteOk) return status;
   // A signature may name other tensors as inputs; their shapes do not identify a plan.
@@ -201,7 +206,7 @@ TfLiteStatus Subgraph::ResizeInputTensor(int tensor_index, std::span<const int> 
 }
 
 void Subgraph::RequireAllocation() {
-  if (state_ == State::kInvokableAndImmutable) delegation().Undo(kUndoneByResize);
+  if (immutable()) delegation().Undo(kUndoneByResize);
   state_ = State::kUninvokable;
 }
 

@@ -50,12 +50,14 @@ class Subgraph final {
   InterpreterState* interpreter() const { return parts_.interpreter; }
   int index() const { return parts_.index; }
   const SubgraphDesc& desc() const { return *parts_.desc; }
-  const char* name() const { return parts_.desc->name; }
+  const char* name() const { return parts_.name; }
   // Returns false if the nodes are not offered to delegates: upstream's validation subgraphs,
   // recognised by name, and bodies that are never run.
   bool is_for_delegates() const;
-  // True if the model's own graph is valid; otherwise no node of it may be prepared.
-  bool consistent() const { return parts_.desc->inconsistency.empty(); }
+  // True if the graph without delegates is valid; otherwise no node of it may be prepared.
+  bool consistent() const { return InconsistencyOf(parts_).empty(); }
+  // Number of tensors that the model or the client has added; later ones belong to kernels.
+  int declared_tensor_count() const;
 
   Graph& graph() { return parts_.graph; }
   const Graph& graph() const { return parts_.graph; }
@@ -98,6 +100,11 @@ class Subgraph final {
   bool ready() const { return state_ >= State::kInvokable; }
   // Forces the next AllocateTensors to prepare all nodes and to plan memory again.
   void RequireAllocation();
+  // Called when something has changed for which nodes were prepared: prepares the current plan
+  // again if it is ready, and restores the contents of inputs and variables.
+  TfLiteStatus PrepareAgain();
+  // Frees the arena. AllocateTensors must follow before the next Invoke.
+  void ReleaseMemory();
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
   // `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
@@ -130,7 +137,9 @@ class Subgraph final {
   // Called when a static delegate is applied: shapes cannot change without an undo. Memory is
   // planned.
   void SetImmutable() { state_ = State::kInvokableAndImmutable; }
-  bool immutable() const { return state_ == State::kInvokableAndImmutable; }
+  bool immutable() const {
+    return state_ == State::kInvokableAndImmutable || state_ == State::kReleasedAndImmutable;
+  }
   // Prepares nodes and plans memory from scratch, whatever the state was.
   TfLiteStatus Reallocate();
 
@@ -157,8 +166,14 @@ class Subgraph final {
 
  private:
   // kResized: like kUninvokable, but only shapes of inputs have changed since the plan was
-  // prepared.
-  enum class State { kUninvokable, kResized, kInvokable, kInvokableAndImmutable };
+  // prepared. kReleasedAndImmutable: like kInvokableAndImmutable, but the arena was freed.
+  enum class State {
+    kUninvokable,
+    kResized,
+    kReleasedAndImmutable,
+    kInvokable,
+    kInvokableAndImmutable
+  };
 
   TfLiteStatus BuildTensor(const TensorDesc& desc, TfLiteTensor* tensor);
   TfLiteStatus CheckIndices(const char* what, std::span<const int32_t> indices, bool allow_absent);

@@ -11,9 +11,16 @@ namespace deputy {
 
 size_t SubgraphCallee::input_count() const { return subgraph_->graph().inputs().size(); }
 size_t SubgraphCallee::output_count() const { return subgraph_->graph().outputs().size(); }
-size_t SubgraphCallee::operator_count() const { return subgraph_->desc().operators.size(); }
+size_t SubgraphCallee::operator_count() const {
+  return IsBuiltInCode() ? static_cast<size_t>(subgraph_->parts().built->node_count())
+                         : subgraph_->desc().operators.size();
+}
 
 TfLiteBuiltinOperator SubgraphCallee::operator_code(size_t n) const {
+  if (IsBuiltInCode()) {
+    const TfLiteRegistration& kernel = *subgraph_->graph().registration(static_cast<int>(n));
+    return static_cast<TfLiteBuiltinOperator>(kernel.builtin_code);
+  }
   const ModelDesc& model = subgraph_->interpreter()->model().desc();
   return model.operator_codes[subgraph_->desc().operators[n].code_index].code;
 }
@@ -68,12 +75,23 @@ TfLiteStatus SubgraphCallee::DescribeOutputs(bool shapes_known,
   return kTfLiteOk;
 }
 
+bool SubgraphCallee::IsBuiltInCode() const { return subgraph_->parts().built != nullptr; }
+
+// Graphs that are built in code may call each other in a cycle; models with a cycle are
+// inconsistent.
+TfLiteStatus SubgraphCallee::CheckNotRunning() const {
+  if (subgraph_->parts().runs == 0) return kTfLiteOk;
+  return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+              "subgraph %d: expected no call of itself, found one", subgraph_->index());
+}
+
 TfLiteStatus SubgraphCallee::InferOutputs(std::span<const CallInput> inputs,
                                           std::vector<CallOutput>* out_outputs) {
   if (const auto* outputs = shapes_.Find(subgraph_->interpreter()->allocation_pass(), inputs)) {
     *out_outputs = *outputs;
     return kTfLiteOk;
   }
+  if (const TfLiteStatus status = CheckNotRunning(); status != kTfLiteOk) return status;
   if (shapes_.full()) return DescribeOutputs(false, out_outputs);
   subgraph_->interpreter()->SaveVariablesOf(subgraph_);
   TfLiteStatus status = subgraph_->ShapeInputs(inputs);
@@ -84,6 +102,7 @@ TfLiteStatus SubgraphCallee::InferOutputs(std::span<const CallInput> inputs,
 }
 
 TfLiteStatus SubgraphCallee::Call(std::span<const CallInput> inputs) {
+  if (const TfLiteStatus status = CheckNotRunning(); status != kTfLiteOk) return status;
   subgraph_->interpreter()->SaveVariablesOf(subgraph_);
   if (const TfLiteStatus status = subgraph_->ShapeInputs(inputs); status != kTfLiteOk)
     return status;

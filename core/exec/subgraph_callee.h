@@ -30,6 +30,8 @@ class SubgraphCallee final : public CallableSubgraph {
   const TfLiteTensor* output(size_t n) override;
 
  private:
+  bool IsBuiltInCode() const;
+  TfLiteStatus CheckNotRunning() const;
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 

@@ -12,6 +12,12 @@
 namespace deputy {
 namespace {
 
+// Returns true if the memory of the tensor belongs to the plan.
+bool IsPlanned(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteArenaRw ||
+         tensor.allocation_type == kTfLiteArenaRwPersistent;
+}
+
 bool IsPersistent(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRwPersistent;
 }
@@ -33,9 +39,9 @@ TfLiteStatus Subgraph::AllocateTensors() {
   if (ready() && !dynamic_input) return parts_.custom_allocations.Verify();
   if (state_ == State::kResized) return AllocateResized();
 
-  const bool immutable = state_ == State::kInvokableAndImmutable;
+  const bool was_immutable = immutable();
   const TfLiteStatus status = Reallocate();
-  if (status == kTfLiteOk && immutable) state_ = State::kInvokableAndImmutable;
+  if (status == kTfLiteOk && was_immutable) state_ = State::kInvokableAndImmutable;
   return status;
 }
 
@@ -43,6 +49,31 @@ TfLiteStatus Subgraph::AllocateTensors() {
 TfLiteStatus Subgraph::Reallocate() {
   plans_.Clear();
   return PrepareCurrentPlan();
+}
+
+TfLiteStatus Subgraph::PrepareAgain() {
+  if (state_ == State::kResized) state_ = State::kUninvokable;
+  plans_.Clear();
+  if (!ready()) return kTfLiteOk;
+  SavedContents contents;
+  for (const std::vector<int>* indices : {&parts_.graph.inputs(), &parts_.graph.variables()}) {
+    for (int index : *indices) {
+      const TfLiteTensor* tensor = parts_.graph.tensor(index);
+      if (tensor != nullptr && IsPlanned(*tensor)) contents.Save(index, *tensor);
+    }
+  }
+  const bool was_immutable = immutable();
+  const TfLiteStatus status = Reallocate();
+  if (status != kTfLiteOk) return status;
+  if (was_immutable) SetImmutable();
+  contents.Restore(parts_.graph.tensors());
+  return kTfLiteOk;
+}
+
+void Subgraph::ReleaseMemory() {
+  plans_.Clear();
+  plan_.memory().Release();
+  state_ = immutable() ? State::kReleasedAndImmutable : State::kUninvokable;
 }
 
 TfLiteStatus Subgraph::AllocateResized() {
@@ -57,6 +88,7 @@ TfLiteStatus Subgraph::PrepareCurrentPlan() {
   if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
   const CallDepth depth(parts_.interpreter);
   if (!depth.allowed()) return kTfLiteError;
+  const SubgraphRun run(&parts_);
   const AllocationPass pass(parts_.interpreter);
   state_ = State::kUninvokable;
   if (plans_.InitNodes() != kTfLiteOk) return kTfLiteError;
@@ -111,6 +143,8 @@ TfLiteStatus Subgraph::SetCustomAllocation(int tensor_index,
 TfLiteStatus Subgraph::ResetVariableTensors() {
   for (int index : parts_.graph.variables()) {
     TfLiteTensor& variable = parts_.graph.tensors()[index];
+    // The client may list tensors that are no variables.
+    if (!variable.is_variable) continue;
     if (variable.allocation_type == kTfLiteCustom || variable.bytes == 0) continue;
     if (!IsPersistent(variable) || variable.data.raw == nullptr) {
       return Fail(parts_.interpreter->reporter(), kTfLiteError,
@@ -127,13 +161,14 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   ErrorReporter* reporter = parts_.interpreter->reporter();
   if (!consistent()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
-                parts_.desc->inconsistency.c_str());
+                InconsistencyOf(parts_).c_str());
   }
   if (!ready()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
   }
   const CallDepth depth(parts_.interpreter);
   if (!depth.allowed()) return kTfLiteError;
+  const SubgraphRun running(&parts_);
   const ScopedFlushDenormals flush;
   if (!parts_.interpreter->hot()) return RunPlan(allow_stale_outputs);
   const RestartableRun run(&fallback());

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "c_api/include/common.h"
@@ -73,6 +74,13 @@ class Graph {
     return &nodes_[static_cast<size_t>(index)].registration;
   }
   NodeId id(int index) const { return nodes_[static_cast<size_t>(index)].id; }
+  // A node of the table. Clients of the C API access its first two members as a DeputyNode.
+  struct Entry {
+    TfLiteNode node;
+    TfLiteRegistration registration;
+    NodeId id;
+  };
+  Entry* entry(int index) { return &nodes_[static_cast<size_t>(index)]; }
 
   // Adds a node to the table, not to the plan, and returns its index. The caller stays responsible
   // for `node` and the memory that it owns. Strong exception guarantee.
@@ -95,20 +103,15 @@ class Graph {
   void SetOutputs(std::span<const int32_t> outputs) {
     outputs_.assign(outputs.begin(), outputs.end());
   }
+  void SetVariables(std::vector<int> variables) noexcept { variables_ = std::move(variables); }
   void AddVariable(int tensor) { variables_.push_back(tensor); }
 
  private:
-  struct Node {
-    TfLiteNode node;
-    TfLiteRegistration registration;
-    NodeId id;
-  };
-
   void PublishTensors();
 
   TfLiteContext* const context_;
   std::vector<TfLiteTensor> tensors_;
-  std::vector<Node> nodes_;
+  std::vector<Entry> nodes_;
   std::vector<int> inputs_, outputs_, variables_, plan_;
   NodeId next_id_ = 0;
 };

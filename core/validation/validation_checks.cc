@@ -30,8 +30,7 @@ void ForEach(const TfLiteIntArray* indices, Visit&& visit) {
 // ---- Ownership of tensors -----------------------------------------------------------------------
 
 int Validation::ModelTensorCount(const Subgraph* subgraph) const {
-  const auto& subgraphs = interpreter_->model().desc().subgraphs;
-  return static_cast<int>(subgraphs[static_cast<size_t>(subgraph->index())].tensors.size());
+  return subgraph->declared_tensor_count();
 }
 
 bool Validation::IsOwnAddedTensor(const Call& call, int tensor) const {

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Subgraphs, settings, delegates and signatures of deputy_graph.h. Graphs that are built in code
+// are in graph_building.cc.
+#include <cstddef>
+
+#include "c_api/include/deputy_graph.h"
+#include "c_api/src/graph_access.h"
+#include "c_api/src/struct_io.h"
+#include "core/exec/graph_builder.h"
+
+using deputy::ClientArray;
+using deputy::Fail;
+using deputy::Guard;
+using deputy::IdleInterpreter;
+using deputy::IdleSubgraph;
+using deputy::Interpreter;
+using deputy::RefuseArgument;
+using deputy::Subgraph;
+using deputy::SubgraphAt;
+
+using NodeEntry = deputy::Graph::Entry;
+
+static_assert(offsetof(NodeEntry, node) == offsetof(DeputyNode, node));
+static_assert(offsetof(NodeEntry, registration) == offsetof(DeputyNode, registration));
+
+namespace deputy {
+
+Interpreter* InterpreterOf(const TfLiteInterpreter* interpreter, const char* function) {
+  if (interpreter != nullptr) return interpreter->impl.get();
+  ErrorReporter().Report("%s: expected an interpreter, found NULL", function);
+  return nullptr;
+}
+
+Subgraph* SubgraphAt(const TfLiteInterpreter* interpreter, int32_t index, const char* function) {
+  Interpreter* const impl = InterpreterOf(interpreter, function);
+  if (impl == nullptr) return nullptr;
+  if (index >= 0 && index < impl->subgraph_count()) return impl->subgraph(index);
+  impl->reporter()->Report("%s: expected a subgraph index below %d, found %d", function,
+                           impl->subgraph_count(), index);
+  return nullptr;
+}
+
+Interpreter* IdleInterpreter(const TfLiteInterpreter* interpreter, const char* function) {
+  Interpreter* const impl = InterpreterOf(interpreter, function);
+  if (impl == nullptr || !impl->is_running()) return impl;
+  impl->reporter()->Report("%s: expected an interpreter that does not run", function);
+  return nullptr;
+}
+
+Subgraph* IdleSubgraph(const TfLiteInterpreter* interpreter, int32_t index, const char* function) {
+  if (IdleInterpreter(interpreter, function) == nullptr) return nullptr;
+  Subgraph* const subgraph = SubgraphAt(interpreter, index, function);
+  if (subgraph == nullptr || !DelegationOf(subgraph).applying()) return subgraph;
+  interpreter->impl->reporter()->Report("%s: expected no call while a delegate is applied to it",
+                                        function);
+  return nullptr;
+}
+
+TfLiteStatus RefuseArgument(const Subgraph& subgraph, const char* function, const char* expected) {
+  return Fail(subgraph.interpreter()->reporter(), kTfLiteError, "%s: expected %s", function,
+              expected);
+}
+
+}  // namespace deputy
+
+namespace {
+
+// Returns the entries of a list and stores their number.
+const int32_t* EntriesOf(const std::vector<int>& list, int32_t* count) {
+  *count = static_cast<int32_t>(list.size());
+  return list.empty() ? nullptr : list.data();
+}
+
+using Lists = const std::vector<int>& (deputy::Graph::*)() const;
+
+const int32_t* ListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_index, Lists list,
+                      int32_t* count) {
+  int32_t ignored = 0;
+  int32_t* const out_count = count == nullptr ? &ignored : count;
+  *out_count = 0;
+  Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, "DeputyInterpreterGetList");
+  return subgraph == nullptr ? nullptr : EntriesOf((subgraph->graph().*list)(), out_count);
+}
+
+// Returns a subgraph that is not in use, for calls that a kernel may make on other subgraphs.
+Subgraph* RestingSubgraph(const TfLiteInterpreter* interpreter, int32_t index,
+                          const char* function) {
+  Subgraph* const subgraph = SubgraphAt(interpreter, index, function);
+  if (subgraph == nullptr || subgraph->parts().runs == 0) return subgraph;
+  RefuseArgument(*subgraph, function, "a subgraph that does not run");
+  return nullptr;
+}
+
+void NoteCall(const Subgraph& subgraph, const char* function) {
+  if (deputy::Observer* observer = subgraph.interpreter()->observer()) {
+    observer->EnterInterpreter(function);
+  }
+}
+
+const deputy::SignatureDesc* SignatureAt(const TfLiteInterpreter* interpreter, int32_t index) {
+  if (interpreter == nullptr || index < 0) return nullptr;
+  const deputy::Signatures& signatures = interpreter->impl->signatures();
+  const auto position = static_cast<size_t>(index);
+  return position < signatures.count() ? &signatures.at(position) : nullptr;
+}
+
+TfLiteStatus CopySignatureTensor(const TfLiteInterpreter* interpreter,
+                                 const std::vector<deputy::SignatureTensorDesc>* tensors,
+                                 int32_t index, const char** name, int32_t* tensor_index) {
+  constexpr const char* kFunction = "DeputyInterpreterGetSignature";
+  Interpreter* const impl = deputy::InterpreterOf(interpreter, kFunction);
+  if (impl == nullptr) return kTfLiteError;
+  const bool exists =
+      tensors != nullptr && index >= 0 && static_cast<size_t>(index) < tensors->size();
+  if (!exists || name == nullptr || tensor_index == nullptr) {
+    return Fail(impl->reporter(), kTfLiteError,
+                "%s: expected a signature with tensor %d, and places for its name and index",
+                kFunction, index);
+  }
+  const deputy::SignatureTensorDesc& tensor = (*tensors)[static_cast<size_t>(index)];
+  *name = tensor.name;
+  *tensor_index = tensor.tensor_index;
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+// ---- Subgraphs ----------------------------------------------------------------------------------
+
+TfLiteContext* DeputyInterpreterGetContext(TfLiteInterpreter* interpreter, int32_t subgraph_index) {
+  Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, __func__);
+  return subgraph == nullptr ? nullptr : subgraph->context();
+}
+
+const int32_t* DeputyInterpreterGetInputs(const TfLiteInterpreter* interpreter,
+                                          int32_t subgraph_index, int32_t* count) {
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::inputs, count);
+}
+
+const int32_t* DeputyInterpreterGetOutputs(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index, int32_t* count) {
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::outputs, count);
+}
+
+const int32_t* DeputyInterpreterGetVariables(const TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index, int32_t* count) {
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::variables, count);
+}
+
+const int32_t* DeputyInterpreterGetExecutionPlan(const TfLiteInterpreter* interpreter,
+                                                 int32_t subgraph_index, int32_t* count) {
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::plan, count);
+}
+
+DeputyNode* DeputyInterpreterGetNode(const TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                     int32_t node_index) {
+  Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, __func__);
+  if (subgraph == nullptr) return nullptr;
+  if (node_index < 0 || node_index >= subgraph->graph().node_count()) {
+    RefuseArgument(*subgraph, __func__, "the index of a node");
+    return nullptr;
+  }
+  return reinterpret_cast<DeputyNode*>(subgraph->graph().entry(node_index));
+}
+
+TfLiteStatus DeputyInterpreterSetSubgraphName(TfLiteInterpreter* interpreter,
+                                              int32_t subgraph_index, const char* name) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    if (name == nullptr) return RefuseArgument(*subgraph, function, "a name");
+    deputy::GraphBuilder(subgraph).SetName(name);
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DeputyInterpreterResizeInput(TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                          int32_t tensor_index, const int32_t* dims, int32_t rank,
+                                          bool strict) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    const ClientArray shape{dims, rank};
+    if (!shape.valid()) return RefuseArgument(*subgraph, function, "a shape");
+    NoteCall(*subgraph, "ResizeInputTensor");
+    return strict ? subgraph->ResizeInputTensorStrict(tensor_index, shape.span())
+                  : subgraph->ResizeInputTensor(tensor_index, shape.span());
+  });
+}
+
+TfLiteStatus DeputyInterpreterAllocateSubgraph(TfLiteInterpreter* interpreter,
+                                               int32_t subgraph_index) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    NoteCall(*subgraph, "AllocateTensors");
+    return interpreter->impl->AllocateTensors(subgraph);
+  });
+}
+
+TfLiteStatus DeputyInterpreterInvokeSubgraph(TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    NoteCall(*subgraph, "Invoke");
+    return interpreter->impl->Invoke(subgraph, interpreter->allow_buffer_handle_output);
+  });
+}
+
+TfLiteStatus DeputyInterpreterResetVariables(TfLiteInterpreter* interpreter,
+                                             int32_t subgraph_index) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    return subgraph == nullptr ? kTfLiteError : subgraph->ResetVariableTensors();
+  });
+}
+
+TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter,
+                                                  int32_t subgraph_index, int32_t tensor_index,
+                                                  const TfLiteCustomAllocation* allocation,
+                                                  int64_t flags) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    if (allocation == nullptr) return RefuseArgument(*subgraph, function, "an allocation");
+    return subgraph->SetCustomAllocation(tensor_index, *allocation, flags);
+  });
+}
+
+TfLiteStatus DeputyInterpreterEnsureReadable(TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                             int32_t tensor_index) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    if (subgraph->graph().tensor(tensor_index) == nullptr) {
+      return RefuseArgument(*subgraph, function, "the index of a tensor");
+    }
+    return subgraph->EnsureReadable(tensor_index);
+  });
+}
+
+TfLiteStatus DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* interpreter) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    if (impl == nullptr) return kTfLiteError;
+    impl->ReleaseMemory();
+    return kTfLiteOk;
+  });
+}
+
+// ---- Settings -----------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterSetNumThreads(TfLiteInterpreter* interpreter, int32_t num_threads) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    return impl == nullptr ? kTfLiteError : impl->SetNumThreads(num_threads);
+  });
+}
+
+TfLiteStatus DeputyInterpreterEnableCancellation(TfLiteInterpreter* interpreter) {
+  Interpreter* const impl = deputy::InterpreterOf(interpreter, __func__);
+  if (impl == nullptr) return kTfLiteError;
+  impl->EnableCancellation();
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterSetCancellationFunction(TfLiteInterpreter* interpreter, void* data,
+                                                      bool (*is_cancelled)(void* data)) {
+  Interpreter* const impl = deputy::InterpreterOf(interpreter, __func__);
+  if (impl == nullptr) return kTfLiteError;
+  impl->SetCancellationFunction(data, is_cancelled);
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterSetTelemetryProfiler(TfLiteInterpreter* interpreter,
+                                                   struct TfLiteTelemetryProfilerStruct* profiler) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Interpreter* const impl = deputy::InterpreterOf(interpreter, function);
+    if (impl == nullptr) return kTfLiteError;
+    interpreter->telemetry.Set(impl, profiler);
+    return kTfLiteOk;
+  });
+}
+
+// ---- Delegates ----------------------------------------------------------------------------------
+
+TfLiteStatus DeputyInterpreterModifySubgraphs(TfLiteInterpreter* interpreter,
+                                              TfLiteDelegate* delegate, const int32_t* subgraphs,
+                                              int32_t count) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    if (impl == nullptr) return kTfLiteError;
+    const ClientArray indices{subgraphs, count};
+    if (!indices.valid()) return RefuseArgument(impl->primary(), function, "a list of subgraphs");
+    const TfLiteStatus status = impl->ModifySubgraphsWithDelegate(delegate, indices.span());
+    interpreter->telemetry.ReportEvent("ModifyGraphWithDelegate", status);
+    return status;
+  });
+}
+
+TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    return impl == nullptr ? kTfLiteError : impl->RemoveAppliedDelegates("removed by the client");
+  });
+}
+
+// ---- Signatures ---------------------------------------------------------------------------------
+
+int32_t DeputyInterpreterGetSignatureSubgraph(const TfLiteInterpreter* interpreter,
+                                              int32_t signature_index) {
+  const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
+  return signature == nullptr ? -1 : static_cast<int32_t>(signature->subgraph_index);
+}
+
+int32_t DeputyInterpreterGetSignatureInputCount(const TfLiteInterpreter* interpreter,
+                                                int32_t signature_index) {
+  const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
+  return signature == nullptr ? 0 : static_cast<int32_t>(signature->inputs.size());
+}
+
+int32_t DeputyInterpreterGetSignatureOutputCount(const TfLiteInterpreter* interpreter,
+                                                 int32_t signature_index) {
+  const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
+  return signature == nullptr ? 0 : static_cast<int32_t>(signature->outputs.size());
+}
+
+TfLiteStatus DeputyInterpreterGetSignatureInput(const TfLiteInterpreter* interpreter,
+                                                int32_t signature_index, int32_t input_index,
+                                                const char** name, int32_t* tensor_index) {
+  const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
+  return CopySignatureTensor(interpreter, signature == nullptr ? nullptr : &signature->inputs,
+                             input_index, name, tensor_index);
+}
+
+TfLiteStatus DeputyInterpreterGetSignatureOutput(const TfLiteInterpreter* interpreter,
+                                                 int32_t signature_index, int32_t output_index,
+                                                 const char** name, int32_t* tensor_index) {
+  const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
+  return CopySignatureTensor(interpreter, signature == nullptr ? nullptr : &signature->outputs,
+                             output_index, name, tensor_index);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared helpers of the functions of deputy_graph.h: each reports invalid arguments and calls on an
+// interpreter that is running.
+#ifndef DEPUTY_C_API_SRC_GRAPH_ACCESS_H_
+#define DEPUTY_C_API_SRC_GRAPH_ACCESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "c_api/src/objects.h"
+#include "core/base/guard.h"
+
+namespace deputy {
+
+// A client's array; invalid if the count is negative, or if it is positive and the pointer NULL.
+template <typename T>
+struct ClientArray {
+  const T* data;
+  int32_t count;
+
+  bool valid() const { return count == 0 || (count > 0 && data != nullptr); }
+  std::span<const T> span() const { return {data, static_cast<size_t>(count)}; }
+};
+template <typename T>
+ClientArray(const T*, int32_t) -> ClientArray<T>;
+
+// Returns the interpreter; null after a report if the client has passed NULL. `function` is the
+// name of the client's call in reports.
+Interpreter* InterpreterOf(const TfLiteInterpreter* interpreter, const char* function);
+// Returns a subgraph, null after a report if there is none.
+Subgraph* SubgraphAt(const TfLiteInterpreter* interpreter, int32_t index, const char* function);
+// InterpreterOf and SubgraphAt, if the interpreter does not run and no delegate is being applied to
+// the subgraph; otherwise they report that.
+Interpreter* IdleInterpreter(const TfLiteInterpreter* interpreter, const char* function);
+Subgraph* IdleSubgraph(const TfLiteInterpreter* interpreter, int32_t index, const char* function);
+
+// Reports an invalid argument and returns kTfLiteError. `expected` is a noun phrase.
+TfLiteStatus RefuseArgument(const Subgraph& subgraph, const char* function, const char* expected);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_GRAPH_ACCESS_H_
