@@ -74,8 +74,10 @@ class InstallTest(unittest.TestCase):
                      'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
-                     'deputy/plugins/libdeputy_nnapi.so',
-                     'cmake/Deputy/DeputyConfig.cmake'):
+                     'deputy/plugins/libdeputy_nnapi.so', 'libdeputy_delegate_support.a',
+                     'cmake/Deputy/DeputyConfig.cmake', 'cmake/tensorflow-lite/tensorflow-lite-config.cmake',
+                     'cmake/tensorflowlite/tensorflowlite-config.cmake', 'pkgconfig/tensorflow-lite.pc',
+                     'pkgconfig/tensorflowlite.pc', 'pkgconfig/tensorflow2-lite.pc'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
     def test_headers_of_the_gpu_delegate_come_with_it(self):
@@ -181,6 +183,63 @@ endif()
                        for name in ('deputy', 'tensorflowlite_c')]
         self.assertEqual(outputs[0], outputs[1])
         self.assertIn('TensorFlow Lite 2.19.0', outputs[0])
+
+    # Programs that link upstream's library of the GPU delegate find it in the drop-in folder.
+    def test_gpu_delegate_links_under_upstreams_name(self):
+        if not (BUILD / 'libdeputy_gpu.so').exists():
+            self.skipTest('Deputy is built without the OpenCL delegate')
+        folder = self.libraries / 'deputy/drop-in'
+        client = self.clients / 'gpu_client'
+        source = client.with_suffix('.c')
+        source.write_text('''
+#include "tensorflow/lite/delegates/gpu/delegate.h"
+int main(void) {
+  TfLiteGpuDelegateOptionsV2 options = TfLiteGpuDelegateOptionsV2Default();
+  TfLiteDelegate* delegate = TfLiteGpuDelegateV2Create(&options);
+  TfLiteGpuDelegateV2Delete(delegate);  // NULL on machines without OpenCL
+  return 0;
+}
+''', encoding='utf-8')
+        self.expect_success(run('cc', '-Wall', '-Werror', source, '-o', client, f'-I{self.prefix}/include',
+                                f'-L{folder}', '-ltensorflowlite_gpu_delegate'))
+        needed = self.expect_success(run('readelf', '-d', client))
+        self.assertIn('[libtensorflowlite_gpu_delegate.so]', needed)
+        self.expect_success(run(client, env=dict(os.environ, LD_LIBRARY_PATH=str(folder))))
+
+    # A delegate for another runtime links the functions of common.h, and does not export them.
+    def test_delegate_with_support_library_needs_no_runtime(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / 'delegate.c').write_text('''
+#include "tensorflow/lite/core/c/common.h"
+int Equal(void);
+int Equal(void) {
+  TfLiteIntArray* a = TfLiteIntArrayCreate(2);
+  a->data[0] = a->data[1] = 3;
+  TfLiteIntArray* b = TfLiteIntArrayCopy(a);
+  const int equal = TfLiteIntArrayEqual(a, b);
+  TfLiteIntArrayFree(a);
+  TfLiteIntArrayFree(b);
+  return equal;
+}
+''', encoding='utf-8')
+            (folder / 'CMakeLists.txt').write_text('''
+cmake_minimum_required(VERSION 3.21)
+project(delegate LANGUAGES C CXX)
+find_package(Deputy REQUIRED)
+add_library(delegate MODULE delegate.c)
+target_link_libraries(delegate PRIVATE Deputy::delegate_support)
+target_link_options(delegate PRIVATE -Wl,-z,defs)
+''', encoding='utf-8')
+            self.expect_success(run('cmake', '-S', folder, '-B', folder / 'build', '-G', 'Ninja',
+                                    f'-DCMAKE_PREFIX_PATH={self.prefix}'))
+            self.expect_success(run('cmake', '--build', folder / 'build'))
+            library = folder / 'build/libdelegate.so'
+            self.assertEqual(ctypes.CDLL(str(library)).Equal(), 1)
+            exported = self.expect_success(run('nm', '-D', '--defined-only', library))
+            self.assertRegex(exported, r' T Equal\b')
+            self.assertNotIn('TfLite', exported)
+            self.assertNotIn('libdeputy', self.expect_success(run('readelf', '-d', library)))
 
     def test_manual_pages_say_what_the_command_says(self):
         if shutil.which('help2man') is None:

@@ -21,6 +21,11 @@ if(DEPUTY_OPENCL_INCLUDE AND gpu_sources)
   deputy_add_delegate(deputy_gpu SOURCES gpu_cl/plugin.cc LINKS deputy_gpu_objects
                       EXPORTS TfLiteGpuDelegateV2Create TfLiteGpuDelegateV2Delete
                               TfLiteGpuDelegateOptionsV2Default DeputyGpu*)
+  # The name under which upstream's programs link the delegate, see install.cmake. It works because
+  # the library has no SONAME.
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/drop-in)
+  file(CREATE_LINK ../libdeputy_gpu.so
+       ${PROJECT_BINARY_DIR}/drop-in/libtensorflowlite_gpu_delegate.so SYMBOLIC)
   add_dependencies(command deputy_gpu)
 else()
   message(STATUS "CL/cl.h not found: the OpenCL delegate is not built")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installed files and their locations:
-#   <libdir>                  libdeputy, libdeputy_mindspore
-#   <libdir>/deputy/drop-in   libtensorflowlite_c.so, outside of the linker's search path: use it by path
+#   <libdir>                  libdeputy, libdeputy_mindspore, libdeputy_delegate_support.a
+#   <libdir>/deputy/drop-in   libtensorflowlite_c.so and libtensorflowlite_gpu_delegate.so, outside of
+#                             the linker's search path: use them by path
 #   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
-#   <libdir>/cmake/Deputy     the package for find_package(Deputy)
+#   <libdir>/cmake            packages for find_package(Deputy), (TensorFlowLite) and (tensorflow-lite)
 #   and headers, pkg-config files, the command with its manual pages and completion.
 # Programs and libraries are stripped; their debug information is in .debug/ in the same directory,
 # where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for packagers
@@ -20,6 +21,8 @@ install(TARGETS deputy deputy_mindspore EXPORT DeputyTargets
 install(TARGETS tensorflowlite_c EXPORT DeputyTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS deputy_delegate_support EXPORT DeputyTargets
+        ARCHIVE INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # MindSpore programs include "include/api/model.h".
 target_include_directories(deputy_mindspore INTERFACE
                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mindspore>)
@@ -34,6 +37,13 @@ foreach(plugin deputy_cpu deputy_gpu deputy_hexagon deputy_nnapi deputy_npu_stub
   endif()
 endforeach()
 install(TARGETS ${installed_plugins} LIBRARY DESTINATION ${plugin_install_dir})
+# Upstream's name of the OpenCL delegate, for programs that link it: a link to the plug-in.
+if(TARGET deputy_gpu)
+  file(CREATE_LINK ../plugins/libdeputy_gpu.so ${generated_dir}/libtensorflowlite_gpu_delegate.so
+       SYMBOLIC)
+  install(FILES ${generated_dir}/libtensorflowlite_gpu_delegate.so
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in)
+endif()
 # Without the OpenCL delegate no library defines the functions of its headers.
 set(headers_left_out "")
 if(NOT TARGET deputy_gpu)
@@ -45,9 +55,16 @@ install(DIRECTORY ${client_include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 
 # ---- pkg-config and CMake packages -------------------------------------------------------------
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-foreach(package deputy deputy_mindspore tensorflowlite_c)
+set(tensorflow_lite_version 2.19.0)
+foreach(package deputy deputy_mindspore tensorflowlite_c tensorflow-lite)
   configure_file(pkgconfig/${package}.pc.in pkgconfig/${package}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${package}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+# Names that other packages of TensorFlow Lite have: its own script generate-pc.sh, and those that
+# nnstreamer searches.
+foreach(name tensorflowlite tensorflow2-lite)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tensorflow-lite.pc RENAME ${name}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
@@ -58,6 +75,16 @@ write_basic_package_version_file(${generated_dir}/DeputyConfigVersion.cmake
 install(FILES ${generated_dir}/DeputyConfig.cmake ${generated_dir}/DeputyConfigVersion.cmake
         DESTINATION ${package_install_dir})
 install(EXPORT DeputyTargets NAMESPACE Deputy:: DESTINATION ${package_install_dir})
+# A file name in lower case is found for every spelling of the package: TensorFlowLite, tensorflowlite.
+configure_file(tools/cmake/TensorFlowLiteConfig.cmake.in generated/tensorflowlite-config.cmake COPYONLY)
+write_basic_package_version_file(${generated_dir}/tensorflowlite-config-version.cmake
+                                 VERSION ${tensorflow_lite_version} COMPATIBILITY SameMajorVersion)
+foreach(name tensorflowlite tensorflow-lite)
+  foreach(part config config-version)
+    install(FILES ${generated_dir}/tensorflowlite-${part}.cmake RENAME ${name}-${part}.cmake
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+  endforeach()
+endforeach()
 
 # ---- manual pages and completion ---------------------------------------------------------------
 # help2man runs the command for its help, so that the pages match it. The pages are not part of the
