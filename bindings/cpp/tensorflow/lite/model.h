@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_MODEL_H_
+#define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_MODEL_H_
+
+#include "tensorflow/lite/core/model.h"  // IWYU pragma: export
+
+#endif  // DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_MODEL_H_
