@@ -1040,6 +1040,13 @@ TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* p
 // NULL is ignored; any other delegate is reported and not deleted.
 TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 
+// Creates a delegate that runs nodes in XNNPACK, from the plug-in "xnnpack" (docs/xnnpack.md);
+// fewer than one thread count as one. TfLiteXNNPackDelegateCreate does the same if the environment
+// variable DEPUTY_XNNPACK is "bridge"; otherwise its delegate claims no node, because Deputy's
+// kernels are faster. Delete it with DeputyPluginDeleteDelegate or TfLiteXNNPackDelegateDelete.
+// NULL, after a report, if the plug-in is not installed.
+TFL_CAPI_EXPORT TfLiteDelegate* DeputyXnnpackDelegateCreate(int32_t num_threads);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

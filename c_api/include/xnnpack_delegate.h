@@ -84,7 +84,8 @@ TFL_CAPI_EXPORT const char* TfLiteXNNPackDelegateInMemoryFilePath(void);
 TFL_CAPI_EXPORT TfLiteXNNPackDelegateOptions TfLiteXNNPackDelegateOptionsDefault(void);
 
 // Creates a delegate; the caller owns it and deletes it after the interpreter. NULL options mean
-// the defaults. NULL if out of memory.
+// the defaults. NULL if out of memory. The delegate claims no node, unless the environment variable
+// DEPUTY_XNNPACK is "bridge" and the plug-in "xnnpack" is installed.
 TFL_CAPI_EXPORT TfLiteDelegate* TfLiteXNNPackDelegateCreate(
     const TfLiteXNNPackDelegateOptions* options);
 
@@ -96,11 +97,12 @@ TFL_CAPI_EXPORT TfLiteDelegate* TfLiteXNNPackDelegateCreateWithThreadpool(
 TFL_CAPI_EXPORT void* TfLiteXNNPackDelegateGetThreadPool(TfLiteDelegate* delegate);
 
 // Returns the delegate's options in the current layout, owned by it: the caller's num_threads, and
-// for other fields the defaults of the original library's usual builds. NULL for NULL.
+// for other fields the defaults of the original library's usual builds. NULL for NULL and for a
+// delegate of the plug-in.
 TFL_CAPI_EXPORT const TfLiteXNNPackDelegateOptions* TfLiteXNNPackDelegateGetOptions(
     TfLiteDelegate* delegate);
 
-// Returns the delegate's `flags`; 0 for NULL.
+// Returns the delegate's `flags`; 0 for NULL and for a delegate of the plug-in.
 TFL_CAPI_EXPORT int TfLiteXNNPackDelegateGetFlags(TfLiteDelegate* delegate);
 
 // Deletes a delegate of this header. NULL is ignored.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // C functions of the NNAPI delegate. They create a delegate of the plug-in "nnapi" if
-// DEPUTY_NNAPI_LIBRARY is set, else a delegate that claims no node; see noop_delegate.h.
+// DEPUTY_NNAPI_LIBRARY is set, else a delegate that claims no node; see
+// core/plugin/noop_delegate.h.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "c_api/include/nnapi_delegate_c_api.h"
-#include "c_api/src/noop_delegate.h"
 #include "c_api/src/objects.h"
+#include "core/plugin/noop_delegate.h"
 #include "core/plugin/plugin_delegate.h"
 
 namespace {
@@ -88,14 +89,17 @@ TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions* opti
         CreateFromPlugin(options == nullptr ? TfLiteNnapiDelegateOptionsDefault() : *options);
     if (from_plugin != nullptr) return from_plugin;
   }
-  auto* delegate = new (std::nothrow) TfLiteDelegate();
-  if (delegate != nullptr) delegate->Prepare = deputy::NoOpPrepare;
-  return delegate;
+  auto* delegate = new (std::nothrow) deputy::NoOpDelegate();
+  if (delegate == nullptr) return nullptr;
+  delegate->base.Prepare = deputy::NoOpPrepare;
+  delegate->name = "TfLiteNnapiDelegate";
+  delegate->reason = "claims no node: DEPUTY_NNAPI_LIBRARY names no NNAPI library";
+  return &delegate->base;
 }
 
 void TfLiteNnapiDelegateDelete(TfLiteDelegate* delegate) {
-  if (delegate == nullptr || delegate->Prepare == deputy::NoOpPrepare) {
-    delete delegate;
+  if (const deputy::NoOpDelegate* noop = deputy::AsNoOp(delegate)) {
+    delete noop;
     return;
   }
   deputy::ErrorReporter reporter;

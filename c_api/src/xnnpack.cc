@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C functions of the XNNPACK delegate. The delegate claims no node: Deputy's kernels compute them.
+// C functions of the XNNPACK delegate. The delegate claims no node: Deputy's kernels compute them
+// faster. DeputyXnnpackDelegateCreate, and TfLiteXNNPackDelegateCreate if DEPUTY_XNNPACK is
+// "bridge", create a delegate of the plug-in "xnnpack", which does.
 //
 // The options struct had seven layouts in as many releases and does not identify its layout, so
 // only `num_threads`, whose offset never changed, is read from a caller's struct. The function that
@@ -8,10 +10,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
+#include <string>
+#include <utility>
 
+#include "c_api/include/deputy.h"
 #include "c_api/include/xnnpack_delegate.h"
-#include "c_api/src/noop_delegate.h"
+#include "c_api/src/objects.h"
+#include "core/base/environment.h"
+#include "core/plugin/noop_delegate.h"
+#include "core/plugin/plugin_delegate.h"
 
 struct TfLiteXNNPackDelegateWeightsCache {
   bool finalized = false;
@@ -19,14 +28,16 @@ struct TfLiteXNNPackDelegateWeightsCache {
 
 namespace {
 
-// A delegate with its options. `base` is the first member, because the client has a pointer to it.
+// A delegate with its options. `noop` is the first member, because the client has a pointer to its
+// first member.
 struct XnnpackDelegate {
-  TfLiteDelegate base;
+  deputy::NoOpDelegate noop;
   TfLiteXNNPackDelegateOptions options;
 };
 
-XnnpackDelegate* FromBase(TfLiteDelegate* delegate) {
-  return reinterpret_cast<XnnpackDelegate*>(delegate);
+// Returns null for a delegate of the plug-in.
+const XnnpackDelegate* FromBase(const TfLiteDelegate* delegate) {
+  return reinterpret_cast<const XnnpackDelegate*>(deputy::AsNoOp(delegate));
 }
 
 // Returns the current struct with the defaults of the original's usual builds.
@@ -44,19 +55,50 @@ bool Finalize(TfLiteXNNPackDelegateWeightsCache* cache) {
   return true;
 }
 
+// Returns true if the environment requests the plug-in's delegate. Reports an unknown value.
+bool BridgeIsRequested() {
+  return deputy::Guard(false, [] {
+    return deputy::EnvironmentChoice("DEPUTY_XNNPACK", {"none", "bridge"}) == "bridge";
+  });
+}
+
+TfLiteDelegate* CreateNoOp(int32_t num_threads) {
+  auto* delegate = new (std::nothrow) XnnpackDelegate();
+  if (delegate == nullptr) return nullptr;
+  TfLiteDelegate& base = delegate->noop.base;
+  base.data_ = delegate;
+  base.Prepare = deputy::NoOpPrepare;
+  base.flags = kTfLiteDelegateFlagsPerOperatorProfiling | kTfLiteDelegateFlagsAllowDynamicTensors;
+  delegate->noop.name = "TfLiteXNNPackDelegate";
+  delegate->noop.reason =
+      "claims no node, because Deputy's kernels are faster; DEPUTY_XNNPACK=bridge uses XNNPACK";
+  delegate->options = DefaultOptions(num_threads);
+  return &base;
+}
+
 }  // namespace
 
 extern "C" {
 
+TfLiteDelegate* DeputyXnnpackDelegateCreate(int32_t num_threads) {
+  return deputy::Guard(nullptr, [&]() -> TfLiteDelegate* {
+    deputy::ErrorReporter reporter;
+    auto library = deputy::PluginLibrary::Load("xnnpack", false, &reporter);
+    if (library == nullptr) return nullptr;
+    const std::string threads = std::to_string(std::max(num_threads, 1));
+    const char* key = "num_threads";
+    const char* value = threads.c_str();
+    return deputy::CreatePluginDelegate(std::move(library), {&key, &value, 1}, &reporter);
+  });
+}
+
 TfLiteDelegate* TfLiteXNNPackDelegateCreate(const TfLiteXNNPackDelegateOptions* options) {
-  auto* delegate = new (std::nothrow) XnnpackDelegate();
-  if (delegate == nullptr) return nullptr;
-  delegate->base.data_ = delegate;
-  delegate->base.Prepare = deputy::NoOpPrepare;
-  delegate->base.flags =
-      kTfLiteDelegateFlagsPerOperatorProfiling | kTfLiteDelegateFlagsAllowDynamicTensors;
-  delegate->options = DefaultOptions(options == nullptr ? 0 : options->num_threads);
-  return &delegate->base;
+  const int32_t num_threads = options == nullptr ? 0 : options->num_threads;
+  if (BridgeIsRequested()) {
+    TfLiteDelegate* const from_plugin = DeputyXnnpackDelegateCreate(num_threads);
+    if (from_plugin != nullptr) return from_plugin;
+  }
+  return CreateNoOp(num_threads);
 }
 
 TfLiteDelegate* TfLiteXNNPackDelegateCreateWithThreadpool(
@@ -67,14 +109,23 @@ TfLiteDelegate* TfLiteXNNPackDelegateCreateWithThreadpool(
 void* TfLiteXNNPackDelegateGetThreadPool(TfLiteDelegate*) { return nullptr; }
 
 const TfLiteXNNPackDelegateOptions* TfLiteXNNPackDelegateGetOptions(TfLiteDelegate* delegate) {
-  return delegate == nullptr ? nullptr : &FromBase(delegate)->options;
+  const XnnpackDelegate* const own = FromBase(delegate);
+  return own == nullptr ? nullptr : &own->options;
 }
 
 int TfLiteXNNPackDelegateGetFlags(TfLiteDelegate* delegate) {
-  return delegate == nullptr ? 0 : static_cast<int>(FromBase(delegate)->options.flags);
+  const XnnpackDelegate* const own = FromBase(delegate);
+  return own == nullptr ? 0 : static_cast<int>(own->options.flags);
 }
 
-void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate) { delete FromBase(delegate); }
+void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate) {
+  if (const XnnpackDelegate* const own = FromBase(delegate)) {
+    delete own;
+    return;
+  }
+  deputy::ErrorReporter reporter;
+  deputy::DeletePluginDelegate(delegate, &reporter);
+}
 
 bool TfLiteXNNPackDelegateCanUseInMemoryWeightCacheProvider(void) {
   const int descriptor = memfd_create("deputy-probe", MFD_CLOEXEC);

@@ -34,6 +34,7 @@ constexpr const char* kKnown[] = {
     "PLUGIN_PROBE",
     "PRECISION",
     "VALIDATION",
+    "XNNPACK",
 };
 
 // Returns the number of letters to change, add or remove to make the texts equal.

@@ -7,6 +7,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/graph/graph.h"
+#include "core/plugin/noop_delegate.h"
 #include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
@@ -16,6 +17,7 @@ AppliedDelegate::AppliedDelegate(TfLiteDelegate* delegate) : handle(delegate) {
   inner = parts.inner;
   library = std::move(parts.library);
   if (library != nullptr) name = library->name();
+  if (const NoOpDelegate* noop = AsNoOp(handle)) name = noop->name;
   builder = BuilderOf(inner);
   const TfLiteOpaqueDelegateBuilder* own = BuilderOf(handle);
   flags = own != nullptr ? own->flags : handle->flags;

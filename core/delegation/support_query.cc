@@ -2,6 +2,7 @@
 #include "core/delegation/support_query.h"
 
 #include "core/delegation/applied_delegates.h"
+#include "core/plugin/noop_delegate.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_delegate.h"
 
@@ -54,6 +55,15 @@ void RecordSupport(const SupportQuery& query, size_t i, NodeSupport* node) {
   if (query.texts[i] != nullptr) node->text = query.texts[i];
 }
 
+void RecordNoSupport(const std::vector<int>& plan, const char* reason, AppliedDelegate* delegate) {
+  for (const int index : plan) {
+    NodeSupport& node = delegate->record.nodes[static_cast<size_t>(index)];
+    node.inspected = true;
+    node.reason = kDeputyReasonOther;
+    node.text = reason;
+  }
+}
+
 }  // namespace
 
 bool CanQuerySupport(const AppliedDelegate& delegate) {
@@ -64,6 +74,10 @@ bool CanQuerySupport(const AppliedDelegate& delegate) {
 
 bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate) {
+  if (const NoOpDelegate* noop = AsNoOp(delegate->handle)) {
+    RecordNoSupport(plan, noop->reason, delegate);
+    return true;
+  }
   if (!CanQuerySupport(*delegate)) return false;
   const DeputyDelegatePlugin* plugin = delegate->library->plugin();
   SupportQuery query(plan);

@@ -13,8 +13,9 @@ namespace deputy {
 struct AppliedDelegate;
 
 // Calls the get_support of the delegate's plug-in, if it has one, for the nodes of the plan, and
-// stores the results in the delegate's record. Returns false if there are no results. `observer`
-// may be null; the context must be in delegate mode.
+// stores the results in the delegate's record. For a NoOpDelegate it stores the delegate's reason.
+// Returns false if there are no results. `observer` may be null; the context must be in delegate
+// mode.
 bool QuerySupport(CallObserver* observer, TfLiteContext* context, const std::vector<int>& plan,
                   AppliedDelegate* delegate);
 

@@ -23,12 +23,15 @@ path OwnFolder() {
   return error ? path() : own.parent_path();
 }
 
-// Returns the directory of installed plug-ins; "" if it does not exist.
+// Returns the directory of installed plug-ins; "" if it does not exist. The drop-in library is in a
+// directory next to it.
 path InstalledFolder() {
   const path own = OwnFolder();
+  if (own.empty()) return path();
+  const path folder =
+      own.filename() == "drop-in" ? own.parent_path() / "plugins" : own / "deputy/plugins";
   std::error_code error;
-  const bool is_here = !own.empty() && std::filesystem::is_directory(own / "deputy/plugins", error);
-  return is_here ? own / "deputy/plugins" : path();
+  return std::filesystem::is_directory(folder, error) ? folder : path();
 }
 
 // Returns the file names that a plug-in of this name may have.

@@ -206,6 +206,19 @@ int main(void) {
         self.assertIn('[libtensorflowlite_gpu_delegate.so]', needed)
         self.expect_success(run(client, env=dict(os.environ, LD_LIBRARY_PATH=str(folder))))
 
+    def test_drop_in_finds_xnnpack(self):
+        if not (BUILD / 'libdeputy_xnnpack.so').exists():
+            self.skipTest('Deputy is built without XNNPACK')
+        # The plug-in's delegate has no flags, the one that claims no node has QS8 and QU8.
+        script = ('import ctypes, sys; library = ctypes.CDLL(sys.argv[1]); '
+                  'create = library.TfLiteXNNPackDelegateCreate; create.restype = ctypes.c_void_p; '
+                  'print(library.TfLiteXNNPackDelegateGetFlags(ctypes.c_void_p(create(None))))')
+        for choice, flags in (('none', '3'), ('bridge', '0')):
+            environment = dict(self.environment(), DEPUTY_XNNPACK=choice)
+            output = self.expect_success(run(sys.executable, '-c', script, self.libraries /
+                                             'deputy/drop-in/libtensorflowlite_c.so', env=environment))
+            self.assertEqual(output.strip(), flags)
+
     # A delegate for another runtime links the functions of common.h, and does not export them.
     def test_delegate_with_support_library_needs_no_runtime(self):
         with tempfile.TemporaryDirectory() as folder:
