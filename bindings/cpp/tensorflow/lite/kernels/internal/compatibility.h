@@ -7,17 +7,7 @@
 
 #include <cstdint>
 
-#if __has_include("tensorflow/lite/kernels/op_macros.h")
 #include "tensorflow/lite/kernels/op_macros.h"
-#else
-#include <cstdlib>
-#define TFLITE_ABORT abort()
-#ifdef NDEBUG
-#define TFLITE_ASSERT_FALSE (static_cast<void>(0))
-#else
-#define TFLITE_ASSERT_FALSE TFLITE_ABORT
-#endif
-#endif
 
 #ifndef TFLITE_CHECK
 #define TFLITE_CHECK(condition) ((condition) ? (void)0 : TFLITE_ABORT)
