@@ -177,7 +177,8 @@ TfLiteStatus Decoder::FindBuffer(uint32_t index, std::span<const uint8_t>* out) 
   }
   const schema::Buffer& buffer = *model_->buffers()->Get(index);
   if (buffer.offset() > 1) return FindInFile("buffer", buffer.offset(), buffer.size(), out);
-  *out = SpanOf(buffer.data());
+  // An empty buffer has an address, unlike an absent one.
+  if (buffer.data() != nullptr) *out = {buffer.data()->data(), buffer.data()->size()};
   return kTfLiteOk;
 }
 
@@ -301,8 +302,12 @@ TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out
 
   std::span<const uint8_t> data;
   TF_LITE_ENSURE_STATUS(FindBuffer(tensor.buffer(), &data));
-  if (!data.empty()) {
-    TF_LITE_ENSURE_STATUS(Align(ElementAlignment(out->type), &data));
+  // A constant without elements has an empty buffer; other tensors with an empty buffer are none.
+  const bool is_empty_constant =
+      data.empty() && !out->is_variable &&
+      std::find(out->shape.begin(), out->shape.end(), 0) != out->shape.end();
+  if (data.data() != nullptr && (!data.empty() || is_empty_constant)) {
+    if (!data.empty()) TF_LITE_ENSURE_STATUS(Align(ElementAlignment(out->type), &data));
     out->data = data.data();
     out->bytes = data.size();
     // Sparsity of a tensor without data has no meaning and is ignored.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tensorflow/lite/allocation.h"
 #include "tensorflow/lite/kernels/register.h"
@@ -86,6 +87,32 @@ TEST(FlatBufferModelTest, copies_a_model_whose_size_is_not_known) {
   ASSERT_EQ(InterpreterBuilder(tflite::GetModel(bytes.data()), BuiltinOpResolver{})(&interpreter),
             kTfLiteOk);
   EXPECT_THAT(interpreter->signature_inputs("add"), ElementsAre(Pair("left", 0), Pair("right", 1)));
+}
+
+// An empty buffer makes a tensor without elements constant; another tensor stays writable.
+TEST(FlatBufferModelTest, keeps_constants_without_elements) {
+  flatbuffers::FlatBufferBuilder out;
+  const std::vector<int32_t> none = {0}, two = {2};
+  const std::vector<flatbuffers::Offset<tflite::Operator>> nodes;
+  const std::vector<flatbuffers::Offset<tflite::Tensor>> tensors = {
+      tflite::CreateTensorDirect(out, &none, tflite::TensorType_INT32, 1, "constant"),
+      tflite::CreateTensorDirect(out, &two, tflite::TensorType_INT32, 1, "input")};
+  const std::vector<flatbuffers::Offset<tflite::SubGraph>> subgraphs = {
+      tflite::CreateSubGraphDirect(out, &tensors, nullptr, nullptr, &nodes)};
+  const std::vector<uint8_t> no_bytes;
+  const std::vector<flatbuffers::Offset<tflite::Buffer>> buffers = {
+      tflite::CreateBuffer(out), tflite::CreateBuffer(out, out.CreateVector(no_bytes))};
+  tflite::FinishModelBuffer(
+      out, tflite::CreateModelDirect(out, 3, nullptr, &subgraphs, nullptr, &buffers));
+  const auto* const bytes = reinterpret_cast<const char*>(out.GetBufferPointer());
+  const auto borrowed = FlatBufferModel::BuildFromBuffer(bytes, out.GetSize());
+  const auto copied = FlatBufferModel::BuildFromModel(tflite::GetModel(bytes));
+  for (const FlatBufferModel* model : {borrowed.get(), copied.get()}) {
+    std::unique_ptr<Interpreter> interpreter;
+    ASSERT_EQ(InterpreterBuilder(*model, BuiltinOpResolver{})(&interpreter), kTfLiteOk);
+    EXPECT_EQ(interpreter->tensor(0)->allocation_type, kTfLiteMmapRo);
+    EXPECT_EQ(interpreter->tensor(1)->allocation_type, kTfLiteArenaRw);
+  }
 }
 
 TEST(FlatBufferModelTest, reads_tables_and_metadata) {
