@@ -77,7 +77,7 @@ TfLiteStatus ResizeFilled(TfLiteContext* context, TfLiteNode* node) {
 
 template <bool with_value>
 TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
-  DEPUTY_TRY(CheckNode(context, node, with_value ? 3 : 2, with_value ? 3 : 2, 1));
+  DEPUTY_TRY(CheckNode(context, node, 2, with_value ? 3 : 2, 1));
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckType(context, input, kPadTypes));
@@ -87,8 +87,8 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
     return TensorError(context, input, "expected at most %d dimensions, found %d", kMaxPadRank,
                        Rank(input));
   }
-  if (with_value) {
-    const TfLiteTensor* value = Input(context, node, 2);
+  // Without its third input PADV2 is PAD.
+  if (const TfLiteTensor* value = with_value ? Input(context, node, 2) : nullptr) {
     DEPUTY_TRY(CheckSameType(context, value, input));
     DEPUTY_TRY(CheckElementCount(context, value, 1));
     if ((input->type == kTfLiteInt8 || input->type == kTfLiteUInt8 ||
@@ -105,7 +105,8 @@ TfLiteStatus PreparePad(TfLiteContext* context, TfLiteNode* node) {
 // Returns the value of PAD's or PADV2's margin, as the bits of an element.
 template <bool with_value, typename T>
 T MarginValue(TfLiteContext* context, const TfLiteNode* node) {
-  if constexpr (with_value) return *Data<T>(Input(context, node, 2));
+  const TfLiteTensor* const value = with_value ? Input(context, node, 2) : nullptr;
+  if (value != nullptr) return *Data<T>(value);
   const TfLiteTensor* output = Output(context, node, 0);
   int32_t low, high;
   if (!QuantizedLimits(output->type, &low, &high)) return T{};

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -227,6 +228,29 @@ TEST(BuiltInterpreter, keeps_constants_and_variables) {
   ASSERT_EQ(interpreter.ResetVariableTensors(), kTfLiteOk);
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
   EXPECT_EQ(interpreter.typed_tensor<float>(2)[0], 7.0f);
+}
+
+// PADV2 without its value pads with zeros, as in TensorFlow Lite.
+TEST(BuiltInterpreter, pads_with_zeros_if_padv2_has_no_value) {
+  const int32_t margins[] = {1, 2};
+  Interpreter interpreter;
+  ASSERT_EQ(interpreter.AddTensors(3), kTfLiteOk);
+  ASSERT_EQ(interpreter.SetInputs({0}), kTfLiteOk);
+  ASSERT_EQ(interpreter.SetOutputs({2}), kTfLiteOk);
+  const TfLiteQuantizationParams none{};
+  interpreter.SetTensorParametersReadWrite(0, kTfLiteFloat32, "input", {2}, none);
+  interpreter.SetTensorParametersReadOnly(1, kTfLiteInt32, "margins", {1, 2}, none,
+                                          reinterpret_cast<const char*>(margins), sizeof margins);
+  interpreter.SetTensorParametersReadWrite(2, kTfLiteFloat32, "output", {}, none);
+  ASSERT_EQ(interpreter.AddNodeWithParameters({0, 1}, {2}, nullptr, 0, nullptr,
+                                              tflite::ops::builtin::Register_PADV2()),
+            kTfLiteOk);
+  ASSERT_EQ(interpreter.AllocateTensors(), kTfLiteOk);
+  interpreter.typed_tensor<float>(0)[0] = 3.0f;
+  interpreter.typed_tensor<float>(0)[1] = 4.0f;
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  const float* const output = interpreter.typed_tensor<float>(2);
+  EXPECT_THAT(std::vector<float>(output, output + 5), ElementsAre(0, 3, 4, 0, 0));
 }
 
 TEST(BuiltInterpreter, rejects_tensors_that_do_not_exist) {
