@@ -69,16 +69,17 @@ class Arena {
   void ForgetFrom(int position);
 
   // Assigns an offset to every requested tensor: one entry per tensor index, bytes 0 = not
-  // requested. Tensors that have an offset keep it. The pool's threads (null: the calling thread)
-  // prefault the memory. Returns false, with unchanged offsets, if a limit is exceeded or memory is
-  // exhausted.
+  // requested. Tensors that have an offset keep it unless they need more bytes. The pool's threads
+  // (null: the calling thread) prefault new memory. Returns false, with unchanged offsets, if a
+  // limit is exceeded or memory is exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
-  // Returns a tensor's address, null if it has none. Changed by Plan only.
+  // Returns a tensor's address, null if it has none. Plan may change it; Reset and ForgetFrom
+  // discard it.
   char* Address(int tensor) const;
 
   const std::vector<Slot>& slots() const { return slots_; }
-  // Tensors that have an offset, ascending.
+  // Indices of the tensors that have an offset, ascending.
   const std::vector<int>& placed() const { return placed_; }
   size_t bytes() const { return planned_bytes_; }
 

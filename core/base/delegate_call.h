@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls of a delegate's callbacks, for plain and opaque delegates. A delegate built with old
-// headers has 48 bytes, so its builder may be read only if Prepare is NULL.
+// headers has 48 bytes, so its builder may be read only if Prepare, CopyFromBufferHandle and
+// FreeBufferHandle are NULL.
 #ifndef DEPUTY_CORE_BASE_DELEGATE_CALL_H_
 #define DEPUTY_CORE_BASE_DELEGATE_CALL_H_
 

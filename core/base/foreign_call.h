@@ -50,8 +50,8 @@ struct ForeignCall {
 struct CallResult {
   TfLiteStatus status = kTfLiteOk;
   void* user_data = nullptr;  // value that the kernel's init returned
-  // Text "invoke threw an exception: " with the exception's what(); null if none was thrown. Valid
-  // until the next exception on this thread.
+  // Text of ExceptionText; null if no exception was thrown. Valid until the next exception on this
+  // thread.
   const char* exception = nullptr;
 };
 

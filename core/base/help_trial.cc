@@ -22,7 +22,8 @@ constexpr int kWarmUp = 2, kSamples = 5;
 // inference in a hundred runs the slower variant if that is the one with workers, else one in
 // thousands.
 constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = milliseconds(500);
-// Workers fall asleep after kPause without work, and need kSettling to be effective again.
+// After kPause without work, workers count as asleep. Woken workers need kSettling to be effective
+// again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);
 // A variant must be faster by more than 1/kNoise to be chosen.
 constexpr int kNoise = 32;

@@ -25,8 +25,8 @@ CallResult CallInit(CallObserver* observer, const ForeignCall& call,
 // Calls the kernel's free with `user_data`, which must not be null.
 CallResult CallFree(CallObserver* observer, const ForeignCall& call,
                     const TfLiteRegistration& registration, void* user_data);
-// CallPrepare and CallInvoke call the kernel's functions. A missing prepare counts as Ok, a missing
-// invoke as kTfLiteError.
+// CallPrepare and CallInvoke call the kernel's functions. A missing prepare counts as kTfLiteOk,
+// except for UnresolvedCustomOp; a missing invoke counts as kTfLiteError.
 CallResult CallPrepare(CallObserver* observer, const ForeignCall& call,
                        const TfLiteRegistration& registration, TfLiteNode* node);
 CallResult CallInvoke(CallObserver* observer, const ForeignCall& call,

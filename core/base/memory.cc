@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only allocator of memory whose size depends on the model: checks limits first, then calls
-// aligned_alloc, and returns null on failure.
+// Checks limits first, then calls posix_memalign for huge pages, else aligned_alloc; a failure is
+// null or false.
 #include "core/base/memory.h"
 
 #include <sys/mman.h>
@@ -24,7 +24,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 char* Allocate(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   if (const size_t whole = InLargePages(bytes); whole >= kHugePage) {
-    // aligned_alloc requires a multiple of the alignment, which AddressSanitizer enforces.
+    // Not aligned_alloc: it requires a size that is a multiple of the alignment, and
+    // AddressSanitizer enforces this.
     if (void* block = nullptr; posix_memalign(&block, kHugePage, whole) == 0) {
       // A failure of madvise only costs time. Memory after the last whole huge page uses small
       // ones.

@@ -40,8 +40,8 @@ class OpOptions {
   int32_t Int(int field, int32_t default_value = 0) const;
   int64_t Long(int field, int64_t default_value = 0) const;
   float Float(int field, float default_value = 0.0f) const;
-  // String and Ints return a text or an array inside the model, null or empty if absent. Valid as
-  // long as the model exists.
+  // String, Ints, Floats and Bytes return a text or an array inside the model, null or empty if
+  // absent. Valid as long as the model exists.
   const char* String(int field) const;
   std::span<const int32_t> Ints(int field) const;
   // Returns a copy, since files need not align 8-byte elements.
@@ -49,8 +49,8 @@ class OpOptions {
   std::span<const float> Floats(int field) const;
   std::span<const uint8_t> Bytes(int field) const;
 
-  // Padding and Activation read enumerations that the C structs number differently from the schema.
-  // Unknown values become the C enum's "unknown" or "none", as in TensorFlow Lite.
+  // Padding and Activation convert enumerations of the schema to those of the C structs. Unknown
+  // values become the C enum's "unknown" or "none", as in TensorFlow Lite.
   TfLitePadding Padding(int field) const;
   TfLiteFusedActivation Activation(int field) const;
   // Reads a TensorType; kTfLiteNoType if no TfLiteType corresponds to it.

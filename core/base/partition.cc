@@ -19,8 +19,8 @@ constexpr int kReady = -1;    // no node of the plan computes the tensor
 constexpr int kPending = -2;  // the producer of the tensor is not scheduled yet
                               // Other values are the index of the subset that computes the tensor.
 
-// Lists of numbers in two arrays, filled in two passes: Count every entry, Reserve, Add every
-// entry.
+// Lists of numbers that share one array, filled in two passes: Count every entry, Reserve, Add
+// every entry.
 class Lists {
  public:
   explicit Lists(size_t count) : ends_(count + 1, 0) {}
@@ -277,7 +277,7 @@ class Partitioner {
   std::vector<int> pending_inputs_;
   Lists consumers_;   // by computed tensor: plan positions of its consumers
   Lists successors_;  // by plan position: plan positions that must run later
-  Queue ready_[2];    // by kind: positions at or after the sweep's whose nodes can run
+  Queue ready_[2];    // by kind: unscheduled positions that can run, except missed_
   // Positions of the open kind that became ready after the sweep had passed them.
   std::vector<int> missed_;
   int position_ = 0;  // plan position that the sweep has reached

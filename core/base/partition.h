@@ -43,8 +43,9 @@ struct PartitionRules {
   bool fuse = true;
 };
 
-// Returns false, and the reason in `*out_error`, if an index is out of range or a node can never
-// run. Nodes of `claimed` that are not in the plan, and repeated ones, are ignored.
+// Returns false, and the reason in `*out_error`, if a node index in `claimed` or a plan position in
+// a control edge is out of range, or a node can never run. Nodes of `claimed` that are not in the
+// plan, and repeated ones, are ignored.
 bool Partition(const PartitionGraph& graph, std::span<const int> claimed,
                const PartitionRules& rules, std::vector<NodeSubset>* out_subsets,
                std::string* out_error);

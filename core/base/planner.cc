@@ -13,8 +13,8 @@
 // of the time, the number of visited entries is limited; the remaining blocks are then placed after
 // everything that is alive at the same time.
 //
-// TightenPlan tries other orders: each time the block that ends highest is placed before those that
-// prevented a lower offset.
+// TightenPlan tries other orders: each time, the block that ends highest is moved before the first
+// block that is alive at the same time.
 #include "core/base/planner.h"
 
 #include <algorithm>
@@ -272,8 +272,8 @@ std::vector<int> AlternativeOrder(std::span<const BlockRequest> requests,
   return order;
 }
 
-// Moves the block that ends highest before the first one that prevented a lower offset. Returns
-// false if there is none.
+// Moves the block that ends highest before the first movable block of the order whose lifetime
+// overlaps its own. Returns false if there is none.
 bool MoveTopForward(std::span<const BlockRequest> requests, size_t alignment,
                     const MemoryPlan& plan, std::vector<int>* order) {
   const auto is_top = [&](int block) {

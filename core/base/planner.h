@@ -38,7 +38,8 @@ struct MemoryPlan {
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
 // Replaces a plan that is more than a twentieth above the lower bound by a smaller one with no
-// larger busy_bytes, if another order of the blocks yields one.
+// larger busy_bytes, if one of a few other orders of the blocks yields one. Plans of thousands of
+// blocks are not changed.
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan);
 
 // Returns the maximum number of bytes alive at one step, sizes rounded up to `alignment`: no plan

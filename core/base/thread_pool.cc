@@ -144,7 +144,7 @@ struct ThreadPool::State {
   static constexpr pid_t kOwnerChanging = -1;
   alignas(kApart) std::atomic<pid_t> owner;
   // True while a caller shares its job. That caller holds it; it guards the job, `back_off` and the
-  // members of callers.
+  // start of the workers.
   std::atomic<bool> busy{false};
   BackOff back_off;
 
@@ -323,7 +323,8 @@ bool ThreadPool::State::EnableHelpers() {
   return allowed > 0;
 }
 
-// Runs the caller's part of a job. The caller must hold `busy`.
+// Publishes a job, computes shares of it and waits for the workers' shares. The caller must hold
+// `busy`.
 void ThreadPool::State::RunShared(int job_tiles, Task job_task, void* job_argument) {
   task = job_task;
   argument = job_argument;

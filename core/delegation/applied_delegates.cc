@@ -90,7 +90,6 @@ NodeSupport* AppliedDelegates::SupportOf(int node_index) {
 
 // ---- After delegate nodes were added or removed -------------------------------------------------
 
-// Updates the records. Failure to allocate memory is ignored: reports may then be outdated.
 void AppliedDelegates::Revise(const char* why) noexcept {
   Guard(Ignore, [&] {
     for (AppliedDelegate& delegate : all_) {

@@ -40,7 +40,8 @@ struct AppliedDelegate {
   // Name of the delegate's plug-in or library, else of its nodes; "" before the delegate has nodes.
   std::string name;
   std::shared_ptr<const PluginLibrary> library;  // library that created the delegate; null: none
-  // True until the delegate returns invalid events.
+  // True if the delegate's plug-in reports events of nodes; set to false if it returns invalid
+  // ones.
   mutable bool reports_events;
   DelegateRecord record;
 };

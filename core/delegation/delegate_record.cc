@@ -60,7 +60,7 @@ std::vector<int> TypeKey(const Graph& graph, const TfLiteNode& node) {
   return key;
 }
 
-// The operators that a delegate claimed, with their versions and types.
+// The operators of the nodes that a delegate runs, with their versions and types.
 class DelegatedOperators {
  public:
   struct Variants {
@@ -95,7 +95,8 @@ class DelegatedOperators {
   std::map<Key, Variants> operators_;
 };
 
-// Derives a reason from the delegate's other nodes of the same operator, if it gave none.
+// Derives a reason for a node for which the delegate gave none: its tensors are dynamic, or it
+// differs from the nodes of the same operator that the delegate runs.
 void InferReason(const Graph& graph, int node_index, const DelegatedOperators& delegated,
                  NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);

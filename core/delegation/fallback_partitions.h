@@ -18,8 +18,8 @@ namespace deputy {
 struct FallbackPartition {
   // Returns true if the nodes run on the CPU in this inference.
   bool BackingOff(int64_t inference) const { return inference < retry_at; }
-  // Runs the nodes on the CPU for `retry` inferences after this one, permanently if `retry` is
-  // negative.
+  // Runs the nodes on the CPU in this inference and in the `retry` inferences after it, permanently
+  // if `retry` is negative.
   void BackOff(int64_t inference, int retry);
 
   // CPU nodes that the delegate node replaced, in the order of the original plan.
@@ -39,8 +39,8 @@ class FallbackPartitions {
   FallbackPartition& Of(int node_index);
   // Returns the state of a delegate node; null if none was created.
   const FallbackPartition* Find(int node_index) const;
-  // Backs off all nodes of the delegate that are in the plan. Returns false if there was none that
-  // had not backed off already.
+  // Backs off all nodes of the delegate that are in the plan. Returns false if it has none, or all
+  // of them were backing off already.
   bool BackOff(const TfLiteDelegate* delegate, int64_t inference, int retry);
   void Clear() { partitions_.clear(); }
 

@@ -392,9 +392,9 @@ void HotFallback::NoteRecomputed(int node_index) {
       partition.nodes.size());
 }
 
-// Runs the nodes that widen the float16 inputs of a partition. The partition may run before them,
-// while its CPU nodes need their results. Results of constants are kept, so the nodes can run
-// early.
+// Runs the nodes that widen the constant float16 inputs of a partition. The partition may run
+// before them, while its CPU nodes need their results. Results of constants are kept, so the nodes
+// can run early.
 TfLiteStatus HotFallback::RunProducersOfWidened(const std::vector<int>& producers) {
   for (int producer : producers) {
     const int widened = subgraph_->graph().node(producer)->outputs->data[0];

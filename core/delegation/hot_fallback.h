@@ -14,9 +14,10 @@
 //
 // The replaced nodes also permit verification of a delegate's results (Verification), under either
 // policy: they compute the outputs again from the same inputs, variables and resources. Differences
-// that rounding explains are accepted: those no larger than the change of the CPU's results if the
-// last bits of the inputs change. Correct results are kept. A wrong one is reported; under Hot the
-// CPU's outputs replace it, and the partition stays on the CPU until the graph changes.
+// that rounding explains are accepted: those no larger than the tolerance plus a multiple of the
+// change of the CPU's results if the last bits of the inputs change. Correct results are kept. A
+// wrong one is reported; under Hot the CPU's outputs replace it, and the partition stays on the CPU
+// until the graph changes.
 //
 // An inference is one call of the client. A subgraph may run several times in it, e.g. as the body
 // of a loop, or never; back-off and "degraded" count inferences, not runs.
@@ -42,7 +43,7 @@ namespace deputy {
 
 // Counters of fallbacks, and the cost of being prepared for them.
 struct FallbackStatistics {
-  int64_t recomputed = 0;     // number of delegate nodes that were computed on the CPU
+  int64_t recomputed = 0;     // number of times that a delegate node was computed on the CPU
   int64_t restarts = 0;       // number of runs that were restarted
   size_t reserved_bytes = 0;  // size of memory for nodes that delegates replaced
   int64_t saving_ns = 0;      // time spent saving variables

@@ -159,7 +159,7 @@ TfLiteStatus Delegation::AdoptRegistration(const Replacer& replacer,
   return kTfLiteOk;
 }
 
-// Takes ownership of the operator, whether or not the replacement succeeds.
+// Takes ownership of an operator that is not a node's, whether or not the replacement succeeds.
 TfLiteStatus Delegation::AdoptOperator(const Replacer& replacer, TfLiteRegistration* registration) {
   TfLiteOperator* op = registration->registration_external;
   if (op == nullptr) {

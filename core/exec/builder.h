@@ -16,9 +16,10 @@ struct ResolvedOperator {
   bool is_own = false;  // true: the kernel is a builtin of this library
 };
 
-// Collects the kernels of a model's operator codes, in their order. Fails after one report if
-// the schema version is not 3, or if a builtin is unknown to the resolver or has no option parser.
-// An unknown custom operator becomes a placeholder that fails in prepare.
+// Collects the kernels of a model's operator codes, in their order. Fails after a report if the
+// schema version is not 3, if the model has no subgraph or an incomplete one, or (after two
+// reports, as in upstream) if a builtin is unknown to the resolver or has no option parser. An
+// unknown custom operator becomes a placeholder that fails in prepare.
 TfLiteStatus ResolveOperators(const ModelDesc& model, OpResolver* resolver, ErrorReporter* reporter,
                               std::vector<ResolvedOperator>* out_operators);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C callbacks of TfLiteContext: the only path from C code to a subgraph. They catch all
+// The C callbacks of TfLiteContext, by which kernels and delegates call a subgraph. They catch all
 // exceptions.
 #ifndef DEPUTY_CORE_EXEC_CONTEXT_H_
 #define DEPUTY_CORE_EXEC_CONTEXT_H_

@@ -35,9 +35,9 @@ class DelegateLayer {
   virtual ~DelegateLayer() = default;
 
   // ---- Whole delegates (abi.md 5) --------------------------------------------------------------
-  // Applies a delegate. After kTfLiteDelegateError this subgraph has no delegates. Under the policy
-  // Hot every failure leaves the subgraph unchanged, and a successful Apply can be rolled back
-  // until Commit.
+  // Applies a delegate. Except under the policy Hot, this subgraph has no delegates after
+  // kTfLiteDelegateError. Under Hot every failure leaves the subgraph unchanged, and a successful
+  // Apply can be rolled back until Commit.
   virtual TfLiteStatus Apply(TfLiteDelegate* delegate) = 0;
   virtual void Rollback() = 0;
   virtual void Commit() = 0;
@@ -52,7 +52,8 @@ class DelegateLayer {
   virtual TfLiteStatus Remove(const char* why) = 0;
 
   virtual bool any_applied() const = 0;
-  // Returns the plan before the first delegate; empty while no delegate node is in the plan.
+  // Returns the plan before the first delegate; empty unless a delegate is applied or being
+  // applied.
   virtual const std::vector<int>& original_plan() const = 0;
   // Prepares the original plan if an applied delegate requires propagated shapes.
   virtual TfLiteStatus PropagateShapes() = 0;
@@ -88,8 +89,9 @@ class NodeFallback {
   // Called before a delegate node is prepared. Prepares the nodes that it replaced and records the
   // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled.
   virtual TfLiteStatus InferReplacedShapes(int node_index) = 0;
-  // Validates a delegate node by the result of its prepare and the shapes of its outputs. A failure
-  // counts as Ok if the replaced nodes can run on the CPU.
+  // Validates a delegate node by the result of its prepare and the shapes of its outputs. Under Hot
+  // a failure counts as Ok, since the replaced nodes can run on the CPU, unless a delegate is being
+  // applied.
   virtual TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status) = 0;
   // Plans the memory of the replaced nodes.
   virtual TfLiteStatus Reserve() = 0;
@@ -102,9 +104,10 @@ class NodeFallback {
   virtual void SaveVariablesOf(Subgraph* subgraph) = 0;
   // Runs a delegate node, or the nodes that it replaced.
   virtual TfLiteStatus InvokeNode(int node_index) = 0;
-  // Called when a tensor could not be copied from its delegate. RestartInference then runs that
-  // delegate's nodes on the CPU for some inferences; it returns false if no tensor was lost, or if
-  // no nodes of the delegate are left to replace.
+  // Called when a tensor could not be copied from its delegate. RestartInference then restores the
+  // state at the begin of the run and makes that delegate's nodes run on the CPU for some
+  // inferences; it returns false if no tensor was lost, if no nodes of the delegate are left to
+  // replace, or if the state cannot be restored.
   virtual void NoteLostTensor(const TfLiteDelegate* delegate) = 0;
   virtual bool RestartInference() = 0;
 

@@ -101,9 +101,9 @@ TfLiteStatus ExecutionPlan::RunNode(int node_index, const GroupRun* group) {
                            "failed to invoke.");
 }
 
-// Reports an error if an output has lost its memory, and prepares again. A kernel that resizes an
-// arena tensor while it runs loses the tensor's memory; upstream lets the next consumer read a null
-// pointer.
+// Reports an error and returns true if an output has lost its memory; the nodes from this position
+// on must then be prepared again. A kernel that resizes an arena tensor while it runs loses the
+// tensor's memory; upstream lets the next consumer read a null pointer.
 bool ExecutionPlan::LostOutput(int position) {
   const int node_index = graph_->plan()[position];
   const TfLiteIntArray* outputs = graph_->node(node_index)->outputs;

@@ -122,7 +122,8 @@ TfLiteStatus ExecutionPlan::PrepareFrom(int position, int* out_last_prepared) {
     TfLiteStatus status = OwnDelegateOutputs(graph_->plan()[position]);
     if (status == kTfLiteOk) status = PrepareNode(graph_->plan()[position], &dynamic);
     if (status != kTfLiteOk) return status;
-    // Under Hot, nodes that a delegate has claimed are prepared, too, but need no packed constants.
+    // The nodes that a delegate node replaced may have been prepared, too; they need no packed
+    // constants.
     if (graph_->node(graph_->plan()[position])->delegate != nullptr)
       pack_requests_.resize(requests);
     *out_last_prepared = position;

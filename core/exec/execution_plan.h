@@ -49,7 +49,8 @@ class ExecutionPlan {
   // ---- Run -------------------------------------------------------------------------------------
   // Runs the nodes of the plan; prepares those that were not prepared yet.
   TfLiteStatus Execute();
-  // Checks that the node's inputs are on the CPU and have data; reports an error otherwise.
+  // Copies stale inputs of other delegates to the CPU and checks that all inputs have data; reports
+  // an error otherwise.
   TfLiteStatus CheckInputs(int node_index);
   // Calls the kernel's invoke, or its FusionOffer::run if `group` is not null.
   TfLiteStatus RunKernel(int node_index, const GroupRun* group = nullptr);
@@ -80,8 +81,9 @@ class ExecutionPlan {
   // ---- Facts for tools -------------------------------------------------------------------------
   const MemoryLayout& memory() const { return memory_; }
   MemoryLayout& memory() { return memory_; }
-  // Returns the head of the fusion group of the node at `position` (possibly itself) and the number
-  // of its nodes; -1 and 0 if the node is not fused or not in the plan (-1).
+  // Returns the index of the head of the fusion group of the node at `position` (possibly that
+  // node) and the number of the group's nodes; -1 and 0 if the node is not fused or `position` is
+  // -1.
   int group_head(int position, int* out_nodes) const;
   // Returns the stride of the pixels that the node, or its group, computes of its output.
   PixelStride output_stride(int position) const;
@@ -120,7 +122,7 @@ class ExecutionPlan {
   FusionPlan::Conditions CurrentConditions() const;
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus InvokeKernel(int position);
-  // Runs the node, or its group if it is the head; reports a failure.
+  // Runs the node or, if `group` is not null, the group whose head it is; reports a failure.
   TfLiteStatus RunNode(int node_index, const GroupRun* group = nullptr);
   // Runs the whole group; or, if it cannot be fused now, the deferred nodes one by one and then the
   // node at its position.

@@ -23,9 +23,9 @@ namespace deputy {
 
 class Interpreter final : public InterpreterState {
  public:
-  // Creates an interpreter; calls the init of all kernels. Returns null after one report if a
-  // limit, the schema version, an unknown builtin, an init failure or memory prevents it. The model
-  // is shared; the resolver is used only during the call.
+  // Creates an interpreter; calls the init of all kernels. Returns null after a report if a limit,
+  // the schema version, an unknown builtin or an init failure prevents it; throws bad_alloc if out
+  // of memory. The model is shared; the resolver is used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
   // Creates an interpreter without a model, with one empty subgraph. Returns null after a report if

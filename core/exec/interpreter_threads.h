@@ -50,7 +50,7 @@ class InterpreterThreads {
   std::shared_ptr<ThreadPool> pool_;
   std::unique_ptr<ThreadPool> single_;  // pool without workers, created together with pool_
   HelpTrial trial_;
-  // The current inference is measured, and runs without workers.
+  // True while an inference is measured, and while it runs without workers.
   bool timed_ = false, alone_ = false;
 };
 
