@@ -28,8 +28,8 @@ std::string Find(const GpuDelegate& gpu, const TfLiteTensor& tensor, TfLiteBuffe
          std::to_string((*out_buffer)->bytes);
 }
 
-// Returns the queue for copies outside of runs. No synchronisation is needed: runs complete their
-// commands before they return.
+// Returns the queue for copies outside of runs. It need not be synchronised with the queues of
+// runs, because runs complete their commands before they return.
 cl_command_queue CopyQueue(GpuDelegate* gpu, ClStatus* out_status) {
   if (gpu->queue) return gpu->queue.get();
   const std::lock_guard lock(gpu->mutex);

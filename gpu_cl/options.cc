@@ -283,9 +283,9 @@ std::string CheckV2(const TfLiteGpuDelegateOptionsV2& v2) {
   return CheckPriorities({v2.inference_priority1, v2.inference_priority2, v2.inference_priority3});
 }
 
-// Returns the precision that the priorities imply. Half precision, where it is faster, requires
-// that the client ranks another priority above precision. If all priorities are AUTO, float32 is
-// used.
+// Returns the precision that is_precision_loss_allowed determines or, if it is negative, the
+// priorities. They permit half precision (where it is faster) if the client ranks another priority
+// above precision. If all priorities are AUTO, float32 is used.
 Precision PrecisionOf(const TfLiteGpuDelegateOptionsV2& v2) {
   if (v2.is_precision_loss_allowed >= 0) {
     return v2.is_precision_loss_allowed == 1 ? Precision::kAutomatic : Precision::kFp32;

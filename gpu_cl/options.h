@@ -17,8 +17,8 @@
 
 namespace deputy::gpu_cl {
 
-// Storage type of filters and results within a partition; automatic: kFp16 on GPUs. Arithmetic is
-// in float32.
+// Storage type of filters and results within a partition; automatic: kFp32 for ClassChoice::kCpu,
+// else kFp16. Arithmetic is in float32.
 enum class Precision { kFp32, kFp16, kAutomatic };
 
 // Device class that kernels are written for; values other than automatic are for tests.

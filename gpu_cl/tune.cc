@@ -32,8 +32,8 @@ using std::chrono::steady_clock;
 
 // ---- One operation ------------------------------------------------------------------------------
 
-// A graph of a single operation. A common epilogue is removed: it uses the same kernel, so that
-// layers that differ only in it are measured once.
+// A graph of a single operation. A common epilogue is removed: an operation has the same kernel
+// with and without it, so that layers that differ only in it are measured once.
 class SingleOperation {
  public:
   SingleOperation(const Graph& from, int operation) : from_(from) {
@@ -167,7 +167,8 @@ class Tuner {
     executor_.use_fallbacks = false;  // variants that fail are not chosen
   }
 
-  // Returns the fastest variant; the default if it is the fastest or the budget is exhausted.
+  // Returns the fastest variant, which may be the default. Once the budget is exhausted, returns
+  // the fastest variant measured so far, the default if there is none.
   KernelChoice Find(const Graph& adapted, int operation) {
     const SingleOperation single(adapted, operation);
     const std::vector<KernelChoice> variants =

@@ -95,7 +95,8 @@ class Finding:
 
 
 def joined(blocks):
-    """Joins the comments of adjacent lines: pairs of line and words of whole-line comments."""
+    """Joins the comments of adjacent lines. `blocks` are pairs of line and words, one per whole-line
+    comment."""
     texts = []
     last = None
     for line, words in blocks:

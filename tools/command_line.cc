@@ -48,7 +48,8 @@ class HelpFormatter : public CLI::Formatter {
 
 // ---- Options of several subcommands -------------------------------------------------------------
 
-// Adds MODEL, --threads, --reference, --precision, --shape, --delegate and --policy.
+// Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --validate and
+// --verify.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");

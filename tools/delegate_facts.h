@@ -10,8 +10,8 @@
 
 namespace deputy::tools {
 
-// Returns the report of a delegate, or null if it does not come from a plug-in. `ignored` are
-// settings for which its library declares no option.
+// Returns the report of a delegate, or null if it does not come from a plug-in. `ignored` are the
+// partition limits for which its library declares no option (LoadedDelegate::undeclared).
 Json DelegateFacts(TfLiteDelegate* delegate, const DelegateSettings& ignored);
 
 // Prints the report in lines for a terminal, to follow the line of the delegate.

@@ -18,7 +18,7 @@ struct InputRow {
 };
 
 // Returns the .npy, .raw and .bin files of a directory sorted by name, or the rows of comma
-// separated numbers of a file or of standard input ("-"). A first row that contains words is a
+// separated numbers of a file or of standard input ("-"). A first line without any number is a
 // heading. Ends the command with kExitUsage if there are no rows or the contents are invalid.
 std::vector<InputRow> ReadRows(const std::string& path);
 

@@ -18,7 +18,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'bindings/python/deputy'
-# Paths in the wheel; the library searches these for plug-ins. XNNPACK's needs libXNNPACK.so.
+# Paths in the wheel; the library searches these for plug-ins. The XNNPACK delegate is not included,
+# because it needs libXNNPACK.so.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              'libdeputy_gpu.so': 'lib/deputy/plugins/libdeputy_gpu.so',
              'libdeputy_npu_stub.so': 'lib/deputy/plugins/libdeputy_npu_stub.so'}

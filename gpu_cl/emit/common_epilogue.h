@@ -15,13 +15,14 @@ namespace deputy::gpu_cl {
 
 // The epilogue min(max(x + added, low), high), where NaN stays NaN. Infinite bounds change nothing.
 struct CommonEpilogue {
-  compiler::ValueId added = compiler::kNoValue;  // float32, with the output's shape; kNoValue: none
+  // A float32 or float16 value with the output's shape; kNoValue: none.
+  compiler::ValueId added = compiler::kNoValue;
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 };
 
-// Returns the operation's epilogue; nullopt if it has another form, or if the output is not
-// float32.
+// Returns the operation's epilogue; nullopt if it has another form, or if the output is neither
+// float32 nor float16.
 std::optional<CommonEpilogue> FindCommonEpilogue(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 

@@ -15,7 +15,7 @@ Axis::Axis(const compiler::Shape& shape, int axis) {
 
 namespace {
 
-// Minimum number of elements per work-item.
+// Minimum number of elements per work-item that computes a range (PlanOptions::ranges).
 constexpr size_t kMinElements = 1024;
 
 // Declares the indices and sizes of the work-item that the body uses.

@@ -43,8 +43,8 @@ constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 // Number of filter rows in local memory at a time: half a kilobyte for two vectors.
 constexpr int kSharedRows = 16;
 
-// Tile for products with so few rows that compile time dominates: a kernel used only once, for
-// windows of few pixels, such as the first convolution of a network.
+// Tile for convolutions with a window of several pixels whose sums have so few products that
+// compile time dominates, such as the first convolution of a network: the kernel is used only once.
 constexpr Tile kSmallTile = {6, 2};
 
 // Estimated cycles of a tile per row of the filter: two vector multiply-adds per cycle, with a
@@ -312,7 +312,8 @@ class TileWriter {
     return CeilDiv(tiles, wanted) * tile_.rows;
   }
 
-  // Returns whether the epilogue is short enough to be repeated for each vector of the tile.
+  // Returns whether each vector of sums can be stored separately: the epilogue is short enough to
+  // be repeated for each of them, and packed columns are whole vectors.
   bool IsSimple() const {
     return k_.HasShortEpilogue() && (!product_.packing || product_.columns % width_ == 0);
   }

@@ -16,8 +16,8 @@ namespace deputy::gpu_cl {
 struct KernelChoice {
   // Tile of a product; 0: chosen by heuristics.
   int rows = 0, vectors = 0;
-  // Work-group size; zeros: the driver chooses. The driver also chooses for steps whose global size
-  // is not divisible by it.
+  // Work-group size; zeros: chosen as without a variant (PlanOptions::whole_groups). The driver
+  // chooses for steps whose global size is not divisible by it.
   std::array<size_t, 3> local = {0, 0, 0};
   // For a product on a GPU: number of items, adjacent in dimension 1, that share the filter through
   // local memory and form a work-group; 0: each item reads the filter itself.
@@ -32,7 +32,7 @@ struct KernelChoice {
 struct PlanOptions {
   // True if work-items compute ranges of elements, in groups of one item: for CPUs, whose compiler
   // vectorises loops and compiles a function for every group size. Otherwise an item computes one
-  // element, and the driver chooses the groups.
+  // element, one vector or one tile.
   bool ranges = false;
   // Approximate number of work-items that keeps the device busy.
   int items = 16;

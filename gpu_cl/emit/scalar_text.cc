@@ -65,7 +65,8 @@ std::string Store(const Buffer& buffer, const std::string& index, const std::str
 std::string Literal(TfLiteType type, Number number) {
   char text[64];
   if (!compiler::IsFloat(type)) {
-    // The smallest 64-bit integer has no literal in OpenCL C, so it is written as a difference.
+    // The smallest 64-bit integer has no literal in OpenCL C, so integers are written as
+    // differences.
     snprintf(text, sizeof text, "(%s)(%lldL - 1)", ComputeType(type),
              static_cast<long long>(number.integer) + (number.integer == INT64_MAX ? 0 : 1));
     if (number.integer == INT64_MAX) return "LONG_MAX";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenCL C text of vector expressions, which process as many elements at once as the device has
-// lanes. A bool is a mask there: an int with all bits set or clear in each lane.
+// lanes. A vector of bool is a mask there: a vector of ints, each with all bits set or clear.
 #ifndef DEPUTY_GPU_CL_EMIT_VECTOR_TEXT_H_
 #define DEPUTY_GPU_CL_EMIT_VECTOR_TEXT_H_
 

@@ -22,7 +22,7 @@ struct DelegateReport {
   std::string problem;     // the reason if it is not available
   size_t nodes = 0;        // claimed nodes, counted among all nodes of the model
   size_t partitions = 0;
-  DelegateSettings undeclared;  // settings for which its library declares no option
+  DelegateSettings undeclared;  // partition limits for which its library declares no option
 };
 
 // A node of the plan that no delegate has claimed.

@@ -4,8 +4,8 @@
 # runs a few thousand of them, more under a sanitizer; `make fuzz` runs any number.
 
 # Mutation uses flatc's object API. It is generated from the same schema into a separate namespace,
-# because the tests link the library, whose schema header is generated without it. Empty node tables
-# are written: a body that only forwards its inputs has one.
+# because the tests link the library, whose schema header is generated without it. Empty lists are
+# written: a subgraph that only forwards its inputs has an empty list of nodes.
 file(READ core/model/schema.fbs fuzz_schema)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS core/model/schema.fbs)
 string(REPLACE "namespace deputy.schema;" "namespace deputy.objects;" fuzz_schema "${fuzz_schema}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests and benchmarks, included by the top CMakeLists.txt. The folders of tests/ mirror those of the
-# sources; files are found by glob:
+# Tests and benchmarks, included by the top CMakeLists.txt. The folders of tests/ mirror those of
+# the sources; files are found by glob:
 #   *_test.cc           googletest, many files per program (deputy_add_tests below), linked to the
 #                       archive of Deputy
-#   *_test.c            cmocka, likewise
+#   *_test.c            cmocka, one program per file, linked to the same archive
 #   *_test.py           scripts that receive the build directory as argument
 #   other *.{cc,c}      helpers, in tests/support and next to the tests that use them
 #   tests/threads       multi-threaded tests, which carry the ctest label `threads`

@@ -356,7 +356,7 @@ bool Helps(const WhatIf& change, double total_ns) {
                               change.after.bytes < change.before.bytes || saves_time);
 }
 
-// Orders by time if measured, then by fewer partitions, fewer bytes, and less work.
+// Orders by time if measured, then by fewer partitions, fewer bytes, and fewer changed nodes.
 bool IsBetter(const WhatIf& a, const WhatIf& b) {
   const auto rank = [](const WhatIf& w) {
     const auto gain = [](size_t before, size_t after) {
