@@ -43,7 +43,8 @@ void WriteReals(std::span<const float> values, TfLiteTensor* tensor);
 // the tensor has no memory to fill.
 void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor);
 
-// Writes random values from the middle of the type's range; equal seeds give equal values.
+// Writes random values; equal seeds give equal values. Floats are from [0, 1), stored values of
+// quantised tensors from -128 to 127 and saturated to the type, other integers 0 or 1.
 void WriteRandom(uint32_t seed, TfLiteTensor* tensor);
 
 // Prints one row per row of the last dimension, as real values; at most `limit` elements.

@@ -61,8 +61,8 @@ const DeputyDelegatePlugin* Describe() {
   return &kPlugin;
 }
 
-// Returns the buffer with the error message of the calling thread. The buffer is static, so that
-// "out of memory" can be stored.
+// Returns the buffer with the error message of the calling thread. Its size is fixed, so that "out
+// of memory" can be stored, too.
 char* LastError() {
   thread_local char text[1024] = "";
   return text;

@@ -124,7 +124,7 @@ class Definition {
   std::deque<std::vector<int32_t>> values_;
 };
 
-// Returns true for types with one scale and zero point per tensor.
+// Returns true for a tensor of int8 or uint8, which NNAPI describes by a scale and a zero point.
 bool IsQuantized(const TfLiteTensor& tensor);
 bool IsConstant(const TfLiteTensor& tensor);
 // Returns a description such as "tensor 'x'".

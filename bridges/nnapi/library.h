@@ -18,7 +18,8 @@ namespace deputy::nnapi {
 struct Library {
   Functions functions;
   std::string path;
-  // Feature level of the library, derived from its functions: 27 to 31.
+  // Feature level of the library, 27 to 31, as reported by the library or derived from its
+  // functions.
   int feature_level = kFeatureLevel1;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds a .tflite file with one subgraph and operators of version 1. The size of the file is
-// limited; beyond the limit nothing is added, and full() returns true.
+// Builds a .tflite file with one subgraph and operators of version 1 (BROADCAST_TO of version 2).
+// The size of the file is limited; beyond the limit nothing is added, and full() returns true.
 #ifndef DEPUTY_MINDSPORE_MS_WRITE_H_
 #define DEPUTY_MINDSPORE_MS_WRITE_H_
 
