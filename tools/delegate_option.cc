@@ -50,7 +50,7 @@ TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& opt
   return DeputyPluginCreateDelegate(plugin, keys.data(), values.data(), keys.size());
 }
 
-// Names by which delegates know the same setting.
+// Pairs of a setting's name and another name under which delegates declare the same setting.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"max_partitions", "max_delegated_partitions"},
     {"max_partitions", "max_number_delegated_partitions"},

@@ -300,7 +300,8 @@ TEST_F(Hexagon, a_failing_function_leaves_the_model_to_the_cpu) {
 
 // ---- Operator by operator -----------------------------------------------------------------------
 
-// One node with a [1,4,4,3] input; `steps` is the tolerance between its results and the CPU's.
+// A model of one node with a [1,4,4,3] input. `steps` is the maximum difference, in quantisation
+// steps, between its results in the delegate and on the CPU.
 struct OperatorCase {
   const char* name;
   int steps;

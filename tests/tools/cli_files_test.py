@@ -55,7 +55,7 @@ OTHER_READERS = {
     "layer.npy": ["bench", FLOAT, "--input-layer-value-files", "image:FILE"],
     "compared.npy": ["compare", FLOAT, "--delegate", "npu_stub", "--input", "FILE"],
 }
-# Options that read all files of a folder.
+# Keys of commands above that also accept a folder and read all of its files.
 FOLDER_READERS = ("image.png", "rows.csv")
 
 
