@@ -19,7 +19,8 @@ void NpuBuilderFree(NpuBuilder* builder) {
 }
 
 /* Ensures capacity for one more entry in an array with `count` entries, which doubles when the
- * count is a power of two. On failure returns NULL and leaves the array unchanged. */
+ * count is a power of two. If out of memory returns NULL and leaves the array unchanged. Too many
+ * entries only mark the builder as failed. */
 static void* Grow(NpuBuilder* builder, void* array, int32_t count, size_t entry) {
   if (builder->failed) return NULL;
   if ((count & (count - 1)) != 0) return array;

@@ -61,7 +61,7 @@ struct Events {
 };
 
 // Runs all works, `jobs` at a time, in unspecified order. Output of children does not reach the
-// terminal; for a child that crashes the last line of it is included in the outcome.
+// terminal; if a child crashes, the last line of its output is included in its outcome.
 void RunAll(const std::vector<Work>& works, int jobs, const Events& events);
 
 // Makes the first SIGINT or SIGTERM end RunAll early: running children are killed, and neither they

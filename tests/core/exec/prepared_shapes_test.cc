@@ -127,7 +127,7 @@ TEST(PreparedShapes, the_least_recently_used_shape_is_discarded) {
   RunWith(&t, {2, 4}, 1);
   RunWith(&t, {1, 4}, 1);
   EXPECT_EQ(MapOf(t).preparations, 2);
-  RunWith(&t, {3, 4}, 1);  // replaces {2, 4}
+  RunWith(&t, {3, 4}, 1);  // discards the preparation for {2, 4}
   EXPECT_EQ(MapOf(t).preparations, 3);
   RunWith(&t, {1, 4}, 1);
   EXPECT_EQ(MapOf(t).preparations, 3);

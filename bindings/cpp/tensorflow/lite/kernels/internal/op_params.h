@@ -194,7 +194,7 @@ struct FullyConnectedParams {
   int32_t quantized_activation_max;
   float float_activation_min;
   float float_activation_max;
-  // The operand is constant.
+  // True if the left or the right operand is constant.
   bool lhs_cacheable;
   bool rhs_cacheable;
   FullyConnectedWeightsFormat weights_format;
