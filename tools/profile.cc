@@ -64,7 +64,7 @@ Profile::~Profile() {
   DeputyInterpreterSetWorkerCallback(interpreter_, nullptr, nullptr);
 }
 
-// Fills in all fields except the followers.
+// Returns the row of a node, without followers and without measurements.
 Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
   Row row;
   row.subgraph = info.subgraph_index;

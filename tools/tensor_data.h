@@ -39,8 +39,8 @@ std::vector<double> ReadReals(const TfLiteTensor* tensor);
 // rounded; out-of-range values saturate.
 void WriteReals(std::span<const float> values, TfLiteTensor* tensor);
 
-// Copies raw bytes into the tensor; the sizes must be equal. Ends the command with kExitFailed if
-// the tensor has no memory to fill.
+// Copies raw bytes into the tensor. Ends the command with kExitUsage if the sizes differ, and with
+// kExitFailed if the tensor is a constant or has no memory to fill.
 void WriteBytes(std::span<const char> bytes, TfLiteTensor* tensor);
 
 // Writes random values; equal seeds give equal values. Floats are from [0, 1), stored values of

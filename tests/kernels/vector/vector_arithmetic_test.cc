@@ -27,8 +27,8 @@ std::vector<T> Everything() {
   return all;
 }
 
-// Returns x * by: the product rounded to 31 bits, ties upwards, then shifted with ties away from
-// zero.
+// Returns x * by: x times mantissa / 2^31, rounded with ties upwards, then shifted with ties away
+// from zero. x is shifted first if the shift is to the left.
 int64_t Rescaled(int64_t x, const FixedMultiplier& by) {
   if (by.shift > 0) x *= int64_t{1} << by.shift;
   const int64_t product = x * by.mantissa + (int64_t{1} << 30), unit = int64_t{1} << 31;

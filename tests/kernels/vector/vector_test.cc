@@ -90,8 +90,8 @@ TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
   }
 }
 
-// An independent implementation of requantisation: the product rounded to 31 bits, then shifted
-// with ties away from zero.
+// An independent implementation of requantisation: x times mantissa / 2^31, rounded with ties
+// upwards, then shifted with ties away from zero. x is shifted first if the shift is to the left.
 int64_t Rescaled(int64_t x, FixedMultiplier by) {
   if (by.shift > 0) x *= int64_t{1} << by.shift;
   const auto high = static_cast<int64_t>(
