@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that the examples work as documented: `classify` (C, dlopen) and `classify.py` (ctypes) print the
 same bytes for the images of the examples and classify nearly all of them correctly, with the drop-in and
-with libdeputy; `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
+with libdeputy, as does `classify_cpp` (TensorFlow Lite's C++ API); `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
 `mindspore_delegate` (and its plug-in) claim their nodes and compute the CPU's results; invalid input is
 refused with a message.
 
@@ -62,6 +62,20 @@ class ExamplesTest(unittest.TestCase):
             self.assertEqual(
                 self.lines_of(program, LIBDEPUTY, 'digits_int8.tflite', pictures),
                 self.lines_of(program, DROP_IN, 'digits_int8.tflite', pictures))
+
+    def test_cpp_program_prints_what_the_c_program_prints(self):
+        program = BUILD / 'examples/classify_cpp'
+        for model in ('digits_float.tflite', 'digits_int8.tflite'):
+            with self.subTest(model=model):
+                done = run(program, DIGITS / model, DIGITS / 'labels.txt', *PICTURES)
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.assertEqual(done.stdout, self.lines_of(CLASSIFY_C, LIBDEPUTY, model, PICTURES))
+        for model, labels, picture in (('labels.txt', 'labels.txt', PICTURES[0]),
+                                       ('digits_float.tflite', 'labels.txt', DIGITS / 'labels.txt'),
+                                       ('digits_float.tflite', 'digits_float.tflite', PICTURES[0])):
+            done = run(program, DIGITS / model, DIGITS / labels, picture)
+            self.assertEqual(done.returncode, 1)
+            self.assertNotEqual(done.stderr, b'')
 
     def test_linked_client_runs(self):
         done = run(BUILD / 'examples/link_client', DIGITS / 'digits_float.tflite')

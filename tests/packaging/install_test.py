@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 CACHE = (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in CACHE
+CPP_CLIENT = ROOT / 'examples/classify.cc'
 MODEL = ROOT / 'examples/digits/digits_int8.tflite'
 
 
@@ -253,6 +254,46 @@ target_link_options(delegate PRIVATE -Wl,-z,defs)
             self.assertRegex(exported, r' T Equal\b')
             self.assertNotIn('TfLite', exported)
             self.assertNotIn('libdeputy', self.expect_success(run('readelf', '-d', library)))
+
+    # Every name under which packages of TensorFlow Lite are searched; the five lines of docs/cpp.md.
+    def test_cpp_client_builds_under_tensorflow_lites_package_names(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            for package, target, client in (
+                    ('TensorFlowLite', 'tensorflow-lite::tensorflow-lite', CPP_CLIENT),
+                    ('tensorflow-lite', 'tensorflow-lite::tensorflowlite', ROOT / 'examples/link_client.c'),
+                    ('tensorflowlite', 'tensorflowlite', ROOT / 'examples/link_client.c')):
+                (folder / 'CMakeLists.txt').write_text(f'''
+cmake_minimum_required(VERSION 3.21)
+project(client LANGUAGES C CXX)
+find_package({package} 2.12 REQUIRED)
+add_executable(client {client})
+target_link_libraries(client PRIVATE {target})
+''', encoding='utf-8')
+                build = folder / package
+                self.expect_success(run('cmake', '-S', folder, '-B', build, '-G', 'Ninja',
+                                        f'-DCMAKE_PREFIX_PATH={self.prefix}'))
+                self.expect_success(run('cmake', '--build', build))
+                if client == CPP_CLIENT:
+                    self.check_cpp_client(build / 'client')
+                else:
+                    self.expect_success(run(build / 'client', MODEL))
+
+    def test_cpp_client_builds_with_pkg_config(self):
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))
+        words = [self.expect_success(run('pkg-config', '--cflags', '--libs', f'{package} >= 2.12',
+                                         env=environment)).split()
+                 for package in ('tensorflow-lite', 'tensorflowlite', 'tensorflow2-lite')]
+        self.assertEqual(words, [words[0]] * 3)
+        client = self.clients / 'cpp_client'
+        self.expect_success(run('c++', '-std=c++17', CPP_CLIENT, '-o', client, *words[0]))
+        self.check_cpp_client(client)
+
+    def check_cpp_client(self, client):
+        images = sorted((ROOT / 'examples/digits/images').glob('*.png'))[:5]
+        printed = self.expect_success(run(client, MODEL, MODEL.parent / 'labels.txt', *images,
+                                          env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))))
+        self.assertEqual([line.split()[0] for line in printed.splitlines()], [path.name for path in images])
 
     def test_manual_pages_say_what_the_command_says(self):
         if shutil.which('help2man') is None:

@@ -288,7 +288,7 @@ if(bench_sources)
 endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-add_dependencies(all_tests classify link_client conv_mean_delegate mindspore_delegate mindspore_plugin
+add_dependencies(all_tests classify classify_cpp link_client conv_mean_delegate mindspore_delegate mindspore_plugin
                  softmax_delegate)
 add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 

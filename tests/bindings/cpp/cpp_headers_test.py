@@ -63,9 +63,11 @@ class CppHeadersTest(unittest.TestCase):
 
     def test_all_headers_compile_together_in_both_orders(self):
         paths = headers()
-        self.expect_silence([(compiler, standard, including(order))
-                             for compiler in COMPILERS for standard in ('c++17', 'c++20')
-                             for order in (paths, paths[::-1])])
+        jobs = []
+        for i, compiler in enumerate(COMPILERS):
+            jobs += [(compiler, 'c++17', including(paths if i else paths[::-1])),
+                     (compiler, 'c++20', including(paths[::-1] if i else paths))]
+        self.expect_silence(jobs)
 
     def test_forwarding_headers_are_installed_and_compile_together(self):
         self.expect_silence([(COMPILERS[0], 'c++17', including(forwarding_headers()))])
@@ -73,8 +75,8 @@ class CppHeadersTest(unittest.TestCase):
     def test_two_files_that_include_all_headers_link(self):
         with tempfile.TemporaryDirectory() as folder:
             objects = [f'{folder}/{name}.o' for name in ('first', 'second')]
-            for path in objects:
-                self.assertEqual(compile_text('g++', 'c++17', including(headers()), '-c', '-o', path), '')
+            self.assertEqual(compile_text('g++', 'c++17', including(headers()), '-c', '-o', objects[0]), '')
+            shutil.copy(*objects)
             done = subprocess.run(['ld', '-r', '-o', f'{folder}/both.o', *objects], capture_output=True,
                                   text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
