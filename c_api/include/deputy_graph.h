@@ -30,6 +30,9 @@ extern "C" {
 // Returns the context that kernels and delegates of the subgraph receive; its tensor array, its
 // callbacks and its settings are those of common.h. NULL if the index is out of range. Valid as
 // long as the interpreter.
+//
+// `impl_` points to an object that begins with a pointer of the library. A client may set it to an
+// object of its own that begins with a copy of this pointer and outlives the interpreter.
 TFL_CAPI_EXPORT TfLiteContext* DeputyInterpreterGetContext(TfLiteInterpreter* interpreter,
                                                            int32_t subgraph_index);
 
@@ -80,6 +83,10 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterResetVariables(TfLiteInterpreter* 
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetCustomAllocation(
     TfLiteInterpreter* interpreter, int32_t subgraph_index, int32_t tensor_index,
     const TfLiteCustomAllocation* allocation, int64_t flags);
+// Returns the tensors with custom allocations to memory that AllocateTensors plans, which must
+// follow before the next Invoke.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterClearCustomAllocations(TfLiteInterpreter* interpreter,
+                                                                     int32_t subgraph_index);
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterEnsureReadable(TfLiteInterpreter* interpreter,
                                                              int32_t subgraph_index,
                                                              int32_t tensor_index);

@@ -75,11 +75,11 @@ const int32_t* EntriesOf(const std::vector<int>& list, int32_t* count) {
 using Lists = const std::vector<int>& (deputy::Graph::*)() const;
 
 const int32_t* ListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_index, Lists list,
-                      int32_t* count) {
+                      int32_t* count, const char* function) {
   int32_t ignored = 0;
   int32_t* const out_count = count == nullptr ? &ignored : count;
   *out_count = 0;
-  Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, "DeputyInterpreterGetList");
+  Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
   return subgraph == nullptr ? nullptr : EntriesOf((subgraph->graph().*list)(), out_count);
 }
 
@@ -135,22 +135,22 @@ TfLiteContext* DeputyInterpreterGetContext(TfLiteInterpreter* interpreter, int32
 
 const int32_t* DeputyInterpreterGetInputs(const TfLiteInterpreter* interpreter,
                                           int32_t subgraph_index, int32_t* count) {
-  return ListOf(interpreter, subgraph_index, &deputy::Graph::inputs, count);
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::inputs, count, __func__);
 }
 
 const int32_t* DeputyInterpreterGetOutputs(const TfLiteInterpreter* interpreter,
                                            int32_t subgraph_index, int32_t* count) {
-  return ListOf(interpreter, subgraph_index, &deputy::Graph::outputs, count);
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::outputs, count, __func__);
 }
 
 const int32_t* DeputyInterpreterGetVariables(const TfLiteInterpreter* interpreter,
                                              int32_t subgraph_index, int32_t* count) {
-  return ListOf(interpreter, subgraph_index, &deputy::Graph::variables, count);
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::variables, count, __func__);
 }
 
 const int32_t* DeputyInterpreterGetExecutionPlan(const TfLiteInterpreter* interpreter,
                                                  int32_t subgraph_index, int32_t* count) {
-  return ListOf(interpreter, subgraph_index, &deputy::Graph::plan, count);
+  return ListOf(interpreter, subgraph_index, &deputy::Graph::plan, count, __func__);
 }
 
 DeputyNode* DeputyInterpreterGetNode(const TfLiteInterpreter* interpreter, int32_t subgraph_index,
@@ -226,6 +226,16 @@ TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter
     if (subgraph == nullptr) return kTfLiteError;
     if (allocation == nullptr) return RefuseArgument(*subgraph, function, "an allocation");
     return subgraph->SetCustomAllocation(tensor_index, *allocation, flags);
+  });
+}
+
+TfLiteStatus DeputyInterpreterClearCustomAllocations(TfLiteInterpreter* interpreter,
+                                                     int32_t subgraph_index) {
+  return Guard(kTfLiteError, [&, function = __func__] {
+    Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    subgraph->ClearCustomAllocations();
+    return kTfLiteOk;
   });
 }
 

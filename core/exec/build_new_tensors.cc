@@ -78,7 +78,7 @@ TfLiteStatus GraphBuilder::AddTensors(int count, int* out_first_index) {
   return kTfLiteOk;
 }
 
-TfLiteStatus GraphBuilder::CheckTensor(int tensor_index, const NewTensor& tensor,
+TfLiteStatus GraphBuilder::CheckTensor(int tensor_index, const NewTensor& tensor, bool is_sparse,
                                        size_t* out_bytes) {
   const bool constant = IsConstant(tensor);
   if (subgraph_->immutable()) {
@@ -92,7 +92,7 @@ TfLiteStatus GraphBuilder::CheckTensor(int tensor_index, const NewTensor& tensor
                 "subgraph %d: cannot describe tensor %d: expected an index below %d", parts_->index,
                 tensor_index, graph_->tensor_count());
   }
-  TF_LITE_ENSURE_STATUS(CheckShape(tensor_index, tensor, out_bytes));
+  TF_LITE_ENSURE_STATUS(CheckShape(tensor_index, tensor, is_sparse, out_bytes));
   if (!tensor.is_variable) return kTfLiteOk;
   if (HasOwnSize(tensor.type)) {
     return Fail(reporter_, kTfLiteError, "String variable tensor isn't supported.");
@@ -102,7 +102,7 @@ TfLiteStatus GraphBuilder::CheckTensor(int tensor_index, const NewTensor& tensor
               parts_->index, tensor_index);
 }
 
-TfLiteStatus GraphBuilder::CheckShape(int tensor_index, const NewTensor& tensor,
+TfLiteStatus GraphBuilder::CheckShape(int tensor_index, const NewTensor& tensor, bool is_sparse,
                                       size_t* out_bytes) {
   char position[64];
   snprintf(position, sizeof position, "subgraph %d: tensor %d", parts_->index, tensor_index);
@@ -128,13 +128,13 @@ TfLiteStatus GraphBuilder::CheckShape(int tensor_index, const NewTensor& tensor,
                 "%s: shape signature: expected %zu dimensions like the shape, found %zu", position,
                 tensor.dims.size(), tensor.signature.size());
   }
-  *out_bytes = IsConstant(tensor) ? tensor.bytes : required;
+  const bool keeps_size = IsConstant(tensor) && (!sized || is_sparse);
+  *out_bytes = keeps_size ? tensor.bytes : required;
   if (!IsConstant(tensor)) return kTfLiteOk;
-  if (tensor.data == nullptr && tensor.bytes > 0) {
-    return Fail(reporter_, kTfLiteError, "%s: expected contents of %zu bytes, found NULL", position,
-                tensor.bytes);
-  }
-  return kTfLiteOk;
+  const size_t found = tensor.data == nullptr ? 0 : tensor.bytes;
+  if (found >= *out_bytes) return kTfLiteOk;
+  return Fail(reporter_, kTfLiteError, "%s: constant: expected %zu bytes, found %zu", position,
+              *out_bytes, found);
 }
 
 // Checks quantisation by the rules of models. One scale applies to the whole tensor, whatever the
@@ -191,45 +191,41 @@ TfLiteStatus GraphBuilder::CheckQuantization(int tensor_index, const NewTensor& 
                                       : refuse("a scale for each slice", affine.scale->size);
 }
 
+// Returns the contents of a constant, in a copy if they are not aligned to their elements; null for
+// other tensors.
+const void* GraphBuilder::ContentsOf(const NewTensor& tensor, size_t bytes, Block* out_copy) {
+  if (reinterpret_cast<uintptr_t>(tensor.data) % AlignmentOf(tensor.type) == 0) return tensor.data;
+  if (!out_copy->Reserve(std::max<size_t>(bytes, 1), 0, parts_->interpreter->limits())) {
+    throw std::bad_alloc();
+  }
+  memcpy(out_copy->data(), tensor.data, bytes);
+  return out_copy->data();
+}
+
+void GraphBuilder::NoteVariable(int tensor_index) {
+  const std::vector<int>& variables = graph_->variables();
+  if (std::find(variables.begin(), variables.end(), tensor_index) == variables.end()) {
+    graph_->AddVariable(tensor_index);
+  }
+}
+
 TfLiteStatus GraphBuilder::SetTensor(int tensor_index, const NewTensor& given,
                                      TensorAttachments* attachments) {
   size_t bytes = 0;
-  TF_LITE_ENSURE_STATUS(CheckTensor(tensor_index, given, &bytes));
+  const bool is_sparse = attachments->sparsity != nullptr;
+  TF_LITE_ENSURE_STATUS(CheckTensor(tensor_index, given, is_sparse, &bytes));
   TF_LITE_ENSURE_STATUS(CheckQuantization(tensor_index, given, &attachments->quantization));
-  const bool constant = IsConstant(given);
-  if (constant && HasFixedSize(given.type) && attachments->sparsity == nullptr) {
-    size_t required = 0;
-    static_cast<void>(TensorBytes(given.type, given.dims, &required));
-    if (bytes < required) {
-      return Fail(reporter_, kTfLiteError,
-                  "subgraph %d: tensor %d: constant: expected %zu bytes, found %zu", parts_->index,
-                  tensor_index, required, bytes);
-    }
-    bytes = required;
-  }
   BuiltGraph& built = Built();
-  const void* contents = given.data;
-  if (reinterpret_cast<uintptr_t>(contents) % AlignmentOf(given.type) != 0) {
-    Block copy;
-    if (!copy.Reserve(bytes, 0, parts_->interpreter->limits())) {
-      return Fail(reporter_, kTfLiteError, "subgraph %d: tensor %d: no memory for %zu bytes",
-                  parts_->index, tensor_index, bytes);
-    }
-    if (bytes > 0) memcpy(copy.data(), contents, bytes);
-    contents = copy.data();
-    built.copies[tensor_index] = std::move(copy);
-  }
+  Block copy;
+  const void* const contents = ContentsOf(given, bytes, &copy);
   IntArray dims = MakeArray(given.dims), signature = MakeArray(given.signature);
+  if (copy.data() != nullptr) built.copies.try_emplace(tensor_index);
+  if (given.is_variable) NoteVariable(tensor_index);
+  // Nothing fails from here on, except for the new preparation.
+  const bool constant = IsConstant(given);
   TfLiteTensor& tensor = *graph_->tensor(tensor_index);
-  if (given.is_variable && !tensor.is_variable) {
-    const std::vector<int>& variables = graph_->variables();
-    if (std::find(variables.begin(), variables.end(), tensor_index) == variables.end()) {
-      graph_->AddVariable(tensor_index);
-    }
-  }
   const bool same_shape = tensor.type == given.type && tensor.dims != nullptr &&
                           TfLiteIntArrayEqual(tensor.dims, dims.get()) != 0;
-  // Nothing fails from here on, except for the new preparation.
   TfLiteTensorReset(given.type, given.name, dims.release(), ParamsOf(attachments->quantization),
                     static_cast<char*>(const_cast<void*>(contents)), bytes, AllocationOf(given),
                     nullptr, given.is_variable, &tensor);
@@ -237,6 +233,7 @@ TfLiteStatus GraphBuilder::SetTensor(int tensor_index, const NewTensor& given,
   tensor.sparsity = std::exchange(attachments->sparsity, nullptr);
   if (!constant || !given.signature.empty()) tensor.dims_signature = signature.release();
   tensor.data_is_stale = false;
+  if (copy.data() != nullptr) built.copies[tensor_index] = std::move(copy);
   built.NoteChange();
   if (constant && same_shape) return subgraph_->PrepareAgain();
   subgraph_->RequireAllocation();

@@ -13,7 +13,8 @@ namespace deputy {
 namespace {
 
 Subgraph* SubgraphOf(const TfLiteContext* context) {
-  return static_cast<KernelRuntime*>(static_cast<Runtime*>(context->impl_))->subgraph();
+  Runtime* const runtime = static_cast<const ContextOwner*>(context->impl_)->runtime;
+  return static_cast<KernelRuntime*>(runtime)->subgraph();
 }
 
 template <typename Method>
@@ -187,7 +188,8 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
 
 void InitContext(Subgraph* subgraph) {
   TfLiteContext* const context = subgraph->context();
-  context->impl_ = static_cast<Runtime*>(&subgraph->runtime());
+  subgraph->parts().context_owner.runtime = &subgraph->runtime();
+  context->impl_ = &subgraph->parts().context_owner;
   context->recommended_num_threads = -1;
   context->ResizeTensor = &ResizeTensor;
   context->ReportError = &ReportContextError;

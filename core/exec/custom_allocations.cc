@@ -46,6 +46,16 @@ TfLiteStatus CustomAllocations::Set(int tensor_index, const TfLiteCustomAllocati
   return kTfLiteOk;
 }
 
+void CustomAllocations::Clear() {
+  for (const auto& [index, allocation] : allocations_) {
+    TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];
+    if (tensor.allocation_type != kTfLiteCustom) continue;
+    tensor.allocation_type = tensor.is_variable ? kTfLiteArenaRwPersistent : kTfLiteArenaRw;
+    tensor.data.raw = nullptr;
+  }
+  allocations_.clear();
+}
+
 TfLiteStatus CustomAllocations::Verify() const {
   for (const auto& [index, allocation] : allocations_) {
     const TfLiteTensor& target = graph_->tensors()[static_cast<size_t>(index)];

@@ -27,6 +27,8 @@ class CustomAllocations {
   // Makes a tensor use the client's memory; `flags` are TfLiteCustomAllocationFlags. Reports an
   // error and changes nothing if the tensor or the memory cannot be used.
   TfLiteStatus Set(int tensor_index, const TfLiteCustomAllocation& allocation, int64_t flags);
+  // Returns all tensors to planned memory; tensors must be allocated again.
+  void Clear();
   // Reports an error if the memory of a tensor is too small for its current shape.
   TfLiteStatus Verify() const;
 

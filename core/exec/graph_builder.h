@@ -71,10 +71,15 @@ class GraphBuilder {
   TfLiteStatus CheckNoDelegate(const char* function);
   TfLiteStatus CheckIndices(const char* what, std::span<const int> indices, bool allow_absent);
   TfLiteStatus CheckNoOverlap(const Subgraph::NewNode& node);
-  TfLiteStatus CheckTensor(int tensor_index, const NewTensor& tensor, size_t* out_bytes);
-  TfLiteStatus CheckShape(int tensor_index, const NewTensor& tensor, size_t* out_bytes);
+  // CheckTensor and CheckShape compute the size of the tensor.
+  TfLiteStatus CheckTensor(int tensor_index, const NewTensor& tensor, bool is_sparse,
+                           size_t* out_bytes);
+  TfLiteStatus CheckShape(int tensor_index, const NewTensor& tensor, bool is_sparse,
+                          size_t* out_bytes);
   TfLiteStatus CheckQuantization(int tensor_index, const NewTensor& tensor,
                                  TfLiteQuantization* quantization);
+  const void* ContentsOf(const NewTensor& tensor, size_t bytes, Block* out_copy);
+  void NoteVariable(int tensor_index);
   void DescribeTensors(std::span<const int> indices);
   TfLiteStatus FinishList();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Services of a subgraph for its builtin kernels. The context's `impl_` points to this object.
+// Services of a subgraph for its builtin kernels. The context's `impl_` leads to this
+// object (ContextOwner).
 #ifndef DEPUTY_CORE_EXEC_KERNEL_RUNTIME_H_
 #define DEPUTY_CORE_EXEC_KERNEL_RUNTIME_H_
 

@@ -111,6 +111,11 @@ class Subgraph final {
   TfLiteStatus ResetVariableTensors();
   TfLiteStatus SetCustomAllocation(int tensor_index, const TfLiteCustomAllocation& allocation,
                                    int64_t flags);
+  // Returns tensors with memory of the client to planned memory. AllocateTensors must follow.
+  void ClearCustomAllocations() {
+    RequireAllocation();
+    parts_.custom_allocations.Clear();
+  }
   // Restores saved bytes to their tensors, except to tensors whose size has changed.
   void Restore(const SavedContents& contents) { contents.Restore(parts_.graph.tensors()); }
   // Copies device data to the CPU if the tensor is stale (device_data.h).

@@ -14,6 +14,7 @@
 #include "core/exec/custom_allocations.h"
 #include "core/exec/delegate_layer.h"
 #include "core/graph/graph.h"
+#include "core/kernel_api/runtime.h"
 #include "core/model/model_desc.h"
 
 namespace deputy {
@@ -46,6 +47,7 @@ struct SubgraphParts {
   std::unique_ptr<BuiltGraph> built;
   int runs = 0;  // number of nested calls that prepare or run the subgraph
   TfLiteContext context{};
+  ContextOwner context_owner;  // the context's impl_, unless the client has set another
   Graph graph{&context};
   CustomAllocations custom_allocations;
   DelegateParts delegates;

@@ -13,7 +13,7 @@ namespace deputy {
 void ReportContextError(TfLiteContext* context, const char* format, ...) {
   va_list args;
   va_start(args, format);
-  static_cast<Runtime*>(context->impl_)->Report(format, args);
+  static_cast<const ContextOwner*>(context->impl_)->runtime->Report(format, args);
   va_end(args);
 }
 

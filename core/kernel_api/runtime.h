@@ -164,15 +164,20 @@ class Runtime {
   ~Runtime() = default;
 };
 
-// Function ReportError of all contexts of Deputy, by which they are recognised; their impl_ points
-// to a Runtime.
+// Object to which impl_ of each of Deputy's contexts points. A client may set impl_ to an object of
+// its own that begins with the same pointer (deputy_graph.h).
+struct ContextOwner {
+  Runtime* runtime = nullptr;
+};
+
+// Function ReportError of all contexts of Deputy, by which they are recognised.
 void ReportContextError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Returns the Runtime of one of Deputy's contexts, or null for a foreign context.
 inline Runtime* RuntimeOf(const TfLiteContext* context) {
   if (context == nullptr || context->ReportError != &ReportContextError) return nullptr;
-  return static_cast<Runtime*>(context->impl_);
+  return static_cast<const ContextOwner*>(context->impl_)->runtime;
 }
 
 inline Arithmetic ArithmeticOf(const TfLiteContext* context) {

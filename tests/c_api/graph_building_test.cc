@@ -316,6 +316,10 @@ TEST(GraphBuilding, SizesThatOverflowAreRefused) {
   EXPECT_EQ(t.Set(0, BuiltInterpreter::Floats(negative)), kTfLiteError);
   EXPECT_EQ(t.Tensor(0)->dims->size, 2);
   EXPECT_EQ(t.Tensor(0)->dims->data[1], 1 << 30);
+  DeputyTensorParameters constant = BuiltInterpreter::Floats(huge);
+  constant.data = &huge;
+  constant.bytes = 4;
+  EXPECT_EQ(t.Set(0, constant), kTfLiteError);
   t.SetInputs({0});
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }

@@ -140,6 +140,11 @@ TEST(GraphSubgraphs, CustomAllocationBelongsToItsSubgraph) {
   ASSERT_EQ(DeputyInterpreterInvokeSubgraph(t.get(), 1), kTfLiteOk);
   EXPECT_THAT(t.Read(3, 1), ElementsAre(8, 8, 8, 8));
   EXPECT_NE(t.Tensor(0, 0)->allocation_type, kTfLiteCustom);
+  ASSERT_EQ(DeputyInterpreterClearCustomAllocations(t.get(), 1), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterClearCustomAllocations(t.get(), 2), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterInvokeSubgraph(t.get(), 1), kTfLiteError);
+  EXPECT_THAT(RunChain(&t, 1), ElementsAre(8, 16, 24, 32));
+  EXPECT_THAT(memory, ElementsAre(1, 1, 1, 1));
 }
 
 TEST(GraphSubgraphs, ReleasedMemoryIsAllocatedAgain) {
@@ -163,6 +168,34 @@ TEST(GraphSubgraphs, ReleasedMemoryIsAllocatedAgain) {
   t.Write(0, {1, 2});
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_THAT(t.Read(3), ElementsAre(8, 16));
+}
+
+// A client's object takes the place of impl_, as in the C++ API.
+TEST(GraphSubgraphs, ContextMayPointToAClientsObject) {
+  struct Owner {
+    void* runtime;
+    int number;
+  } owner{};
+  static int number;
+  TfLiteRegistration registration = Doubler::Registration();
+  registration.invoke = [](TfLiteContext* context, TfLiteNode*) {
+    number = static_cast<const Owner*>(context->impl_)->number;
+    TfLiteContext copy = *context;
+    copy.ReportError(&copy, "from a copy: %d", 5);
+    return kTfLiteOk;
+  };
+  BuiltInterpreter t;
+  BuildChain(&t);
+  t.AddFloats(1, {1, 4});
+  ASSERT_EQ(t.AddNode({3}, {4}, &registration), kTfLiteOk);
+  TfLiteContext* const context = DeputyInterpreterGetContext(t.get(), 0);
+  void* const before = context->impl_;
+  owner = {*static_cast<void**>(before), 17};
+  context->impl_ = &owner;
+  EXPECT_THAT(RunChain(&t), ElementsAre(8, 16, 24, 32)) << t.log();
+  EXPECT_EQ(number, 17);
+  EXPECT_EQ(t.log(), "from a copy: 5\n");
+  context->impl_ = before;
 }
 
 // ---- Delegates ----------------------------------------------------------------------------------
@@ -283,6 +316,44 @@ TEST(GraphSubgraphs, ValidationSubgraphsAreNotDelegated) {
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   EXPECT_EQ(t.Plan(0).size(), 1u);
   EXPECT_EQ(t.Plan(1).size(), 3u);
+}
+
+// The model's control edges are those of its own subgraphs.
+TEST(GraphSubgraphs, SubgraphIsAddedToAModelWithControlEdges) {
+  Scripted delegate({0, 1, 2});
+  ModelBuilder m;
+  AddChain(&m, 2);
+  m.AddMetadata("model_control_dependencies", {1, 1, 1, 0, 2});
+  TestInterpreter t(m.Finish());
+  ASSERT_NE(t.get(), nullptr) << t.log();
+  int added = -1;
+  ASSERT_EQ(DeputyInterpreterAddSubgraphs(t.get(), 1, &added), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterAddTensors(t.get(), added, 4, nullptr), kTfLiteOk);
+  const std::vector<int> dims = {1, 4};
+  const DeputyTensorParameters floats = BuiltInterpreter::Floats(dims);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(DeputyInterpreterSetTensor(t.get(), added, i, &floats), kTfLiteOk);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const int inputs[] = {i, i}, output = i + 1;
+    DeputyNodeParameters node{};
+    node.struct_size = sizeof node;
+    node.inputs = inputs;
+    node.input_count = 2;
+    node.outputs = &output;
+    node.output_count = 1;
+    node.registration = AddKernel();
+    ASSERT_EQ(DeputyInterpreterAddNode(t.get(), added, &node, nullptr), kTfLiteOk) << t.log();
+  }
+  const int input = 0, output = 3;
+  ASSERT_EQ(DeputyInterpreterSetInputs(t.get(), added, &input, 1), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterSetOutputs(t.get(), added, &output, 1), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterModifySubgraphs(t.get(), delegate.get(), &added, 1), kTfLiteOk);
+  int32_t count = 0;
+  EXPECT_EQ(DeputyInterpreterGetExecutionPlan(t.get(), added, &count)[0], 3);
+  EXPECT_EQ(count, 1);
+  DeputyInterpreterGetExecutionPlan(t.get(), 0, &count);
+  EXPECT_EQ(count, 2);
 }
 
 // ---- Settings -----------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ namespace deputy {
 class ThreadedContext final : public Runtime {
  public:
   explicit ThreadedContext(int threads) : pool_(threads) {
-    context_.impl_ = static_cast<Runtime*>(this);
+    owner_.runtime = this;
+    context_.impl_ = &owner_;
     context_.ReportError = &ReportContextError;
   }
   TfLiteContext* get() { return &context_; }
@@ -57,6 +58,7 @@ class ThreadedContext final : public Runtime {
   PackedConstants* shared_ = nullptr;
   bool (*copy_)(const void* data, size_t bytes, void* to) = nullptr;
   TfLiteContext context_{};
+  ContextOwner owner_;
 };
 
 }  // namespace deputy
