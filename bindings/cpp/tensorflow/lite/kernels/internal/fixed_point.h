@@ -12,7 +12,7 @@
 namespace tflite {
 namespace fixed_point {
 
-// Returns a * b / 2^31, rounded to nearest with ties away from zero. The only overflow, -1 * -1 in
+// Returns a * b / 2^31, rounded to nearest with ties upwards. The only overflow, -1 * -1 in
 // Q0, saturates.
 inline int32_t SaturatingRoundingDoublingHighMul(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min()) {
