@@ -116,7 +116,12 @@ def ethosu(case, setting):
 
 
 def neutron(case, setting):
-    expect_compiled(case, setting.builder('neutron'), sources_in(setting.sources / 'neutron'))
+    """Compiles all files, and runs the delegate with a test double of its driver."""
+    made = setting.builder('neutron')
+    expect_compiled(case, made, sources_in(setting.sources / 'neutron'))
+    program = made.program('neutron', [builder.HERE / 'neutron_main.cc',
+                                       setting.sources / 'neutron/neutron_delegate.cc'])
+    expect_run(case, [program])
 
 
 def vx(case, setting):
@@ -149,8 +154,13 @@ def secda(case, setting):
 
 def nnstreamer(case, setting):
     glib = 'debian/usr/include/glib-2.0'
+    flags = ['TFLITE_VERSION_MAJOR=2', 'TFLITE_VERSION_MINOR=19', 'TFLITE_EXTERNAL_DELEGATE_SUPPORTED',
+             'TFLITE_XNNPACK_DELEGATE_SUPPORTED', 'TFLITE_GPU_DELEGATE_SUPPORTED', 'TFLITE_INT8=1',
+             'TFLITE_INT16=1', 'TFLITE_FLOAT16=1', 'TFLITE_COMPLEX64=1',
+             'TFLITE_SUBPLUGIN_NAME="tensorflow2-lite"']
     made = setting.builder('nnstreamer/gst/nnstreamer/include', 'nnstreamer/gst/nnstreamer', glib,
-                           'debian/usr/lib/x86_64-linux-gnu/glib-2.0/include', flags=['-DTFLITE_FLOAT16=1'])
+                           'debian/usr/lib/x86_64-linux-gnu/glib-2.0/include',
+                           flags=[f'-D{flag}' for flag in flags])
     folder = setting.sources / 'nnstreamer/ext/nnstreamer/tensor_filter'
     expect_compiled(case, made, [folder / 'tensor_filter_tensorflow_lite.cc'])
 

@@ -26,7 +26,7 @@ class UpstreamTest:
 
 
 TESTS = (
-    UpstreamTest('interpreter_test.cc', ('interpreter_test_util.h', 'internal/signature_def.h')),
+    UpstreamTest('interpreter_test.cc', ('interpreter_test_util.h',)),
     UpstreamTest('core/model_test.cc'),
     UpstreamTest('core/signature_runner_test.cc'),
     UpstreamTest('delegates/utils/simple_delegate_test.cc',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Headers that upstream's util_test.cc includes through kernels/test_util.h.
+// The part of upstream's kernels/test_util.h that its util_test.cc uses.
 #ifndef DEPUTY_TESTS_BINDINGS_CPP_OTHERS_DOUBLES_TFLITE_KERNELS_TEST_UTIL_H_
 #define DEPUTY_TESTS_BINDINGS_CPP_OTHERS_DOUBLES_TFLITE_KERNELS_TEST_UTIL_H_
 
@@ -8,7 +8,20 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "tensorflow/lite/core/c/common.h"
+
+namespace tflite {
+
+// Matches a tensor with these dimensions.
+MATCHER_P(HasDims, expected, "has the given dimensions") {
+  const TfLiteIntArray* dims = arg->dims;
+  return dims != nullptr && std::vector<int>(dims->data, dims->data + dims->size) == expected;
+}
+
+inline auto DimsAre(const std::vector<int>& dims) { return HasDims(dims); }
+
+}  // namespace tflite
 
 #endif  // DEPUTY_TESTS_BINDINGS_CPP_OTHERS_DOUBLES_TFLITE_KERNELS_TEST_UTIL_H_
