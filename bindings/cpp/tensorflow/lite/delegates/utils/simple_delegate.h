@@ -20,7 +20,7 @@
 #include "tensorflow/lite/core/c/common_inline.h"
 #include "tensorflow/lite/delegates/utils.h"
 #include "tensorflow/lite/logger.h"
-#include "tensorflow/lite/minimal_logging.h"
+#include "tensorflow/lite/minimal_logger.h"
 
 namespace tflite {
 
@@ -158,10 +158,14 @@ struct __attribute__((visibility("hidden"))) Callbacks {
     TF_LITE_ENSURE_STATUS(helper.Partition(nullptr));
     const std::vector<int> nodes = helper.GetNodesOfFirstNLargestPartitions(
         options.max_delegated_partitions, options.min_nodes_per_partition);
-    TFLITE_LOG_PROD_ONCE(TFLITE_LOG_INFO,
-                         "%s delegate: %d nodes delegated out of %d nodes with %d partitions.\n",
-                         delegate->Name(), static_cast<int>(nodes.size()), helper.num_total_nodes(),
-                         helper.num_partitions())
+    static const bool has_logged = [&] {
+      logging_internal::MinimalLogger::Log(
+          TFLITE_LOG_INFO, "%s delegate: %d nodes delegated out of %d nodes with %d partitions.\n",
+          delegate->Name(), static_cast<int>(nodes.size()), helper.num_total_nodes(),
+          helper.num_partitions());
+      return true;
+    }();
+    static_cast<void>(has_logged);
     const IntArrayUniquePtr list = BuildTfLiteArray(nodes);
     if (list == nullptr) return kTfLiteError;
     return context->ReplaceNodeSubsetsWithDelegateKernels(context, RegistrationOf(*delegate),
