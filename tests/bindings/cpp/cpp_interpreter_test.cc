@@ -109,6 +109,15 @@ TEST_F(InterpreterOfModel, prints_its_state) {
   EXPECT_THAT(text, HasSubstr("Node   0 ADD\n  Inputs: [0,1]\n  Outputs: [2]"));
 }
 
+// Code of others casts impl_ of a context to the subgraph.
+TEST_F(InterpreterOfModel, has_its_subgraphs_in_the_contexts) {
+  for (int i = 0; i < 2; ++i) {
+    tflite::Subgraph* const subgraph = interpreter_->subgraph(i);
+    EXPECT_EQ(static_cast<tflite::Subgraph*>(subgraph->context()->impl_), subgraph);
+    EXPECT_EQ((*subgraph->GetSubgraphs())[static_cast<size_t>(i)].get(), subgraph);
+  }
+}
+
 // A delegate that claims no node and counts its deletion.
 struct IdleDelegate : TfLiteDelegate {
   explicit IdleDelegate(int* deleted) : TfLiteDelegate(TfLiteDelegateCreate()), deletions(deleted) {
@@ -228,6 +237,34 @@ TEST(BuiltInterpreter, keeps_constants_and_variables) {
   ASSERT_EQ(interpreter.ResetVariableTensors(), kTfLiteOk);
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
   EXPECT_EQ(interpreter.typed_tensor<float>(2)[0], 7.0f);
+}
+
+// The sum of two elements is read by a second node, so its memory is shared without the option.
+TEST(BuiltInterpreter, preserves_all_tensors_on_demand) {
+  Interpreter interpreter;
+  BuildSum(&interpreter);
+  ASSERT_EQ(interpreter.AddTensors(2), kTfLiteOk);
+  for (int i = 3; i < 5; ++i) {
+    interpreter.SetTensorParametersReadWrite(i, kTfLiteFloat32, "t", {2},
+                                             TfLiteQuantizationParams{});
+    interpreter.AddNodeWithParameters({i - 1}, {i}, nullptr, 0, nullptr,
+                                      tflite::ops::builtin::Register_NEG());
+  }
+  ASSERT_EQ(interpreter.SetOutputs({4}), kTfLiteOk);
+  tflite::InterpreterOptions options;
+  options.SetPreserveAllTensors();
+  ASSERT_EQ(interpreter.ApplyOptions(&options), kTfLiteOk);
+  for (const int size : {2, 5}) {
+    ASSERT_EQ(interpreter.ResizeInputTensor(0, {size}), kTfLiteOk);
+    ASSERT_EQ(interpreter.ResizeInputTensor(1, {size}), kTfLiteOk);
+    ASSERT_EQ(interpreter.AllocateTensors(), kTfLiteOk);
+    interpreter.typed_tensor<float>(0)[size - 1] = 2.0f;
+    interpreter.typed_tensor<float>(1)[size - 1] = 1.0f;
+    ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+    const float expected[] = {2.0f, 1.0f, 3.0f, -3.0f, 3.0f};
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(interpreter.typed_tensor<float>(i)[size - 1], expected[i]);
+  }
 }
 
 // PADV2 without its value pads with zeros, as in TensorFlow Lite.

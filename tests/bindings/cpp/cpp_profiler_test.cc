@@ -17,6 +17,7 @@
 #include "tensorflow/lite/model.h"
 #include "tensorflow/lite/profiling/buffered_profiler.h"
 #include "tensorflow/lite/profiling/root_profiler.h"
+#include "tensorflow/lite/profiling/telemetry/profiler.h"
 #include "tests/bindings/cpp/support/sum_model.h"
 
 namespace deputy::cpp_test {
@@ -106,6 +107,42 @@ TEST_F(ProfilerTest, numbers_the_events_of_a_context) {
   auto* const of_context = static_cast<Profiler*>(interpreter_->subgraph(1)->context()->profiler);
   of_context->EndEvent(of_context->BeginEvent("work", Profiler::EventType::DEFAULT, 7));
   EXPECT_THAT(log_, ElementsAre("begin work 1 7 1", "end 100"));
+}
+
+class LogTelemetry : public tflite::telemetry::TelemetryProfiler {
+ public:
+  explicit LogTelemetry(std::vector<std::string>* log) : log_(log) {}
+  void ReportTelemetryEvent(const char* name,
+                            tflite::telemetry::TelemetryStatusCode status) override {
+    log_->push_back("event " + std::string(name) + " " + std::to_string(status.status_code));
+  }
+  void ReportTelemetryOpEvent(const char* name, int64_t node, int64_t,
+                              tflite::telemetry::TelemetryStatusCode) override {
+    log_->push_back("operator " + std::string(name) + " " + std::to_string(node));
+  }
+  void ReportSettings(const char*, const TfLiteTelemetrySettings*) override {}
+  uint32_t ReportBeginOpInvokeEvent(const char* name, int64_t node, int64_t subgraph) override {
+    log_->push_back("begin " + std::string(name) + " " + std::to_string(node) + " " +
+                    std::to_string(subgraph));
+    return 7;
+  }
+  void ReportEndOpInvokeEvent(uint32_t event) override {
+    log_->push_back("end " + std::to_string(event));
+  }
+  void ReportOpInvokeEvent(const char*, uint64_t, int64_t, int64_t) override {}
+
+ private:
+  std::vector<std::string>* log_;
+};
+
+TEST_F(ProfilerTest, is_given_to_the_builder) {
+  const tflite::ops::builtin::BuiltinOpResolver resolver;
+  tflite::InterpreterBuilder builder(*model_, resolver);
+  builder.SetTelemetryProfiler(std::make_unique<LogTelemetry>(&log_));
+  ASSERT_EQ(builder(&interpreter_), kTfLiteOk);
+  ASSERT_EQ(interpreter_->AllocateTensors(), kTfLiteOk);
+  ASSERT_EQ(interpreter_->Invoke(), kTfLiteOk);
+  EXPECT_THAT(log_, ElementsAre("begin ADD 0 0", "end 7", "event Invoke 0"));
 }
 
 TEST(BufferedProfilerTest, records_while_it_is_started) {

@@ -96,6 +96,9 @@ TEST_F(SignatureTest, uses_memory_of_the_program) {
   ASSERT_EQ(runner->AllocateTensors(), kTfLiteOk);
   ASSERT_EQ(runner->Invoke(), kTfLiteOk);
   EXPECT_EQ(runner->output_tensor("result")->data.f[1], 16.0f);
+  ASSERT_EQ(runner->ClearCustomAllocations(), kTfLiteOk);
+  ASSERT_EQ(runner->AllocateTensors(), kTfLiteOk);
+  EXPECT_NE(runner->input_tensor("value")->data.f, input);
 }
 
 TEST_F(SignatureTest, names_tensors_like_the_signature_on_demand) {

@@ -24,11 +24,14 @@
 #include "tensorflow/lite/core/c/c_api.h"
 #include "tensorflow/lite/core/c/c_api_experimental.h"
 #include "tensorflow/lite/core/c/common.h"  // IWYU pragma: export
+#include "tensorflow/lite/core/preserved_tensors.h"
 #include "tensorflow/lite/core/signature_runner.h"
 #include "tensorflow/lite/core/subgraph.h"
 #include "tensorflow/lite/external_cpu_backend_context.h"
 #include "tensorflow/lite/internal/signature_def.h"
 #include "tensorflow/lite/interpreter_options.h"
+#include "tensorflow/lite/logger.h"
+#include "tensorflow/lite/minimal_logging.h"
 #include "tensorflow/lite/portable_type_to_tflitetype.h"
 #include "tensorflow/lite/profiling/operator_events.h"
 #include "tensorflow/lite/profiling/root_profiler.h"
@@ -318,7 +321,10 @@ class Interpreter {
   TfLiteStatus AllocateTensors() {
     if (ApplyLazyDelegateProviders() == kTfLiteError) return kTfLiteError;
     const ScopedProfile profile(GetProfiler(), "AllocateTensors");
-    return TfLiteInterpreterAllocateTensors(interpreter_);
+    if (options_ == nullptr || !options_->GetPreserveAllTensors()) {
+      return TfLiteInterpreterAllocateTensors(interpreter_);
+    }
+    return preserved_tensors_.Allocate(interpreter_, context_);
   }
 
   // Frees memory that AllocateTensors allocated; AllocateTensors must follow.
@@ -438,7 +444,10 @@ class Interpreter {
   TfLiteStatus SetCustomAllocationForTensor(int tensor_index,
                                             const TfLiteCustomAllocation& allocation,
                                             int64_t flags = kTfLiteCustomAllocationFlagsNone) {
-    return primary_subgraph().SetCustomAllocationForTensor(tensor_index, allocation, flags);
+    TF_LITE_ENSURE_STATUS(
+        primary_subgraph().SetCustomAllocationForTensor(tensor_index, allocation, flags));
+    preserved_tensors_.KeepMemoryOfProgram(tensor_index, allocation, flags);
+    return kTfLiteOk;
   }
 
   // Sets an object that kernels of a library share; it is borrowed.
@@ -511,6 +520,8 @@ class Interpreter {
   // Takes ownership of an interpreter of the C API.
   Interpreter(TfLiteInterpreter* interpreter, ErrorReporter* error_reporter)
       : interpreter_(interpreter), error_reporter_(ReporterOrDefault(error_reporter)) {
+    // In builds without NDEBUG, as in TensorFlow Lite.
+    TFLITE_LOG_ONCE(TFLITE_LOG_INFO, "Initialized TensorFlow Lite runtime.");
     AppendSubgraphs();
     context_ = primary_subgraph().context();
   }
@@ -721,6 +732,7 @@ class Interpreter {
   std::map<std::string, SignatureRunner> signature_runners_;
   std::map<std::string, uint32_t> no_tensors_;
   std::unique_ptr<InterpreterOptions> options_;
+  PreservedTensors preserved_tensors_;
 };
 
 }  // namespace impl

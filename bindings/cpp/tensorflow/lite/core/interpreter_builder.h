@@ -24,6 +24,7 @@
 #include "tensorflow/lite/core/subgraph.h"
 #include "tensorflow/lite/interpreter_options.h"
 #include "tensorflow/lite/mutable_op_resolver.h"
+#include "tensorflow/lite/profiling/telemetry/profiler.h"
 #include "tensorflow/lite/schema/schema_generated.h"
 #include "tensorflow/lite/stderr_reporter.h"
 #include "tensorflow/lite/version.h"
@@ -103,6 +104,11 @@ class InterpreterBuilder {
     return kTfLiteOk;
   }
 
+  // Adds a profiler to the next interpreter, which owns it.
+  void SetTelemetryProfiler(std::unique_ptr<telemetry::TelemetryProfiler> profiler) {
+    telemetry_profiler_ = std::move(profiler);
+  }
+
   // Adds a delegate, which must outlive the interpreters. They are applied in this order.
   void AddDelegate(TfLiteDelegate* delegate) {
     if (delegate == nullptr) {
@@ -161,6 +167,7 @@ class InterpreterBuilder {
   void Configure(Interpreter* interpreter) {
     interpreter->SetSignatureDef(ReadSignatures(interpreter->c_interpreter()));
     interpreter->ApplyOptionsImpl(&options_);
+    interpreter->AddProfiler(std::move(telemetry_profiler_));
     interpreter->lazy_delegate_providers_ = op_resolver_.GetDelegateCreators();
     if (!options_.GetUseSignatureTensorNames()) return;
     for (const internal::SignatureDef& signature : interpreter->signature_defs_) {
@@ -214,6 +221,7 @@ class InterpreterBuilder {
   int num_threads_ = -1;
   InterpreterOptions options_;
   std::shared_ptr<model_internal::Handle> handle_;
+  std::unique_ptr<telemetry::TelemetryProfiler> telemetry_profiler_;
 };
 
 }  // namespace impl

@@ -94,6 +94,9 @@ class SignatureRunner {
                      : subgraph_->SetCustomAllocationForTensor(index, allocation, flags);
   }
 
+  // Removes all memory of the program; AllocateTensors must follow.
+  TfLiteStatus ClearCustomAllocations() { return subgraph_->ClearCustomAllocations(); }
+
   // Permits that outputs stay in buffers of delegates.
   void SetAllowBufferHandleOutput(bool allow_buffer_handle_output) {
     allow_buffer_handle_output_ = allow_buffer_handle_output;

@@ -152,7 +152,11 @@ class Subgraph {
 
   Subgraph(const Subgraph&) = delete;
   Subgraph& operator=(const Subgraph&) = delete;
-  virtual ~Subgraph() = default;
+  ~Subgraph() {
+    // Other subgraphs may keep the interpreter alive. An Interpreter deletes it before its
+    // subgraphs.
+    if (owner_ != nullptr) context_->impl_ = library_object_;
+  }
 
   // ---- Graphs built in code: see Interpreter
   // -----------------------------------------------------
@@ -358,6 +362,11 @@ class Subgraph {
   // Deputy's own: the interpreter of the C API, for the functions of deputy.h.
   TfLiteInterpreter* c_interpreter() const { return interpreter_; }
 
+  // Removes all memory of the program; AllocateTensors must follow.
+  TfLiteStatus ClearCustomAllocations() {
+    return DeputyInterpreterClearCustomAllocations(interpreter_, index_);
+  }
+
   // Reports a message through the context.
   void ReportError(const char* format, ...) {
     va_list args;
@@ -499,6 +508,9 @@ class Subgraph {
     interpreter_ = interpreter;
     index_ = index;
     context_ = DeputyInterpreterGetContext(interpreter, index);
+    library_object_ = context_->impl_;
+    runtime_ = *static_cast<void* const*>(library_object_);
+    context_->impl_ = this;
   }
 
   static int32_t Count(const std::vector<int>& list) { return static_cast<int32_t>(list.size()); }
@@ -533,6 +545,10 @@ class Subgraph {
                                             reinterpret_cast<TfLiteOpaqueDelegate*>(delegate));
   }
 
+  // Delegates and kernels cast impl_ of a context to Subgraph*. The library requires that the
+  // object begins with this pointer of its own.
+  void* runtime_ = nullptr;
+  void* library_object_ = nullptr;  // the library's value of impl_
   TfLiteInterpreter* interpreter_ = nullptr;
   int32_t index_ = 0;
   TfLiteContext* context_ = nullptr;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for InterpreterOptions::SetPreserveAllTensors. Part of Interpreter.
+#ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_CORE_PRESERVED_TENSORS_H_
+#define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_CORE_PRESERVED_TENSORS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "deputy/deputy_graph.h"
+#include "tensorflow/lite/core/c/c_api.h"
+#include "tensorflow/lite/core/c/common.h"
+
+namespace tflite {
+
+// Gives each tensor of subgraph 0 that shares memory with others a block of its own, as if the
+// program had assigned it.
+class PreservedTensors {
+ public:
+  // Remembers memory that the program has assigned to a tensor, which has priority over a block.
+  void KeepMemoryOfProgram(int tensor, const TfLiteCustomAllocation& memory, int64_t flags) {
+    of_program_[tensor] = {memory, flags};
+  }
+
+  // Allocates tensors. Blocks that are large enough are reused and keep their contents.
+  TfLiteStatus Allocate(TfLiteInterpreter* interpreter, const TfLiteContext* context) {
+    // The sizes of the tensors are not known until they have been allocated without blocks.
+    TF_LITE_ENSURE_STATUS(DeputyInterpreterClearCustomAllocations(interpreter, 0));
+    for (const auto& entry : of_program_) {
+      TF_LITE_ENSURE_STATUS(DeputyInterpreterSetCustomAllocation(
+          interpreter, 0, entry.first, &entry.second.first, entry.second.second));
+    }
+    TF_LITE_ENSURE_STATUS(TfLiteInterpreterAllocateTensors(interpreter));
+    for (size_t i = 0; i < context->tensors_size; ++i) {
+      const TfLiteTensor& tensor = context->tensors[i];
+      const int index = static_cast<int>(i);
+      if (tensor.allocation_type != kTfLiteArenaRw || tensor.bytes == 0 ||
+          of_program_.count(index) != 0) {
+        continue;
+      }
+      const TfLiteCustomAllocation block = BlockOf(index, tensor.bytes);
+      TF_LITE_ENSURE_STATUS(DeputyInterpreterSetCustomAllocation(interpreter, 0, index, &block,
+                                                                 kTfLiteCustomAllocationFlagsNone));
+    }
+    return TfLiteInterpreterAllocateTensors(interpreter);
+  }
+
+ private:
+  static constexpr size_t kAlignment = 64;
+
+  struct Block {
+    std::unique_ptr<char[]> memory;
+    size_t bytes = 0;
+  };
+
+  TfLiteCustomAllocation BlockOf(int tensor, size_t bytes) {
+    Block& block = blocks_[tensor];
+    if (block.bytes < bytes) block = {std::make_unique<char[]>(bytes + 2 * kAlignment), bytes};
+    const size_t excess = reinterpret_cast<uintptr_t>(block.memory.get()) % kAlignment;
+    return {block.memory.get() + (kAlignment - excess), block.bytes};
+  }
+
+  std::map<int, Block> blocks_;
+  std::map<int, std::pair<TfLiteCustomAllocation, int64_t>> of_program_;
+};
+
+}  // namespace tflite
+
+#endif  // DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_CORE_PRESERVED_TENSORS_H_
