@@ -92,7 +92,8 @@ TEST(TensorUtilsTest, vectors) {
   EXPECT_NEAR(sums[1], 1 / (1 + std::exp(-3.0f)), 1e-6);
 }
 
-// A cosine with two periods per window has its energy in channel 2 and, by the window, beside it.
+// A cosine with two periods per window has its energy in channel 2 and, because of the window, in
+// its neighbours.
 TEST(SpectrogramTest, finds_a_frequency_in_parts_of_audio) {
   tflite::internal::Spectrogram spectrogram;
   ASSERT_TRUE(spectrogram.Initialize(16, 8));
