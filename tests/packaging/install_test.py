@@ -279,6 +279,32 @@ target_link_libraries(client PRIVATE {target})
                 else:
                     self.expect_success(run(build / 'client', MODEL))
 
+    # The program and the delegate of docs/cpp.md: each block begins with the name of its file.
+    def test_page_of_the_cpp_api_builds_from_an_empty_folder(self):
+        page = (ROOT / 'docs/cpp.md').read_text(encoding='utf-8')
+        blocks = dict(re.findall(r'^```(?:cpp|cmake)\n(?://|#) ([^\n]*)\n(.*?)^```', page, re.M | re.S))
+        model = ROOT / 'examples/conv_mean.tflite'
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            for name in ('main.cc', 'logistic.cc'):
+                (folder / name).write_text(blocks[name], encoding='utf-8')
+            (folder / 'CMakeLists.txt').write_text(blocks['CMakeLists.txt'] + blocks['added to CMakeLists.txt'],
+                                                   encoding='utf-8')
+            build = folder / 'build'
+            self.expect_success(run('cmake', '-S', folder, '-B', build, f'-DCMAKE_PREFIX_PATH={self.prefix}',
+                                    '-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror'))
+            self.expect_success(run('cmake', '--build', build))
+            environment = dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))
+            printed = self.expect_success(run(build / 'first', model, env=environment))
+            self.assertRegex(printed, r'^\S+: [0-9]+ bytes\n$')
+            delegate = build / 'liblogistic.so'
+            self.assertNotIn('libdeputy', self.expect_success(run('readelf', '-d', delegate)))
+            explained = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', model, '--delegate',
+                                                delegate, env=environment))
+            self.assertIn('runs 1 of 5 nodes', explained)
+            self.expect_success(run(self.prefix / 'bin/deputy', 'compare', model, '--delegate', delegate,
+                                    env=environment))
+
     def test_cpp_client_builds_with_pkg_config(self):
         environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))
         words = [self.expect_success(run('pkg-config', '--cflags', '--libs', f'{package} >= 2.12',
