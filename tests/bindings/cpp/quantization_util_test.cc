@@ -36,6 +36,7 @@ TEST(QuantizationUtilTest, products_are_rounded_twice) {
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{5}, 1 << 30, -1), 2);
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{-5}, 1 << 30, -1), -1);
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{-3}, 1 << 30, 0), -1);
+  EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{-3}, 1 << 30, -1), -1);
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{100}, 3 << 29, 3), 600);
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(kMax, kMax, 0), kMax - 1);
 }
