@@ -56,9 +56,32 @@ std::vector<uint8_t> ConvMeanModel() {
   return m.Finish();
 }
 
-TEST(ExampleModels, conv_mean_is_made_from_this) {
-  const std::string path = SourcePath("examples/conv_mean.tflite");
-  const std::vector<uint8_t> model = ConvMeanModel();
+// A model of x - relu(x * y + 0.5) as MUL -> ADD -> NEG -> ADD on 2 x 3 elements. A delegate that
+// runs ADD and MUL has two partitions, of two nodes and of one.
+std::vector<uint8_t> MultiplyAddModel() {
+  ModelBuilder m;
+  const std::vector<int32_t> shape = {2, 3};
+  const auto tensor = [&](const char* name) { return m.AddTensor(kTfLiteFloat32, shape, name); };
+  const int x = tensor("x");
+  const int y = tensor("y");
+  const int half = m.AddConstant<float>(kTfLiteFloat32, shape, std::vector<float>(6, 0.5f), "half");
+  const int product = tensor("product");
+  const int sum = tensor("sum");
+  const int negated = tensor("negated");
+  const int result = tensor("result");
+  m.AddOp(kTfLiteBuiltinMul, {x, y}, {product}, schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {product, half}, {sum},
+          schema::CreateAddOptions(m.fbb(), schema::ActivationFunctionType::RELU));
+  m.AddOp(kTfLiteBuiltinNeg, {sum}, {negated});
+  m.AddOp(kTfLiteBuiltinAdd, {negated, x}, {result}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x, y});
+  m.SetOutputs({result});
+  return m.Finish();
+}
+
+// Compares a file with a model, or writes it.
+void ExpectFile(const std::string& name, const std::vector<uint8_t>& model) {
+  const std::string path = SourcePath(name);
   if (std::getenv("DEPUTY_WRITE_EXAMPLES") != nullptr) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(model.data()),
@@ -67,6 +90,14 @@ TEST(ExampleModels, conv_mean_is_made_from_this) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<uint8_t> found{std::istreambuf_iterator<char>(file), {}};
   EXPECT_TRUE(found == model) << path << " is not what this test builds";
+}
+
+TEST(ExampleModels, conv_mean_is_made_from_this) {
+  ExpectFile("examples/conv_mean.tflite", ConvMeanModel());
+}
+
+TEST(ExampleModels, multiply_add_is_made_from_this) {
+  ExpectFile("examples/cpp_delegate/multiply_add.tflite", MultiplyAddModel());
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_dependencies(all_tests classify classify_cpp link_client conv_mean_delegate mindspore_delegate mindspore_plugin
-                 softmax_delegate)
+                 softmax_delegate multiply_add_delegate)
 add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 
 # Scripts: *_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means "skipped".
