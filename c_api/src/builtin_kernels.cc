@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c_api/include/deputy_graph.h"
+#include "c_api/src/graph_access.h"
 #include "c_api/src/resolver.h"
 #include "core/base/guard.h"
 #include "kernels/registry.h"
@@ -28,7 +29,8 @@ const TfLiteRegistration* RegistrationOf(const deputy::OpDef* kernel, int versio
 
 const TfLiteRegistration* DeputyFindBuiltinKernel(TfLiteBuiltinOperator op, int32_t version) {
   return deputy::Guard(nullptr, [&]() -> const TfLiteRegistration* {
-    return RegistrationOf(deputy::FindBuiltin(op, version), version);
+    const auto code = deputy::EnumeratorOf(op, 256, kTfLiteBuiltinPlaceholderForGreaterOpCodes);
+    return RegistrationOf(deputy::FindBuiltin(code, version), version);
   });
 }
 

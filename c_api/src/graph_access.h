@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "c_api/src/objects.h"
@@ -25,6 +26,16 @@ struct ClientArray {
 };
 template <typename T>
 ClientArray(const T*, int32_t) -> ClientArray<T>;
+
+// Returns a client's enumerator, or `fallback` if it is none of `count` values: loading another one
+// is undefined.
+template <typename Enum>
+Enum EnumeratorOf(const Enum& given, uint32_t count, Enum fallback) {
+  uint32_t number = 0;
+  static_assert(sizeof number == sizeof given);
+  memcpy(&number, &given, sizeof number);
+  return number < count ? static_cast<Enum>(number) : fallback;
+}
 
 // Returns the interpreter; null after a report if the client has passed NULL. `function` is the
 // name of the client's call in reports.

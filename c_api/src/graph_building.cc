@@ -40,9 +40,11 @@ TfLiteStatus SetListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_in
   });
 }
 
-// Takes the parts of a client's description that become the tensor's.
+// Takes the parts of a client's description that become the tensor's. Parameters of an unknown type
+// are refused later.
 void Take(const DeputyTensorParameters& given, TensorAttachments* out) {
-  out->quantization = given.quantization;
+  out->quantization.type = deputy::EnumeratorOf(given.quantization.type, 4, kTfLiteNoQuantization);
+  out->quantization.params = given.quantization.params;
   out->sparsity = given.sparsity;
 }
 
@@ -129,7 +131,7 @@ TfLiteStatus DeputyInterpreterSetTensor(TfLiteInterpreter* interpreter, int32_t 
       return RefuseArgument(*subgraph, function, "parameters with a shape");
     }
     deputy::NewTensor tensor;
-    tensor.type = given.type;
+    tensor.type = deputy::EnumeratorOf(given.type, 32, kTfLiteNoType);
     tensor.name = given.name;
     tensor.dims = dims.span();
     tensor.signature = signature.span();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "c_api/include/builtin_op_data.h"
+#include "c_api/include/c_api_opaque.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
 #include "tests/support/built_interpreter.h"
@@ -549,6 +550,10 @@ TEST(GraphBuilding, InvalidArgumentsAreRefused) {
   EXPECT_EQ(t.Set(0, tensor), kTfLiteError);
   tensor.type = static_cast<TfLiteType>(77);
   EXPECT_EQ(t.Set(0, tensor), kTfLiteError);
+  tensor.type = kTfLiteFloat32;
+  tensor.quantization = {static_cast<TfLiteQuantizationType>(9), malloc(8)};
+  EXPECT_EQ(t.Set(0, tensor), kTfLiteError);
+  tensor.quantization = {};
   EXPECT_EQ(DeputyInterpreterAddNode(t.get(), 0, nullptr, nullptr), kTfLiteError);
   EXPECT_EQ(t.AddNode({0}, {1}, nullptr, malloc(4)), kTfLiteError);
   EXPECT_EQ(t.AddNode({0}, {1}, &doubler, malloc(4), 7), kTfLiteError);
