@@ -131,6 +131,12 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterModifySubgraphs(TfLiteInterpreter*
                                                               const int32_t* subgraphs,
                                                               int32_t count);
 
+// Returns 1 for a subgraph that a delegate has excluded from delegation, as a part of its caller
+// (TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable); otherwise, and for an index out of range,
+// 0.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterIsDelegationSkippable(const TfLiteInterpreter* interpreter,
+                                                               int32_t subgraph_index);
+
 // Removes all delegates from all subgraphs; the nodes that they replaced run on the CPU again.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter);
 

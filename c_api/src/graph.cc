@@ -11,6 +11,7 @@
 
 using deputy::ClientArray;
 using deputy::Fail;
+using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::IdleInterpreter;
 using deputy::IdleSubgraph;
@@ -308,6 +309,12 @@ TfLiteStatus DeputyInterpreterModifySubgraphs(TfLiteInterpreter* interpreter,
     interpreter->telemetry.ReportEvent("ModifyGraphWithDelegate", status);
     return status;
   });
+}
+
+int32_t DeputyInterpreterIsDelegationSkippable(const TfLiteInterpreter* interpreter,
+                                               int32_t subgraph_index) {
+  const Subgraph* const subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph != nullptr && subgraph->interpreter()->skippable().Has(subgraph_index) ? 1 : 0;
 }
 
 TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter) {

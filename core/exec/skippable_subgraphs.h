@@ -20,7 +20,8 @@ class SkippableSubgraphs {
     is_marked_[static_cast<size_t>(subgraph)] = true;
   }
   bool Has(int subgraph) const {
-    return !is_marked_.empty() && is_marked_[static_cast<size_t>(subgraph)];
+    const size_t index = static_cast<size_t>(subgraph);
+    return index < is_marked_.size() && is_marked_[index];
   }
   size_t count() const { return marks_.size(); }
   // Undoes all marks except the first `count`.
@@ -32,7 +33,7 @@ class SkippableSubgraphs {
 
  private:
   std::vector<int> marks_;       // marked subgraphs in the order of marking
-  std::vector<bool> is_marked_;  // by subgraph: true if it is marked; empty until the first mark
+  std::vector<bool> is_marked_;  // by subgraph: true if it is marked; those after the end are not
 };
 
 }  // namespace deputy

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "c_api/include/builtin_op_data.h"
+#include "c_api/include/c_api_opaque.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
 #include "c_api/include/telemetry_profiler.h"
@@ -616,6 +617,25 @@ TEST(GraphSubgraphs, InvalidSignaturesAreRefused) {
   int tensor = 0;
   EXPECT_EQ(DeputyInterpreterGetSignatureInput(t.get(), 0, 0, &name, &tensor), kTfLiteError);
   EXPECT_EQ(DeputyInterpreterGetSignatureOutput(t.get(), 5, 0, &name, &tensor), kTfLiteError);
+}
+
+TEST(GraphSubgraphs, SkippableSubgraphsAreKnown) {
+  BuiltInterpreter t;
+  ASSERT_EQ(DeputyInterpreterAddSubgraphs(t.get(), 1, nullptr), kTfLiteOk);
+  auto* const context =
+      reinterpret_cast<TfLiteOpaqueContext*>(DeputyInterpreterGetContext(t.get(), 0));
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 1), 0);
+  ASSERT_EQ(TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(context, 1), kTfLiteOk);
+  // Subgraphs that are added later are not marked.
+  ASSERT_EQ(DeputyInterpreterAddSubgraphs(t.get(), 1, nullptr), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 0), 0);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 1), 1);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 2), 0);
+  ASSERT_EQ(TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(context, 2), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 2), 1);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), 3), 0);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(t.get(), -1), 0);
+  EXPECT_EQ(DeputyInterpreterIsDelegationSkippable(nullptr, 0), 0);
 }
 
 TEST(GraphSubgraphs, SignaturesOfAModelAreListed) {

@@ -441,6 +441,10 @@ class Subgraph {
     return TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(opaque_context(), subgraph_index);
   }
 
+  bool IsDelegationSkippable() const {
+    return DeputyInterpreterIsDelegationSkippable(interpreter_, index_) != 0;
+  }
+
   // Returns true if a delegate was applied and is still in use.
   bool HasDelegates() {
     const int32_t count = DeputyInterpreterGetDelegateCount(interpreter_);
