@@ -14,6 +14,7 @@ Each row of PROGRAMS names its origin, and the folders of the fetched sources th
 doubles/ has small headers that replace those of the driver libraries.
 """
 import dataclasses
+import importlib.util
 import pathlib
 import re
 import struct
@@ -66,16 +67,20 @@ def minimal(case, setting):
     case.assertIn('Post-invoke Interpreter State', printed)
 
 
-def write_bmp(path, image):
-    """Writes a 24-bit bitmap of a binary PGM file: the three channels are equal."""
-    fields = re.match(rb'P5\s+(\d+)\s+(\d+)\s+255\s', image)
-    width, height = int(fields[1]), int(fields[2])
-    grey = image[fields.end():]
-    rows = [b''.join(bytes(3 * (value,)) for value in grey[row * width:(row + 1) * width])
-            for row in range(height - 1, -1, -1)]
-    pixels = b''.join(row + bytes(-len(row) % 4) for row in rows)
-    path.write_bytes(b'BM' + struct.pack('<IIIIiiHHIIiiII', 54 + len(pixels), 0, 54, 40, width, height, 1, 24,
-                                         0, len(pixels), 2835, 2835, 0, 0) + pixels)
+def write_bmp(path, width, height, pixels):
+    """Writes a greyscale bitmap of 8 bits a pixel; `pixels` begins with the uppermost row."""
+    rows = [pixels[row * width:(row + 1) * width] for row in range(height - 1, -1, -1)]
+    content = b''.join(row + bytes(-len(row) % 4) for row in rows)
+    path.write_bytes(b'BM' + struct.pack('<IIIIiiHHIIiiII', 54 + len(content), 0, 54, 40, width, height, 1, 8,
+                                         0, len(content), 2835, 2835, 0, 0) + content)
+
+
+def example_reader(root):
+    """Returns the module examples/classify.py, which reads the images of the examples."""
+    spec = importlib.util.spec_from_file_location('classify', root / 'examples/classify.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def sources_in(folder, pattern='*.cc', skipped=()):
@@ -91,8 +96,17 @@ def label_image(case, setting):
     made = setting.builder()
     made.includes.append(setting.products / 'support')
     program = made.program('label_image', [folder / 'label_image.cc', folder / 'bitmap_helpers.cc'])
-    printed = expect_run(case, [program, '--help'], cwd=setting.products)
-    case.assertIn('--tflite_model', printed)
+    digits = setting.root / 'examples/digits'
+    for image in sorted((digits / 'images').glob('*.png'))[:8]:
+        bitmap = setting.products / 'image.bmp'
+        write_bmp(bitmap, *example_reader(setting.root).read_png(image))
+        for model, scale in (('digits_float', '255'), ('digits_int8', '1')):
+            printed = expect_run(case, [program, '--tflite_model', digits / f'{model}.tflite', '--image', bitmap,
+                                        '--labels', digits / 'labels.txt', '--input_mean', '0', '--input_std',
+                                        scale])
+            best = re.findall(r'[0-9.]+: ([0-9]+) ([0-9]+)$', printed, re.MULTILINE)[0]
+            label = image.stem.split('_')[1]
+            case.assertEqual(best, (label, label), f'{image.name} with {model}: {printed}')
 
 
 def my_delegate(case, setting):
