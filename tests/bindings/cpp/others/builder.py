@@ -59,6 +59,25 @@ class Builder:
             raise BuildError(errors_of(done.stderr))
         return target
 
+    def stubs_of(self, objects, pattern):
+        """Returns an object file that defines the symbols which the objects name and none defines, if their
+        mangled names match the pattern: functions that trap, and tables of zeros."""
+        defined, used = set(), set()
+        for line in run(['nm', '-P', *objects]).stdout.splitlines():
+            name, _, kind = line.partition(' ')
+            (used if kind.startswith(('U', 'w')) else defined).add(name)
+        source = self.folder / 'stubs.s'
+        source.write_text(''.join(
+            f'.data\n.globl {name}\n{name}: .zero 512\n' if re.match('_ZT[VIS]', name) else
+            f'.text\n.globl {name}\n{name}: ud2\n'
+            for name in sorted(used - defined) if re.search(pattern, name))
+            + '.section .note.GNU-stack,"",@progbits\n', encoding='utf-8')
+        target = source.with_suffix('.o')
+        done = run(['g++', '-c', source, '-o', target])
+        if done.returncode:
+            raise BuildError(done.stderr[:MAX_MESSAGE])
+        return target
+
     def program(self, name, sources, *options):
         """Builds a program; BuildError names the sources that do not compile."""
         objects, failures = self.compile_all(sources)
