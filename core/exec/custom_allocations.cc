@@ -56,8 +56,17 @@ void CustomAllocations::Clear() {
   allocations_.clear();
 }
 
-TfLiteStatus CustomAllocations::Verify() const {
+TfLiteStatus CustomAllocations::Verify(std::span<const int> unprepared_nodes) const {
+  if (allocations_.empty()) return kTfLiteOk;
+  std::vector<bool> is_unknown(graph_->tensors().size());
+  for (const int node : unprepared_nodes) {
+    const TfLiteIntArray* const outputs = graph_->node(node)->outputs;
+    for (int i = 0; i < outputs->size; ++i) {
+      if (outputs->data[i] >= 0) is_unknown[static_cast<size_t>(outputs->data[i])] = true;
+    }
+  }
   for (const auto& [index, allocation] : allocations_) {
+    if (is_unknown[static_cast<size_t>(index)]) continue;
     const TfLiteTensor& target = graph_->tensors()[static_cast<size_t>(index)];
     if (target.allocation_type == kTfLiteCustom && allocation.bytes < target.bytes) {
       return Fail(reporter_, kTfLiteError,

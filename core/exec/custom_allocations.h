@@ -5,6 +5,7 @@
 #define DEPUTY_CORE_EXEC_CUSTOM_ALLOCATIONS_H_
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,9 @@ class CustomAllocations {
   TfLiteStatus Set(int tensor_index, const TfLiteCustomAllocation& allocation, int64_t flags);
   // Returns all tensors to planned memory; tensors must be allocated again.
   void Clear();
-  // Reports an error if the memory of a tensor is too small for its current shape.
-  TfLiteStatus Verify() const;
+  // Reports an error if the memory of a tensor is too small for its current shape. Ignores outputs
+  // of `unprepared_nodes`, whose shapes are not known yet.
+  TfLiteStatus Verify(std::span<const int> unprepared_nodes = {}) const;
 
  private:
   Graph* const graph_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "c_api/abi/borrowed_data.h"
@@ -94,7 +95,9 @@ TfLiteStatus ExecutionPlan::PrepareAndAllocate() {
   if (status != kTfLiteOk) return status;
   fusion_.Form(next_to_prepare_, last_prepared, interpreter_->fuses_nodes());
   if (PlanMemory(last_prepared) != kTfLiteOk) return kTfLiteError;
-  if (parts_->custom_allocations.Verify() != kTfLiteOk) return kTfLiteError;
+  const std::span<const int> plan(graph_->plan());
+  TF_LITE_ENSURE_STATUS(
+      parts_->custom_allocations.Verify(plan.subspan(static_cast<size_t>(last_prepared + 1))));
   next_to_prepare_ = last_prepared + 1;
   fusion_.Announce(&parts_->context, next_to_prepare_);
   // If the block cannot grow, the kernel that needs the scratch memory reports it.

@@ -267,6 +267,34 @@ TEST(BuiltInterpreter, preserves_all_tensors_on_demand) {
   }
 }
 
+// Nodes after a dynamic tensor are prepared while the graph runs, so that memory of the program for
+// their outputs is checked then.
+TEST(BuiltInterpreter, checks_memory_of_outputs_when_their_shapes_are_known) {
+  Interpreter interpreter;
+  ASSERT_EQ(interpreter.AddTensors(4), kTfLiteOk);
+  ASSERT_EQ(interpreter.SetInputs({0, 2}), kTfLiteOk);
+  ASSERT_EQ(interpreter.SetOutputs({1, 3}), kTfLiteOk);
+  for (int i = 0; i < 4; ++i) {
+    interpreter.SetTensorParametersReadWrite(i, kTfLiteFloat32, "t", {3},
+                                             TfLiteQuantizationParams{});
+  }
+  TfLiteRegistration* const neg = tflite::ops::builtin::Register_NEG();
+  interpreter.AddNodeWithParameters({0}, {1}, nullptr, 0, nullptr, neg);
+  interpreter.AddNodeWithParameters({2}, {3}, nullptr, 0, nullptr, neg);
+  interpreter.tensor(1)->allocation_type = kTfLiteDynamic;
+  ASSERT_EQ(interpreter.AllocateTensors(), kTfLiteOk);
+  for (const int size : {1, 2}) {
+    alignas(64) float output[16] = {};
+    ASSERT_EQ(interpreter.ResizeInputTensor(0, {size}), kTfLiteOk);
+    ASSERT_EQ(interpreter.ResizeInputTensor(2, {size}), kTfLiteOk);
+    ASSERT_EQ(interpreter.SetCustomAllocationForTensor(3, {output, sizeof(float)}), kTfLiteOk);
+    ASSERT_EQ(interpreter.AllocateTensors(), kTfLiteOk);
+    interpreter.typed_tensor<float>(2)[0] = 5.0f;
+    EXPECT_EQ(interpreter.Invoke(), size == 1 ? kTfLiteOk : kTfLiteError);
+    EXPECT_EQ(output[0], size == 1 ? -5.0f : 0.0f);
+  }
+}
+
 // PADV2 without its value pads with zeros, as in TensorFlow Lite.
 TEST(BuiltInterpreter, pads_with_zeros_if_padv2_has_no_value) {
   const int32_t margins[] = {1, 2};
