@@ -76,7 +76,9 @@ class OneNode {
     graph_ = std::make_unique<tflite::SubGraphT>();
     node_ = std::make_unique<tflite::OperatorT>();
     node_->builtin_options.type = type;
-    node_->builtin_options.value = new Options(std::move(options));
+    if (type != tflite::BuiltinOptions_NONE) {
+      node_->builtin_options.value = new Options(std::move(options));
+    }
   }
 
   template <typename T>
