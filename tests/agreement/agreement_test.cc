@@ -26,7 +26,7 @@ std::string Text(const std::vector<TensorValue>& expected, const TensorValue& fo
   return difference ? difference->text : "";
 }
 
-TEST(Agreement, names_the_first_element_the_values_and_the_bound) {
+TEST(Agreement, reports_the_first_difference_its_values_and_the_bound) {
   const auto expected = ValueOf<int8_t>(kTfLiteInt8, {1, 2, 3});
   const auto found = ValueOf<int8_t>(kTfLiteInt8, {2, 5, 9});
   const auto difference = Compare(std::vector<TensorValue>{expected}, found, {Rule::kSteps, 1, 1});
@@ -38,7 +38,7 @@ TEST(Agreement, names_the_first_element_the_values_and_the_bound) {
   EXPECT_EQ(difference->text, "element 1 is 5, expected 2 (within 1); 2 of 3 differ");
 }
 
-TEST(Agreement, takes_either_expected_value_element_by_element) {
+TEST(Agreement, accepts_either_expected_value_per_element) {
   const std::vector<TensorValue> expected = {ValueOf<int32_t>(kTfLiteInt32, {1, 2}),
                                              ValueOf<int32_t>(kTfLiteInt32, {3, 4})};
   EXPECT_EQ(Text(expected, ValueOf<int32_t>(kTfLiteInt32, {1, 4}), {}), "");
@@ -46,7 +46,7 @@ TEST(Agreement, takes_either_expected_value_element_by_element) {
             "element 0 is 2, expected 1 or 3 (within 0); 1 of 2 differ");
 }
 
-TEST(Agreement, wants_type_and_shape_and_size) {
+TEST(Agreement, requires_equal_type_shape_and_size) {
   const auto expected = ValueOf<int32_t>(kTfLiteInt32, {1, 2});
   EXPECT_EQ(Text({expected}, ValueOf<int32_t>(kTfLiteUInt32, {1, 2}), {}),
             "is UINT32[2], expected INT32[2]");
@@ -57,7 +57,7 @@ TEST(Agreement, wants_type_and_shape_and_size) {
 }
 
 // Converted to double, the two integers of this test are equal.
-TEST(Agreement, tells_wide_integers_apart) {
+TEST(Agreement, compares_64_bit_integers_exactly) {
   const int64_t big = int64_t{1} << 60;
   const std::vector<TensorValue> expected = {ValueOf<int64_t>(kTfLiteInt64, {big})};
   for (const Rule rule : {Rule::kEqual, Rule::kElement, Rule::kSum}) {
@@ -66,7 +66,7 @@ TEST(Agreement, tells_wide_integers_apart) {
   }
 }
 
-TEST(Agreement, bounds_both_parts_of_complex_numbers) {
+TEST(Agreement, checks_both_parts_of_complex_numbers) {
   const auto complex = [](float real, float imaginary) {
     return ValueOf<float>(kTfLiteComplex64, {real, imaginary}, 2);
   };
@@ -85,7 +85,7 @@ TEST(Agreement, compares_strings_and_packed_types_as_a_whole) {
             "holds other contents");
 }
 
-TEST(Agreement, lets_float16_lie_a_thousandth_away) {
+TEST(Agreement, float16_tolerance_is_a_thousandth) {
   const std::vector<TensorValue> one = {ValueOf<uint16_t>(kTfLiteFloat16, {0x3c00})};
   EXPECT_EQ(Text(one, ValueOf<uint16_t>(kTfLiteFloat16, {0x3c02}), {Rule::kHalf}), "");
   EXPECT_NE(Text(one, ValueOf<uint16_t>(kTfLiteFloat16, {0x3c03}), {Rule::kHalf}), "");

@@ -236,7 +236,7 @@ std::string ParameterName(const testing::TestParamInfo<TargetRow>& info) {
 
 INSTANTIATE_TEST_SUITE_P(On, Conformance, testing::ValuesIn(TargetRows()), ParameterName);
 
-TEST(Targets, know_differences_of_cases_and_rows_that_exist) {
+TEST(Targets, known_differences_name_existing_cases_and_rows) {
   std::set<std::string> names;
   for (const OpCase& op_case : Cases().cases()) names.insert(op_case.name);
   for (const golden::Row& row : GoldenRows()) names.insert(NameOf(row));
@@ -248,7 +248,7 @@ TEST(Targets, know_differences_of_cases_and_rows_that_exist) {
   }
 }
 
-TEST(OperatorCases, have_names_of_their_own) {
+TEST(OperatorCases, have_unique_names) {
   std::set<std::string> names;
   for (const OpCase& op_case : Cases().cases()) {
     EXPECT_TRUE(names.insert(op_case.name).second) << op_case.name;

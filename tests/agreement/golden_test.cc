@@ -92,7 +92,7 @@ TEST(GoldenClaims, every_claimed_operator_version_and_type_has_golden_rows) {
 
 // Each operator, version and type that TensorFlow Lite computed in a golden row must be claimed by
 // a kernel.
-TEST(GoldenClaims, every_version_that_tflite_answers_is_claimed) {
+TEST(GoldenClaims, every_version_that_tflite_supports_is_claimed) {
   std::map<std::string, const OpDef*> ops;
   for (const OpDef* op : Builtins()) ops[op->name] = op;
   for (const auto& [claim, tags] : ProvenClaims()) {
@@ -141,7 +141,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
   return std::vector<uint8_t>(bytes, bytes + 4 * values.size());
 }
 
-TEST(GoldenCompare, lets_quantised_answers_be_one_step_away_in_default_mode_only) {
+TEST(GoldenCompare, quantised_outputs_may_differ_by_one_step_in_default_mode_only) {
   const Row row = RowOf(Rule::kSteps, kTfLiteInt8, {10, 20}, {10, 22});
   EXPECT_TRUE(Agrees(row, {10, 20}, kDeputyArithmeticReference));
   EXPECT_FALSE(Agrees(row, {10, 22}, kDeputyArithmeticReference));
@@ -150,7 +150,7 @@ TEST(GoldenCompare, lets_quantised_answers_be_one_step_away_in_default_mode_only
   EXPECT_FALSE(Agrees(row, {12, 20}, kDeputyArithmeticDefault));
 }
 
-TEST(GoldenCompare, bounds_floats_by_element_or_by_the_greatest_magnitude) {
+TEST(GoldenCompare, float_tolerance_is_per_element_or_by_max_magnitude) {
   const auto golden = Floats({1000, 0.001f});
   const Row element = RowOf(Rule::kElement, kTfLiteFloat32, golden, golden);
   EXPECT_TRUE(Agrees(element, Floats({1000.009f, 0.0010009f}), kDeputyArithmeticDefault));
@@ -161,7 +161,7 @@ TEST(GoldenCompare, bounds_floats_by_element_or_by_the_greatest_magnitude) {
   EXPECT_FALSE(Agrees(sum, Floats({1000, 0.0112f}), kDeputyArithmeticDefault));
 }
 
-TEST(GoldenCompare, wants_nan_and_infinity_in_the_same_places) {
+TEST(GoldenCompare, requires_nan_and_infinity_at_the_same_positions) {
   const float inf = std::numeric_limits<float>::infinity();
   const auto golden = Floats({inf, std::nanf(""), 1});
   const Row row = RowOf(Rule::kSum, kTfLiteFloat32, golden, golden);
@@ -172,7 +172,7 @@ TEST(GoldenCompare, wants_nan_and_infinity_in_the_same_places) {
   EXPECT_FALSE(Agrees(row, Floats({inf, std::nanf(""), std::nanf("")}), kDeputyArithmeticDefault));
 }
 
-TEST(GoldenCompare, wants_refusals_refused_no_later_than_tflite) {
+TEST(GoldenCompare, requires_rejection_no_later_than_tflite) {
   Row row{};
   row.reference = row.optimised = Outcome::kRefusedAllocate;
   conformance::Result found;

@@ -159,10 +159,10 @@ void Models::CheckOutput(const TfLiteTensor* tensor, size_t number, DeputyArithm
       greatest = a == b ? greatest : std::fmax(greatest, std::fabs(static_cast<double>(a) - b));
       ASSERT_EQ(std::isnan(a), std::isnan(b));
     }
-    const nlohmann::json& said = GetParam().outputs[number];
-    const double spread = std::max(said["optimised_minus_reference"].get<double>(),
-                                   said["xnnpack_minus_reference"].get<double>());
-    EXPECT_LE(greatest, 4 * spread + 2e-6 * said["max_abs"].get<double>());
+    const nlohmann::json& golden_output = GetParam().outputs[number];
+    const double spread = std::max(golden_output["optimised_minus_reference"].get<double>(),
+                                   golden_output["xnnpack_minus_reference"].get<double>());
+    EXPECT_LE(greatest, 4 * spread + 2e-6 * golden_output["max_abs"].get<double>());
     return;
   }
   ASSERT_EQ(golden.dtype, "i1");
@@ -187,7 +187,7 @@ TEST_P(Models, agrees_with_tflite_at_any_number_of_threads) {
 }
 
 // Runs whole models after the compiler's passes, with the compiler's reference code.
-TEST_P(Models, agrees_with_tflite_behind_all_passes_of_the_compiler) {
+TEST_P(Models, agrees_with_tflite_after_all_compiler_passes) {
   const Handle delegate = External("compiled", {{"passes", "1"}});
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
   ASSERT_NE(interpreter, nullptr) << DeputyLastError();
@@ -216,7 +216,7 @@ bool IsOpenClMissing(const std::string& error) {
                      [&](const char* text) { return error.find(text) != std::string::npos; });
 }
 
-TEST(NoOpenCl, is_told_from_other_failures) {
+TEST(NoOpenCl, is_distinguished_from_other_failures) {
   EXPECT_TRUE(IsOpenClMissing("GPU: no OpenCL: libOpenCL.so.1: cannot open shared object file"));
   EXPECT_TRUE(IsOpenClMissing("OpenCL has no platform: no driver is registered"));
   EXPECT_FALSE(IsOpenClMissing("clCreateContext: CL_OUT_OF_HOST_MEMORY (-6)"));
@@ -258,7 +258,7 @@ TEST(ShippedModels, are_compared) {
   EXPECT_EQ(CasesOf(TestDataPath("whole"), SourcePath("")).size(), 4U);
 }
 
-TEST(SharedGolden, is_here_or_is_said_to_be_absent) {
+TEST(SharedGolden, is_present_or_reported_absent) {
   const std::vector<Case> cases = SharedCases();
   if (cases.empty())
     GTEST_SKIP() << "no " << SharedFolder() << "/golden: whole models not compared";

@@ -124,13 +124,13 @@ void CompareAll(std::ifstream cases, const std::string& folder, int* out_compare
 }
 
 // The expected partitions in this repository were written by tests/golden/partitions.py.
-TEST(PartitionsGolden, of_models_that_ship_here_equal_the_real_tflites) {
+TEST(PartitionsGolden, of_shipped_models_equal_those_of_tflite) {
   int compared = 0;
   CompareAll(std::ifstream(TestDataPath("partitions.jsonl")), SourcePath(""), &compared);
   EXPECT_EQ(compared, 240);
 }
 
-TEST(PartitionsGolden, equal_the_real_tflite_in_every_list_and_order) {
+TEST(PartitionsGolden, equal_those_of_tflite_in_every_list_and_order) {
   const std::string shared = SharedFolder();
   std::ifstream cases(shared + "/golden/partitions.jsonl");
   if (!cases) GTEST_SKIP() << shared << " is not here";

@@ -134,7 +134,7 @@ TEST_P(StreamingModels, agree_over_a_hundred_inferences_and_a_reset) {
 
 // Without a reset, equal inputs must have different results; otherwise the recorded results would
 // not test the stored state.
-TEST_P(StreamingModels, forget_when_they_are_reset) {
+TEST_P(StreamingModels, reset_clears_the_state) {
   const Results results = ReadResults(GetParam());
   TestInterpreter interpreter(BytesOf(std::string(GetParam()) + ".tflite"));
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();

@@ -74,7 +74,7 @@ Judgement RunsUnderHot(Scene* scene) {
   return kFine;
 }
 
-Judgement IsListenedTo(Scene* scene) {
+Judgement RunsWithProfiler(Scene* scene) {
   const auto pair = MakeReady(scene);
   int events = 0;
   DeputyInterpreterSetProfileCallback(
@@ -565,7 +565,7 @@ const std::vector<LifecycleCase>& SubjectCases() {
       {"repeats", "Equal inputs have equal results.", RepeatsItself},
       {"in-options", "It works as one of an interpreter's options.", IsInTheOptions},
       {"hot", "Under the policy Hot nothing falls back to the CPU.", RunsUnderHot},
-      {"profiled", "It works while a profiler is installed.", IsListenedTo},
+      {"profiled", "It works while a profiler is installed.", RunsWithProfiler},
       {"applied-late", "It is applied to a graph that has already run.", IsAppliedLate},
       {"applied-twice", "A second apply is refused, or the results are right.", IsAppliedTwice},
       {"allocated-again", "Tensors are allocated again between inferences.", IsAllocatedTwice},
