@@ -62,7 +62,7 @@ def golden_models(family):
 
 class WheelTest(unittest.TestCase):
 
-    def test_it_is_for_every_python_3_and_complete(self):
+    def test_it_supports_every_python_3_and_is_complete(self):
         self.assertRegex(WHEEL.name, r'^deputy-[0-9.]+-py3-none-manylinux_2_\d+_\w+\.whl$')
         with zipfile.ZipFile(WHEEL) as archive:
             names = set(archive.namelist())
@@ -70,7 +70,7 @@ class WheelTest(unittest.TestCase):
         self.assertEqual({line.split(',')[0] for line in record.splitlines()}, names)
         self.assertIn('deputy/lib/libdeputy.so.1', names)
 
-    def test_its_version_is_the_librarys_and_its_plugins_load(self):
+    def test_its_version_equals_the_librarys_and_its_plugins_load(self):
         self.assertIn(f'deputy-{deputy.__version__}-', WHEEL.name)
         plugins = {plugin['name']: plugin['error'] for plugin in deputy.plugins()}
         self.assertEqual(plugins['npu_stub'], '')
@@ -85,7 +85,7 @@ class CreationTest(unittest.TestCase):
                                        run(allocated(None, model_content=content), value)))
         self.assertTrue(allocated(pathlib.Path(INT8)))
 
-    def test_what_is_no_model_is_a_value_error_with_the_reason(self):
+    def test_invalid_models_are_value_errors_with_a_reason(self):
         with self.assertRaisesRegex(ValueError, "Could not open 'absent'.*No such file"):
             Interpreter('absent')
         with self.assertRaisesRegex(ValueError, 'TFL3'):
@@ -106,7 +106,7 @@ class CreationTest(unittest.TestCase):
             interpreter = allocated(INT8, num_threads=2, experimental_op_resolver_type=resolver)
             self.assertEqual(run(interpreter, value).shape, (1, 10))
 
-    def test_arguments_of_other_packages_are_taken(self):
+    def test_arguments_of_other_packages_are_accepted(self):
         interpreter = Interpreter(
             model_path=TINY, experimental_delegates=None, num_threads=None,
             experimental_preserve_all_tensors=False, experimental_disable_delegate_clustering=True,
@@ -188,7 +188,7 @@ class TensorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'allocate_tensors'):
             interpreter.set_tensor(ends(interpreter)[0], random_input(interpreter))
 
-    def test_views_are_the_tensors_own_memory(self):
+    def test_views_share_the_tensors_memory(self):
         interpreter = allocated(FLOAT)
         first, last = ends(interpreter)
         value = random_input(interpreter)
@@ -201,7 +201,7 @@ class TensorTest(unittest.TestCase):
         copy[:] = 7
         self.assertTrue(np.array_equal(interpreter.get_tensor(last), expected))
 
-    def test_a_view_that_is_kept_stops_the_interpreter(self):
+    def test_calls_fail_while_a_view_exists(self):
         interpreter = allocated(FLOAT)
         function = interpreter.tensor(ends(interpreter)[0])
         part = function()[0, 3:5]  # a view of a view counts as well
@@ -231,7 +231,7 @@ class TensorTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'read-only'):
             constant[:] = 0
 
-    def test_strings_go_in_and_come_out(self):
+    def test_strings_round_trip(self):
         done = 0
         for model in golden_models('skip_gram'):
             interpreter = Interpreter(model_content=model)
@@ -255,7 +255,7 @@ class TensorTest(unittest.TestCase):
                 interpreter.set_tensor(detail['index'], np.zeros(detail['shape'], np.float32))
         self.assertGreater(done, 0)
 
-    def test_intermediate_tensors_can_be_kept(self):
+    def test_intermediate_tensors_can_be_preserved(self):
         value = random_input(allocated(FLOAT))
         kept = allocated(FLOAT, experimental_preserve_all_tensors=True)
         plain = run(allocated(FLOAT), value)
@@ -281,7 +281,7 @@ class TensorTest(unittest.TestCase):
 
 class ResizeTest(unittest.TestCase):
 
-    def test_an_input_takes_another_shape(self):
+    def test_an_input_is_resized(self):
         interpreter = Interpreter(FLOAT)
         first, last = ends(interpreter)
         interpreter.resize_tensor_input(first, (3, 28, 28, 1))
@@ -292,14 +292,14 @@ class ResizeTest(unittest.TestCase):
         interpreter.resize_tensor_input(first, np.array([1, 28, 28, 1], np.int32))
         interpreter.allocate_tensors()
 
-    def test_strict_leaves_known_dimensions_alone(self):
+    def test_strict_resize_keeps_known_dimensions(self):
         interpreter = Interpreter(FLOAT)
         first, _ = ends(interpreter)
         interpreter.resize_tensor_input(first, [1, 28, 28, 1], strict=True)
         with self.assertRaisesRegex(RuntimeError, 'only allows mutating unknown dimensions'):
             interpreter.resize_tensor_input(first, [2, 28, 28, 1], strict=True)
 
-    def test_what_is_no_shape_is_refused(self):
+    def test_invalid_shapes_are_refused(self):
         interpreter = Interpreter(FLOAT)
         first, last = ends(interpreter)
         for shape, text in (([[1, 2]], 'Shape should be 1D instead of 2'), ([1.5], 'must be type')):
@@ -321,7 +321,7 @@ class CustomOpsTest(unittest.TestCase):
             interpreter.allocate_tensors()
             self.assertEqual(run(interpreter, value).tolist(), [[2, 4, 6, -8]])
 
-    def test_what_is_no_registerer_is_said(self):
+    def test_invalid_registerers_are_reported(self):
         with self.assertRaisesRegex(ValueError, "Looking up symbol 'unknown' failed with error '"):
             InterpreterWithCustomOps(custom_op_registerers=['unknown'], model_path=FLOAT)
         with self.assertRaisesRegex(ValueError, 'registerer is NULL'):
@@ -349,7 +349,7 @@ class SignatureTest(unittest.TestCase):
         self.assertEqual((detail['shape'].tolist(), detail['dtype']), ([1, 5, 32], np.float32))
         self.assertEqual(list(runner.get_output_details()), ['output_0'])
 
-    def test_a_runner_outlives_its_interpreter_and_says_what_is_wrong(self):
+    def test_a_runner_outlives_its_interpreter_and_reports_errors(self):
         runner = Interpreter(SIGNED).get_signature_runner()
         gc.collect()
         value = np.zeros((1, 5, 32), np.float32)
@@ -379,12 +379,12 @@ class DelegateTest(unittest.TestCase):
             self.assertEqual([entry['nodes'] for entry in report['delegates']], [16])
             self.assertEqual({node['run_by'] for node in report['nodes']}, {'npu_stub'})
 
-    def test_why_a_node_is_left_is_said(self):
+    def test_reasons_for_unclaimed_nodes(self):
         interpreter = allocated(INT8, experimental_delegates=[load_delegate('npu_stub')])
         node = interpreter.explain()['nodes'][0]
         self.assertEqual((node['run_by'], node['reasons'][0]['reason']), ('CPU', 'QUANTIZATION'))
 
-    def test_what_cannot_be_loaded_is_a_value_error(self):
+    def test_plugins_that_cannot_be_loaded_are_value_errors(self):
         with self.assertRaisesRegex(ValueError, 'Failed to load delegate from absent'):
             load_delegate('absent')
         with self.assertRaisesRegex(ValueError, "unknown option 'nonsense'"):
@@ -437,7 +437,7 @@ class RunningTest(unittest.TestCase):
         first, second = Interpreter(model_content=content), Interpreter(model_content=content)
         self.assertIs(first._model, second._model)
 
-    def test_a_hundred_thousand_inferences_take_no_memory(self):
+    def test_a_hundred_thousand_inferences_do_not_grow_memory(self):
         interpreter = allocated(TINY)
         first, last = ends(interpreter)
         value = random_input(interpreter)
@@ -454,7 +454,7 @@ class RunningTest(unittest.TestCase):
                 before = pages()
         self.assertLess(pages() - before, 256)
 
-    def test_other_threads_run_while_it_works(self):
+    def test_other_threads_run_during_invoke(self):
         interpreter = allocated(FLOAT)
         interval, seen, stop = sys.getswitchinterval(), [0], threading.Event()
 
@@ -478,7 +478,7 @@ class RunningTest(unittest.TestCase):
             thread.join()
         self.assertGreaterEqual(seen[0], 5)
 
-    def test_threads_with_interpreters_of_their_own_agree(self):
+    def test_threads_with_separate_interpreters_agree(self):
         value = random_input(allocated(FLOAT))
         results = [None] * 4
 
@@ -495,7 +495,7 @@ class RunningTest(unittest.TestCase):
         for result in results[1:]:
             self.assertTrue(np.array_equal(result, results[0]))
 
-    def test_a_program_for_tflite_runtime_runs_with_another_import(self):
+    def test_a_program_for_tflite_runtime_runs_with_a_changed_import(self):
         program = '''
 import sys
 import numpy as np

@@ -97,7 +97,7 @@ class SharedInterpreterTest(unittest.TestCase):
     def tearDown(self):
         OPERATORS.SetDuringInvoke(None)
 
-    def test_calls_beside_invoke_are_runtime_errors(self):
+    def test_calls_during_invoke_are_runtime_errors(self):
         blocked = Blocked()
         outcomes = {name: outcome(call) for name, call in blocked.calls.items()}
         blocked.leave()
@@ -110,7 +110,7 @@ class SharedInterpreterTest(unittest.TestCase):
                 blocked.interpreter.allocate_tensors()
             self.assertEqual(outcome(call), '', name)
 
-    def test_calls_beside_a_signature_runner_are_runtime_errors(self):
+    def test_calls_during_a_signature_run_are_runtime_errors(self):
         interpreter = Interpreter(model_content=signed_model())
         runner, other = (interpreter.get_signature_runner(key) for key in ('first', 'second'))
         value = np.ones((1, 4), np.float32)
@@ -181,12 +181,12 @@ class SharedInterpreterTest(unittest.TestCase):
         interpreter.allocate_tensors()
         interpreter.set_tensor(first, value)
         interpreter.invoke()
-        alone = allocated(FLOAT)
-        alone.set_tensor(first, value)
-        alone.invoke()
-        self.assertTrue(np.allclose(interpreter.get_tensor(last), alone.get_tensor(last), atol=1e-5))
+        unshared = allocated(FLOAT)
+        unshared.set_tensor(first, value)
+        unshared.invoke()
+        self.assertTrue(np.allclose(interpreter.get_tensor(last), unshared.get_tensor(last), atol=1e-5))
 
-    def test_a_lock_of_the_program_is_enough(self):
+    def test_a_lock_of_the_program_is_sufficient(self):
         interpreter, lock, wrong = allocated(FLOAT), threading.Lock(), []
         first, last = ends(interpreter)
         inputs = [np.full((1, 28, 28, 1), value, np.float32) for value in (0, 0.3, 0.6, 1)]
@@ -238,7 +238,7 @@ class LifetimeTest(unittest.TestCase):
         gc.collect()
         self.assertEqual(deleted, ['shared'])
 
-    def test_an_object_that_is_deleted_is_a_runtime_error(self):
+    def test_deleted_objects_are_runtime_errors(self):
         deleted = []
         owned = Owned('pointer', deleted.append)
         self.assertEqual(owned.pointer, 'pointer')
@@ -286,7 +286,7 @@ class LifetimeTest(unittest.TestCase):
                     if isinstance(left, Interpreter):
                         left.invoke()
 
-    def test_python_ends_while_objects_are_held(self):
+    def test_python_exits_while_objects_exist(self):
         programs = ('i = Interpreter(M); i.allocate_tensors()',
                     'i = Interpreter(M); i.allocate_tensors(); v = i.tensor(0)()',
                     'i = Interpreter(S); r = i.get_signature_runner("first"); del i',

@@ -127,7 +127,7 @@ class TextTest(unittest.TestCase):
             with self.assertRaisesRegex(OSError, library):
                 load_delegate(library)
 
-    def test_what_operators_and_delegates_report_is_in_the_exception(self):
+    def test_exceptions_contain_reports_of_operators_and_delegates(self):
         def fails(name):
             interpreter = InterpreterWithCustomOps(
                 custom_op_registerers=[OPERATORS.RegisterFailing], model_content=custom_model(name))
@@ -172,7 +172,7 @@ class ContentsTest(unittest.TestCase):
                 interpreter.set_tensor(detail['index'], np.zeros(detail['shape'], detail['dtype']))
         self.assertTrue(np.array_equal(run(interpreter, value), expected))
 
-    def test_strings_keep_their_last_zero_bytes_and_cost_what_they_need(self):
+    def test_strings_keep_trailing_zero_bytes_and_use_minimal_memory(self):
         interpreter = Interpreter(model_content=signed_model(STRING))
         texts = np.array([[b'a\0b', b'c\0', b'', 'd\u00e9\0\0']], object)
         expected = [[b'a\0b', b'c\0', b'', b'd\xc3\xa9\0\0']]
@@ -202,7 +202,7 @@ class ContentsTest(unittest.TestCase):
             array, _ = _tensors._array(tensor, True)
             self.assertEqual((array.shape, array.dtype, array[-1, -1]), ((524289, 4096), np.int8, 7))
 
-    def test_preserved_tensors_take_no_more_memory_with_each_allocation(self):
+    def test_preserved_tensors_do_not_grow_with_each_allocation(self):
         interpreter = Interpreter(FLOAT, experimental_preserve_all_tensors=True)
         first, last = ends(interpreter)
 
@@ -226,7 +226,7 @@ class SignatureTest(unittest.TestCase):
     def setUp(self):
         self.interpreter = Interpreter(model_content=signed_model())
 
-    def test_any_shape_is_run(self):
+    def test_any_shape_is_accepted(self):
         for key in ('first', 'second'):
             runner = self.interpreter.get_signature_runner(key)
             for shape in ((1, 4), (3, 4), (5,), (2, 1, 3), (), (0, 4), (1, 4)):
@@ -235,7 +235,7 @@ class SignatureTest(unittest.TestCase):
                 self.assertEqual(result.shape, shape)
                 self.assertTrue(np.array_equal(result, -value))
 
-    def test_a_resize_by_the_interpreter_is_noticed(self):
+    def test_a_resize_by_the_interpreter_is_detected(self):
         runner = self.interpreter.get_signature_runner('first')
         value = np.ones((1, 4), np.float32)
         runner(first_in=value)

@@ -72,7 +72,7 @@ def block(language):
 
 class PagesTest(unittest.TestCase):
 
-    def test_links_lead_to_files_and_headings(self):
+    def test_links_refer_to_files_and_headings(self):
         for page in PAGES:
             for path, anchor in LINK.findall('\n'.join(prose(page))):
                 if path.startswith(('http://', 'https://')):

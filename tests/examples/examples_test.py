@@ -16,7 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / 'examples/digits'
-PICTURES = sorted((DIGITS / 'images').glob('*.png'))
+IMAGES = sorted((DIGITS / 'images').glob('*.png'))
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 DROP_IN = BUILD / 'drop-in/libtensorflowlite_c.so'
 LIBDEPUTY = BUILD / 'libdeputy.so.1'
@@ -32,36 +32,36 @@ def run(*command):
                           stdin=subprocess.DEVNULL)
 
 
-def classify(program, library, model, pictures):
-    return run(*program, library, DIGITS / model, DIGITS / 'labels.txt', *pictures)
+def classify(program, library, model, image_files):
+    return run(*program, library, DIGITS / model, DIGITS / 'labels.txt', *image_files)
 
 
 class ExamplesTest(unittest.TestCase):
 
-    def lines_of(self, program, library, model, pictures):
-        done = classify(program, library, model, pictures)
+    def lines_of(self, program, library, model, image_files):
+        done = classify(program, library, model, image_files)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done.stdout
 
-    def test_c_and_python_print_the_same_right_answers(self):
-        self.assertGreaterEqual(len(PICTURES), 100)
+    def test_c_and_python_print_the_same_correct_results(self):
+        self.assertGreaterEqual(len(IMAGES), 100)
         for model in ('digits_float.tflite', 'digits_int8.tflite'):
             with self.subTest(model=model):
-                from_c = self.lines_of(CLASSIFY_C, DROP_IN, model, PICTURES)
+                from_c = self.lines_of(CLASSIFY_C, DROP_IN, model, IMAGES)
                 for program in PROGRAMS[1:]:
-                    self.assertEqual(self.lines_of(program, DROP_IN, model, PICTURES), from_c)
+                    self.assertEqual(self.lines_of(program, DROP_IN, model, IMAGES), from_c)
                 lines = [line.split() for line in from_c.decode().splitlines()]
-                self.assertEqual([name for name, _, _ in lines], [file.name for file in PICTURES])
+                self.assertEqual([name for name, _, _ in lines], [file.name for file in IMAGES])
                 # The file name contains the label: <index>_<label>.png.
                 right = sum(name.split('_')[1] == f'{label}.png' for name, label, _ in lines)
-                self.assertGreaterEqual(right, 0.96 * len(PICTURES))
+                self.assertGreaterEqual(right, 0.96 * len(IMAGES))
 
-    def test_libdeputy_answers_like_the_drop_in(self):
-        pictures = PICTURES[:20]
+    def test_libdeputy_has_the_results_of_the_drop_in(self):
+        image_files = IMAGES[:20]
         for program in PROGRAMS:
             self.assertEqual(
-                self.lines_of(program, LIBDEPUTY, 'digits_int8.tflite', pictures),
-                self.lines_of(program, DROP_IN, 'digits_int8.tflite', pictures))
+                self.lines_of(program, LIBDEPUTY, 'digits_int8.tflite', image_files),
+                self.lines_of(program, DROP_IN, 'digits_int8.tflite', image_files))
 
     def test_cpp_program_prints_what_the_c_program_prints(self):
         program = BUILD / 'examples/classify_cpp'
@@ -90,7 +90,7 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout.decode() + done.stderr.decode())
         return done.stdout.decode().splitlines()
 
-    def test_conv_mean_delegate_replaces_the_nodes_of_the_documentations_picture(self):
+    def test_conv_mean_delegate_replaces_the_nodes_of_the_documented_graph(self):
         graph = ['before: 0 Conv2D -> 1 Logistic -> 2 Conv2D -> 3 Mean -> 4 Softmax',
                  'after: 5 MyDelegate -> 1 Logistic -> 6 MyDelegate -> 4 Softmax']
         by_hand = self.conv_mean(ROOT / 'examples/conv_mean.tflite')
@@ -103,7 +103,7 @@ class ExamplesTest(unittest.TestCase):
                                             '3 of 5 nodes in 2 partitions'])
         self.assertEqual([line for line in with_helper if line not in with_helper[1:4]], by_hand)
 
-    def test_conv_mean_delegate_takes_the_convolutions_of_a_real_model(self):
+    def test_conv_mean_delegate_claims_the_convolutions_of_a_real_model(self):
         lines = self.conv_mean(DIGITS / 'digits_float.tflite')
         self.assertEqual(lines[0].count(' Conv2D'), 5)
         self.assertEqual(lines[1].count(' MyDelegate'), 5)
@@ -113,7 +113,7 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b'float32', done.stderr)
 
-    def test_mindspore_delegate_takes_every_run(self):
+    def test_mindspore_delegate_claims_every_run(self):
         conv = 'Conv2DFusion-op'
         expected = {
             'examples/conv_mean.tflite':
@@ -150,7 +150,7 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"option 'frequency': expected 1 to 4, found 5", done.stderr)
 
-    def test_softmax_delegate_takes_the_softmax_of_a_real_model(self):
+    def test_softmax_delegate_claims_the_softmax_of_a_real_model(self):
         plugin = BUILD / 'examples/libsoftmax_delegate.so'
         model = DIGITS / 'digits_float.tflite'
         done = run(BUILD / 'deputy', 'explain', model, '--delegate', plugin, '--json')
@@ -158,17 +158,17 @@ class ExamplesTest(unittest.TestCase):
         nodes = [node for node in json.loads(done.stdout)['subgraphs'][0]['nodes']
                  if node['owner'] >= 0]
         self.assertEqual([node['operator'] for node in nodes], ['SOFTMAX'])
-        images = ['--image', PICTURES[0], '--labels', DIGITS / 'labels.txt']
+        images = ['--image', IMAGES[0], '--labels', DIGITS / 'labels.txt']
         alone = run(BUILD / 'deputy', 'run', model, *images)
         delegated = run(BUILD / 'deputy', 'run', model, *images, '--delegate', plugin)
         self.assertEqual(delegated.returncode, 0, delegated.stderr.decode())
         self.assertEqual(delegated.stdout, alone.stdout)
 
-    def test_wrong_input_is_refused_in_words(self):
+    def test_wrong_input_is_refused_with_a_message(self):
         for program in PROGRAMS:
-            for model, picture in (('labels.txt', PICTURES[0]),
-                                   ('digits_float.tflite', DIGITS / 'labels.txt')):
-                done = classify(program, DROP_IN, model, [picture])
+            for model, image in (('labels.txt', IMAGES[0]),
+                                 ('digits_float.tflite', DIGITS / 'labels.txt')):
+                done = classify(program, DROP_IN, model, [image])
                 self.assertNotEqual(done.returncode, 0)
                 self.assertGreater(done.returncode, 0, 'killed by a signal')
                 self.assertNotEqual(done.stderr, b'')

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 SOURCES = ROOT / 'examples/languages'
 MODEL = ROOT / 'examples/digits/digits_float.tflite'
-PICTURES = sorted((ROOT / 'examples/digits/images').glob('*.png'))
+IMAGES = sorted((ROOT / 'examples/digits/images').glob('*.png'))
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 JNA = pathlib.Path('/usr/share/java/jna.jar')
 
@@ -39,7 +39,7 @@ class LanguagesTest(unittest.TestCase):
         cls.prefix = prefix
         cls.libraries = next(prefix.rglob('pkgconfig')).parent
         cls.images = cls.folder / 'images.raw'
-        cls.images.write_bytes(b''.join(read_png(path)[2] for path in PICTURES))
+        cls.images.write_bytes(b''.join(read_png(path)[2] for path in IMAGES))
         cls.environment = dict(
             os.environ, PKG_CONFIG_PATH=str(cls.libraries / 'pkgconfig'),
             LD_LIBRARY_PATH=str(cls.libraries), GOCACHE=str(cls.folder / 'go'),
@@ -69,11 +69,11 @@ class LanguagesTest(unittest.TestCase):
         if shutil.which(program) is None:
             self.skipTest(f'{program} is not here (Debian: {package})')
 
-    def test_c_reads_the_digits(self):
+    def test_c(self):
         lines = self.expected.splitlines()
-        self.assertEqual(len(lines), len(PICTURES))
-        right = sum(path.stem.endswith(f'_{line[0]}') for path, line in zip(PICTURES, lines))
-        self.assertGreaterEqual(right, 0.96 * len(PICTURES))
+        self.assertEqual(len(lines), len(IMAGES))
+        right = sum(path.stem.endswith(f'_{line[0]}') for path, line in zip(IMAGES, lines))
+        self.assertGreaterEqual(right, 0.96 * len(IMAGES))
 
     def test_cplusplus(self):
         (self.folder / 'CMakeLists.txt').write_text(f'''
@@ -111,7 +111,7 @@ target_link_libraries(digits PRIVATE Deputy::deputy)
             self.skipTest(f'{JNA} is not here (Debian: libjna-java)')
         self.expect_same('java', '-cp', JNA, SOURCES / 'Digits.java')
 
-    def test_javascript_by_an_add_on(self):
+    def test_javascript_add_on(self):
         self.need('node', 'nodejs')
         include = pathlib.Path('/usr/include/node')
         if not (include / 'node_api.h').exists():

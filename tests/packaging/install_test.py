@@ -64,7 +64,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def test_every_part_is_in_its_place(self):
+    def test_every_file_is_installed(self):
         for path in ('bin/deputy', 'include/deputy/deputy.h', 'include/deputy/c_api.h',
                      'include/tensorflow/lite/c/c_api.h', 'include/tflite/c/c_api.h',
                      'include/tflite/converter/core/c/tflite_types.h',
@@ -81,7 +81,7 @@ class InstallTest(unittest.TestCase):
                      'pkgconfig/tensorflowlite.pc', 'pkgconfig/tensorflow2-lite.pc'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
-    def test_headers_of_the_gpu_delegate_come_with_it(self):
+    def test_headers_of_the_gpu_delegate_are_installed_with_it(self):
         def installed(include):
             return [path for path in include.rglob('*') if re.search('gpu', str(path.relative_to(include)))]
 
@@ -160,7 +160,7 @@ class InstallTest(unittest.TestCase):
         return library.TfLiteExternalDelegateCreate(
             ctypes.byref(library.TfLiteExternalDelegateOptionsDefault(name)))
 
-    def test_client_builds_with_find_package_wherever_the_installation_lies(self):
+    def test_client_builds_with_find_package_after_relocation(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             shutil.copytree(self.prefix, folder / 'moved', symlinks=True)
@@ -321,7 +321,7 @@ target_link_libraries(client PRIVATE {target})
                                           env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))))
         self.assertEqual([line.split()[0] for line in printed.splitlines()], [path.name for path in images])
 
-    def test_manual_pages_say_what_the_command_says(self):
+    def test_manual_pages_match_the_help(self):
         if shutil.which('help2man') is None:
             self.skipTest('help2man is not installed')
         folder = self.prefix / 'share/man/man1'
@@ -335,7 +335,7 @@ target_link_libraries(client PRIVATE {target})
             self.assertIn(option, text)
             self.assertIn('.SH "SEE ALSO"', text)
 
-    def test_completion_knows_the_words_options_and_plugins(self):
+    def test_completion_offers_commands_options_and_plugins(self):
         def complete(*words):
             script = (f'source {self.prefix}/share/bash-completion/completions/deputy\n'
                       'COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _deputy\n'
@@ -348,7 +348,7 @@ target_link_libraries(client PRIVATE {target})
         self.assertIn('npu_stub', complete('run', '--delegate', ''))
         self.assertEqual(complete('run', str(MODEL)[:-4]), [str(MODEL)])
 
-    def test_what_was_installed_can_be_removed_without_rest(self):
+    def test_uninstall_removes_every_file(self):
         with tempfile.TemporaryDirectory() as folder:
             stage = pathlib.Path(folder) / 'stage'
             shutil.copytree(self.prefix, f'{stage}{self.prefix}', symlinks=True)
@@ -362,7 +362,7 @@ target_link_libraries(client PRIVATE {target})
             self.assertEqual(left, [mine])
 
     # Runs `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same arguments.
-    def test_what_was_installed_for_usr_can_be_removed(self):
+    def test_uninstall_from_usr(self):
         with tempfile.TemporaryDirectory() as folder:
             stage = pathlib.Path(folder) / 'stage'
             shutil.copytree(self.prefix, stage / 'usr', symlinks=True)
@@ -374,7 +374,7 @@ target_link_libraries(client PRIVATE {target})
             self.assertFalse([path for path in left if 'deputy' in path or 'tensorflow' in path], left)
             self.assertTrue({'bin', 'include', 'lib', 'share/man/man1'} <= left, left)
 
-    def test_the_loader_that_will_not_look_there_is_named(self):
+    def test_a_prefix_outside_the_loaders_path_is_reported(self):
         if shutil.which('ldconfig', path=os.environ.get('PATH', '') + ':/sbin') is None:
             self.skipTest('no ldconfig')
         self.assertIn(f'The loader does not search {self.libraries}', self.output)
