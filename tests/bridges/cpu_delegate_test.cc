@@ -153,14 +153,14 @@ ptrdiff_t ThreadsAddedWith(const char* num_threads) {
   return count() - before;
 }
 
-TEST(CpuDelegate, works_with_as_many_threads_as_its_option_says) {
+TEST(CpuDelegate, option_sets_the_number_of_threads) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor";
   EXPECT_EQ(ThreadsAddedWith("0"), 0) << "the host's one";
   EXPECT_EQ(ThreadsAddedWith("1"), 0);
   EXPECT_EQ(ThreadsAddedWith("2"), 1);
 }
 
-TEST(CpuDelegate, random_graphs_run_in_it_as_a_whole) {
+TEST(CpuDelegate, claims_random_graphs_completely) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const std::vector<uint8_t> model = RandomModel(seed);
     const Handle delegate = Create();
@@ -172,7 +172,7 @@ TEST(CpuDelegate, random_graphs_run_in_it_as_a_whole) {
   }
 }
 
-TEST(CpuDelegate, reference_arithmetic_is_an_option) {
+TEST(CpuDelegate, option_selects_reference_arithmetic) {
   const auto in_reference = [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
   };
@@ -191,7 +191,7 @@ TEST(CpuDelegate, reference_arithmetic_is_an_option) {
 
 // y = DEQUANTIZE(constant), z = x + y; both are outputs. y is constant, but must be written in
 // every inference.
-TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
+TEST(CpuDelegate, constant_outputs_are_written_by_every_inference) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int half = m.AddConstant<uint16_t>(kTfLiteFloat16, {2}, {0x3C00, 0x4000});
@@ -216,7 +216,7 @@ TEST(CpuDelegate, an_output_that_depends_on_no_input_is_written_every_time) {
 }
 
 // The delegate computes directly on the host's tensors, at any address.
-TEST(CpuDelegate, memory_of_the_client_need_not_be_aligned) {
+TEST(CpuDelegate, client_memory_may_be_unaligned) {
   const std::vector<uint8_t> model = Digits("float");
   const Handle delegate = Create();
   TestInterpreter t(model);
@@ -243,7 +243,7 @@ TEST(CpuDelegate, memory_of_the_client_need_not_be_aligned) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-TEST(CpuDelegate, a_resize_is_followed_there_and_back) {
+TEST(CpuDelegate, resizes_to_a_new_shape_and_back) {
   const Handle delegate = Create();
   TestInterpreter t(ResizableModel());
   ApplyTo(&t, delegate);
@@ -256,7 +256,7 @@ TEST(CpuDelegate, a_resize_is_followed_there_and_back) {
   }
 }
 
-TEST(CpuDelegate, two_interpreters_share_it_on_two_threads) {
+TEST(CpuDelegate, two_interpreters_share_a_delegate_on_two_threads) {
   const std::vector<uint8_t> models[] = {Digits("float"), Digits("int8")};
   const Handle delegate = Create({{"num_threads", "2"}});
   std::vector<std::thread> threads;
@@ -274,7 +274,7 @@ TEST(CpuDelegate, two_interpreters_share_it_on_two_threads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(CpuDelegate, lives_a_hundred_times) {
+TEST(CpuDelegate, a_hundred_life_cycles_succeed) {
   const std::vector<uint8_t> model = Digits("int8");
   const Bytes expected = ComputeOnCpu(model);
   for (int i = 0; i < 100; ++i) {
@@ -286,7 +286,7 @@ TEST(CpuDelegate, lives_a_hundred_times) {
   }
 }
 
-TEST(CpuDelegate, a_failure_is_the_hosts_to_report) {
+TEST(CpuDelegate, failures_are_reported_by_the_host) {
   ModelBuilder m;
   const int from = m.AddConstant<float>(kTfLiteFloat32, {3}, {5, 6, 7});
   const int at = m.AddTensor(kTfLiteInt32, {1}, "at"), y = m.AddTensor(kTfLiteFloat32, {1}, "y");
@@ -305,13 +305,13 @@ TEST(CpuDelegate, a_failure_is_the_hosts_to_report) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(7));
 }
 
-TEST(CpuDelegate, damaged_models_do_no_harm) {
+TEST(CpuDelegate, damaged_models_are_rejected_safely) {
   ExpectDamagedModelsDoNoHarm([] { return Create(); });
 }
 
 // ---- Nodes left to the host ---------------------------------------------------------------------
 
-TEST(CpuDelegate, leaves_nodes_with_a_reason) {
+TEST(CpuDelegate, leaves_unsupported_nodes_with_a_reason) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int text = m.AddTensor(kTfLiteString, {1}, "text");
@@ -344,7 +344,7 @@ TEST(CpuDelegate, leaves_nodes_with_a_reason) {
   EXPECT_EQ(WhyNot(t, 0, 1), "");  // a node in the branch
 }
 
-TEST(CpuDelegate, leaves_variables_and_random_numbers) {
+TEST(CpuDelegate, leaves_variables_and_random_operators) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 2}, "x");
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {2, 2}, {1, 2, 3, 4});
@@ -371,7 +371,7 @@ TEST(CpuDelegate, leaves_variables_and_random_numbers) {
 // SHAPE and the RESHAPE that reads its result stay with the host, which computes them before the
 // model runs; the nodes after them are claimed. If a shape is computed during the inference, no
 // node after it is claimed.
-TEST(CpuDelegate, leaves_work_on_shapes) {
+TEST(CpuDelegate, leaves_shape_computations) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x"), shape = m.AddTensor(kTfLiteInt32, {2});
   const int same = m.AddTensor(kTfLiteFloat32, {2, 3});
@@ -413,7 +413,7 @@ TEST(CpuDelegate, leaves_work_on_shapes) {
 }
 
 // The output of ARG_MAX is INT64 in the file and INT32 in the options, which have priority.
-TEST(CpuDelegate, leaves_nodes_that_give_their_output_another_type) {
+TEST(CpuDelegate, leaves_nodes_that_change_the_output_type) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x");
   const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
@@ -455,7 +455,7 @@ Function* Find(void* library, const char* name) {
 }
 
 // Calls the functions of deputy_cpu.h, as a program that is linked to the library does.
-TEST(CpuDelegate, is_made_by_its_own_functions) {
+TEST(CpuDelegate, is_created_by_its_own_functions) {
   void* const library = dlopen(BuildPath("libdeputy_cpu.so").c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto defaults = Find<decltype(DeputyCpuOptionsDefault)>(library, "DeputyCpuOptionsDefault");

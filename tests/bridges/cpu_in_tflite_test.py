@@ -96,7 +96,7 @@ def count_delegated_nodes(made):
     return sum(all(is_within(int(index)) for index in node['outputs']) for node in nodes), len(nodes)
 
 
-def apart(a, b):
+def max_difference(a, b):
     """Returns the largest difference of two arrays; infinite if only one of two elements is NaN."""
     if a.shape != b.shape or a.dtype != b.dtype or not np.array_equal(np.isnan(a), np.isnan(b)):
         return float('inf')
@@ -110,12 +110,12 @@ class InTfLite(unittest.TestCase):
         reference = results['reference'] or results['xnnpack']
         for i, (ours, plain) in enumerate(zip(found, reference)):
             if ours.dtype.kind != 'f':
-                self.assertLessEqual(apart(ours, plain), 2)
+                self.assertLessEqual(max_difference(ours, plain), 2)
                 continue
-            others = [apart(result[i], plain) for result in results.values() if result]
+            others = [max_difference(result[i], plain) for result in results.values() if result]
             greatest = float(np.max(np.abs(plain), initial=0))
             alone = results['reference'] is None
-            self.assertLessEqual(apart(ours, plain),
+            self.assertLessEqual(max_difference(ours, plain),
                                  1e-4 * greatest + 1e-6 if alone else 4 * max(others) + 2e-6 * greatest)
 
     def tflite_results(self, model, shape=None):
@@ -131,7 +131,7 @@ class InTfLite(unittest.TestCase):
                 results[name] = None
         return results
 
-    def test_models_run_in_it_and_agree(self):
+    def test_models_agree_with_tflite(self):
         ran = 0
         for model in MODELS:
             with self.subTest(model.name):
@@ -146,7 +146,7 @@ class InTfLite(unittest.TestCase):
                 ran += 1
         self.assertGreater(ran, 1)
 
-    def test_a_resize_is_followed_there_and_back(self):
+    def test_resizes_to_a_new_shape_and_back(self):
         made = interpreter(DIGITS)
         first = run(made)
         shape = [int(extent) for extent in made.get_input_details()[0]['shape']]
@@ -154,31 +154,31 @@ class InTfLite(unittest.TestCase):
             made.resize_tensor_input(made.get_input_details()[0]['index'], [batch, *shape[1:]])
             made.allocate_tensors()
             self.expect_agreement(run(made), self.tflite_results(DIGITS, [batch, *shape[1:]]))
-        self.assertEqual(apart(run(made)[0], first[0]), 0)
+        self.assertEqual(max_difference(run(made)[0], first[0]), 0)
 
-    def test_interpreters_share_a_delegate_on_threads_of_their_own(self):
+    def test_interpreters_share_a_delegate_on_separate_threads(self):
         delegate = load_delegate(str(LIBRARY), {'num_threads': '2'})
         expected = run(interpreter(DIGITS))[0]
 
         def life(_):
             made = Interpreter(str(DIGITS), experimental_delegates=[delegate])
             made.allocate_tensors()
-            return max(apart(run(made)[0], expected) for _ in range(10))
+            return max(max_difference(run(made)[0], expected) for _ in range(10))
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             self.assertEqual(max(pool.map(life, range(8))), 0)
 
-    def test_wrong_options_are_named(self):
+    def test_invalid_options_are_reported_by_name(self):
         with self.assertRaisesRegex(ValueError, "option 'num_threads': expected a whole number"):
             load_delegate(str(LIBRARY), {'num_threads': 'many'})
 
-    def test_quantised_results_are_the_reference_kernels(self):
+    def test_quantised_results_equal_the_reference_kernels(self):
         for model in MODELS:
             if 'int8' in model.name:
                 with self.subTest(model.name):
                     found = run(interpreter(model, {'reference': 'true'}))
                     for ours, plain in zip(found, self.tflite_results(model)['reference']):
-                        self.assertEqual(apart(ours, plain), 0)
+                        self.assertEqual(max_difference(ours, plain), 0)
 
 
 if __name__ == '__main__':

@@ -61,7 +61,7 @@ class Hexagon : public QuietTest {
   static std::string Why() { return WhyNot(Plugin(), {{"interface_library", DoublePath()}}); }
 };
 
-TEST_F(Hexagon, a_missing_function_is_named) {
+TEST_F(Hexagon, missing_functions_are_reported_by_name) {
   const std::vector<uint8_t> whole = ReadBytes(DoublePath());
   const std::string copy = ScratchFile("hexagon_interface.so");
   int count = 0;
@@ -88,7 +88,7 @@ TEST_F(Hexagon, a_missing_function_is_named) {
               HasSubstr("cannot open /nowhere/lib.so"));
 }
 
-TEST_F(Hexagon, the_connection_lasts_from_the_first_delegate_to_the_last) {
+TEST_F(Hexagon, connection_is_open_while_any_delegate_exists) {
   Handle first = Make();
   EXPECT_THAT(Log(), testing::StartsWith("global_init\nversion\n"));
   Handle second = Make();
@@ -102,7 +102,7 @@ TEST_F(Hexagon, the_connection_lasts_from_the_first_delegate_to_the_last) {
   EXPECT_EQ(CountIn(Log(), "global_teardown\n"), 2u);
 }
 
-TEST_F(Hexagon, a_device_that_does_not_fit_is_refused_and_left) {
+TEST_F(Hexagon, unsupported_devices_are_rejected_and_released) {
   for (const auto& [failing, text] : Options{{"version", "found version 137730"},
                                              {"is_device_supported", "this device is not"},
                                              {"op_id_to_name", "operation 59: expected Reshape"}}) {
@@ -199,7 +199,7 @@ int Delegated(TestInterpreter* t) {
   return delegated;
 }
 
-TEST_F(Hexagon, a_network_runs_in_one_graph_and_computes_what_the_cpu_does) {
+TEST_F(Hexagon, a_network_runs_in_one_graph_and_agrees_with_the_cpu) {
   for (const TfLiteType type : {kTfLiteUInt8, kTfLiteInt8}) {
     Reset();
     Handle delegate = Make();
@@ -225,7 +225,7 @@ TEST_F(Hexagon, a_network_runs_in_one_graph_and_computes_what_the_cpu_does) {
   }
 }
 
-TEST_F(Hexagon, float_models_are_left_with_a_reason) {
+TEST_F(Hexagon, float_models_stay_on_the_cpu_with_a_reason) {
   const Handle delegate = Make();
   TestInterpreter t(Network(kTfLiteFloat32));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
@@ -237,7 +237,7 @@ TEST_F(Hexagon, float_models_are_left_with_a_reason) {
   EXPECT_THAT(support.text, HasSubstr("expected INT8 or UINT8, found FLOAT32"));
 }
 
-TEST_F(Hexagon, one_node_alone_is_left) {
+TEST_F(Hexagon, single_nodes_stay_on_the_cpu) {
   for (const char* least : {"2", "1"}) {
     const Handle delegate = Make({{"min_nodes_per_partition", least}});
     TestInterpreter t(Network(kTfLiteUInt8, 1));
@@ -268,7 +268,7 @@ std::vector<uint8_t> TwoPairs() {
   return m.Finish();
 }
 
-TEST_F(Hexagon, no_more_partitions_are_taken_than_the_option_says) {
+TEST_F(Hexagon, option_limits_the_number_of_partitions) {
   for (const char* most : {"4", "1"}) {
     const Handle delegate = Make({{"max_delegated_partitions", most}});
     TestInterpreter t(TwoPairs());
@@ -277,7 +277,7 @@ TEST_F(Hexagon, no_more_partitions_are_taken_than_the_option_says) {
   }
 }
 
-TEST_F(Hexagon, a_failing_function_leaves_the_model_to_the_cpu) {
+TEST_F(Hexagon, failing_functions_fall_back_to_the_cpu) {
   TestInterpreter cpu(Network(kTfLiteInt8));
   const std::vector<int> expected = Infer(&cpu, true);
   for (const char* failing : {"config", "init", "set_debug_level", "set_powersave_level",
@@ -484,7 +484,7 @@ TEST_F(Hexagon, large_resized_images_stay_on_the_cpu) {
   }
 }
 
-TEST_F(Hexagon, each_operator_computes_what_the_cpu_does) {
+TEST_F(Hexagon, each_operator_agrees_with_the_cpu) {
   const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
   for (const OperatorCase& each : kOperatorCases) {
     SCOPED_TRACE(each.name);

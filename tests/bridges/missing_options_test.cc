@@ -140,7 +140,7 @@ std::vector<QueriedDelegate> OurDelegates() {
 
 class MissingOptions : public QuietTest {};
 
-TEST_F(MissingOptions, are_a_reason_to_leave_a_node) {
+TEST_F(MissingOptions, leave_the_node_on_the_cpu_with_a_reason) {
   for (const QueriedDelegate& queried : OurDelegates()) {
     SCOPED_TRACE(queried.library);
     EXPECT_THAT(SupportTexts(queried, true), testing::Contains("supported").Times(testing::Ge(4)));

@@ -47,7 +47,7 @@ class Double {
   void SetLevel(int level) const { Find<void (*)(int)>("NnapiDoubleSetLevel")(level); }
   int Count(const char* what) const { return Find<int (*)(const char*)>("NnapiDoubleCount")(what); }
   std::string Dump() const { return Find<const char* (*)()>("NnapiDoubleDump")(); }
-  std::string Complaint() const { return Find<const char* (*)()>("NnapiDoubleComplaint")(); }
+  std::string FirstError() const { return Find<const char* (*)()>("NnapiDoubleFirstError")(); }
   void Reset() const { Find<void (*)()>("NnapiDoubleReset")(); }
 
  private:
@@ -169,7 +169,7 @@ const std::vector<Failing> kRunning = {
     {"Execution_burstCompute", {{"use_burst_mode", "true"}}},
 };
 
-TEST_F(NnapiBridge, what_fails_while_compiling_is_said_and_the_cpu_computes) {
+TEST_F(NnapiBridge, compile_failures_are_reported_and_fall_back_to_the_cpu) {
   const Double library;
   const std::vector<float> expected = OnCpu();
   for (const auto& [function, options] : kPreparing) {
@@ -189,7 +189,7 @@ TEST_F(NnapiBridge, what_fails_while_compiling_is_said_and_the_cpu_computes) {
   }
 }
 
-TEST_F(NnapiBridge, what_fails_while_running_is_said_and_the_cpu_computes) {
+TEST_F(NnapiBridge, run_failures_are_reported_and_fall_back_to_the_cpu) {
   const Double library;
   const std::vector<float> expected = OnCpu();
   for (const auto& [function, options] : kRunning) {
@@ -210,7 +210,7 @@ TEST_F(NnapiBridge, what_fails_while_running_is_said_and_the_cpu_computes) {
   }
 }
 
-TEST_F(NnapiBridge, each_error_code_has_its_name) {
+TEST_F(NnapiBridge, each_error_code_has_a_name) {
   const Double library;
   const char* const kNames[] = {"OUT_OF_MEMORY",
                                 "INCOMPLETE",
@@ -245,7 +245,7 @@ TEST_F(NnapiBridge, each_error_code_has_its_name) {
   EXPECT_THAT(t.log(), HasSubstr("unknown result (15)"));
 }
 
-TEST_F(NnapiBridge, an_event_is_waited_for_where_there_is_nothing_newer) {
+TEST_F(NnapiBridge, older_feature_levels_wait_for_an_event) {
   const Double library = Without("nnapi_events", {"Execution_compute"});
   const Handle delegate = Make(library);
   {
@@ -265,7 +265,7 @@ TEST_F(NnapiBridge, an_event_is_waited_for_where_there_is_nothing_newer) {
   EXPECT_EQ(library.Count("alive"), 0);
 }
 
-TEST_F(NnapiBridge, failing_functions_of_devices_leave_no_delegate) {
+TEST_F(NnapiBridge, failing_device_functions_create_no_delegate) {
   const Double library;
   for (const char* function : {"_getDeviceCount", "_getDevice", "Device_getName", "Device_getType",
                                "Device_getFeatureLevel"}) {
@@ -280,7 +280,7 @@ TEST_F(NnapiBridge, failing_functions_of_devices_leave_no_delegate) {
 
 // ---- Claimed nodes and built models -------------------------------------------------------------
 
-TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
+TEST_F(NnapiBridge, feature_level_limits_the_operators) {
   const Double library;
   const std::vector<float> expected = OnCpu();
   for (const auto& [level, nodes] :
@@ -293,7 +293,7 @@ TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
     EXPECT_EQ(Delegated(&t), nodes) << level;
     EXPECT_EQ(Infer(&t), expected) << level;
     EXPECT_EQ(library.Count("operations"), nodes) << level;
-    EXPECT_EQ(library.Complaint(), "") << level;
+    EXPECT_EQ(library.FirstError(), "") << level;
   }
   // A library without feature level 31 does not report its level, so the bridge searches for
   // functions introduced with levels 30, 29 and 28.
@@ -314,7 +314,7 @@ TEST_F(NnapiBridge, a_feature_level_bounds_the_operators) {
 
 // Checks all operands, in NNAPI's order, of an int8 convolution with scales per channel, padding
 // and strides.
-TEST_F(NnapiBridge, a_quantised_convolution_is_built_exactly) {
+TEST_F(NnapiBridge, quantised_convolution_is_translated_exactly) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1, 4, 4, 1}, "", {.scale = {0.5F}, .zero_point = {3}});
   const int y = m.AddTensor(kTfLiteInt8, {1, 2, 2, 2}, "", {.scale = {0.75F}, .zero_point = {-4}});
@@ -365,7 +365,7 @@ TEST_F(NnapiBridge, shared_memory_and_bursts_compute_the_same) {
     EXPECT_EQ(library.Count("operations"), 4);
     EXPECT_EQ(library.Count("Execution_burstCompute"),
               options.back().first == "shared_memory" ? 0 : 1);
-    EXPECT_EQ(library.Complaint(), "");
+    EXPECT_EQ(library.FirstError(), "");
   }
 }
 
@@ -387,7 +387,7 @@ TEST_F(NnapiBridge, two_interpreters_share_a_delegate) {
   EXPECT_EQ(library.Count("operations"), 12);
 }
 
-TEST_F(NnapiBridge, another_shape_is_compiled_anew) {
+TEST_F(NnapiBridge, new_shapes_are_recompiled) {
   const Double library;
   const Handle delegate = Make(library);
   TestInterpreter t(Chain());
@@ -406,7 +406,7 @@ TEST_F(NnapiBridge, another_shape_is_compiled_anew) {
 // ---- NNAPI functions of TensorFlow Lite's C API -------------------------------------------------
 
 // Sets the plug-in search path and the variable that names NNAPI's library, "" for none.
-class NnapiOfTheCApi : public testing::Test {
+class NnapiInCApi : public testing::Test {
  protected:
   void SetUp() override {
     setenv("DEPUTY_PLUGIN_PATH", BuildPath("libdeputy_nnapi.so").c_str(), 1);
@@ -439,7 +439,7 @@ class NnapiOfTheCApi : public testing::Test {
   std::string reported_;
 };
 
-TEST_F(NnapiOfTheCApi, makes_the_bridge_where_the_environment_names_a_library) {
+TEST_F(NnapiInCApi, creates_the_bridge_if_the_environment_names_a_library) {
   const Double library;
   EXPECT_EQ(Taken(Create(library.path(), nullptr)), 4);
   EXPECT_THAT(library.Dump(), HasSubstr("compilation device double-npu\n"));
@@ -459,7 +459,7 @@ TEST_F(NnapiOfTheCApi, makes_the_bridge_where_the_environment_names_a_library) {
   EXPECT_EQ(reported_, "");
 }
 
-TEST_F(NnapiOfTheCApi, claims_nothing_where_there_is_none) {
+TEST_F(NnapiInCApi, claims_nothing_without_a_library) {
   EXPECT_EQ(Taken(Create("", nullptr)), 0);
   EXPECT_EQ(reported_, "");
   EXPECT_EQ(Taken(Create("/nowhere/libneuralnetworks.so", nullptr)), 0);

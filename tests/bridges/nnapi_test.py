@@ -33,7 +33,7 @@ class NnapiTest(unittest.TestCase):
         return subprocess.run([BUILD / "deputy", command[0], model, *command[1:], "--use_nnapi"],
                               capture_output=True, text=True, timeout=300, env=variables)
 
-    def test_the_double_runs_the_digits(self):
+    def test_digits_model_runs_on_the_test_double(self):
         for model in MODELS:
             library = BUILD / "tests" / "doubles" / "libneuralnetworks.so"
             result = self.run_model(model, library)
@@ -44,7 +44,7 @@ class NnapiTest(unittest.TestCase):
             result = self.run_model(model, library, ("compare",))
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_every_required_function_may_be_missing(self):
+    def test_missing_required_functions_are_reported(self):
         contents = (BUILD / "tests" / "doubles" / "libneuralnetworks.so").read_bytes()
         names = required()
         self.assertEqual(len(names), 23)

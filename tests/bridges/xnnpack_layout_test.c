@@ -55,7 +55,7 @@ static int32_t threads_of_delegate(const void* options) {
     assert_int_equal(threads_of_delegate(&options), (size));             \
   } while (0)
 
-static void callers_of_every_release_from_2_12_on_get_defaults(void** state) {
+static void callers_since_release_2_12_receive_defaults(void** state) {
   (void)state;
   CHECK_CALLER(24);
   CHECK_CALLER(32);
@@ -80,7 +80,7 @@ static void no_byte_past_the_smallest_struct_is_written(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(callers_of_every_release_from_2_12_on_get_defaults),
+      cmocka_unit_test(callers_since_release_2_12_receive_defaults),
       cmocka_unit_test(no_byte_past_the_smallest_struct_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

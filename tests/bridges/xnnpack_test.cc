@@ -99,7 +99,7 @@ TEST_F(Xnnpack, runs_a_whole_network) {
 
 // The delegate's threads do not exist in a forked child, which must not wait for them, neither in
 // invoke nor in delete.
-TEST_F(Xnnpack, a_forked_child_computes_on_the_cpu_or_fails) {
+TEST_F(Xnnpack, forked_child_computes_on_the_cpu_or_fails) {
   const std::vector<uint8_t> model = ReadModel("examples/digits/digits_float.tflite");
   for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     Delegate delegate = Create("3");
@@ -127,13 +127,13 @@ TEST_F(Xnnpack, a_forked_child_computes_on_the_cpu_or_fails) {
   }
 }
 
-TEST_F(Xnnpack, is_built_anew_after_a_resize) {
+TEST_F(Xnnpack, is_rebuilt_after_a_resize) {
   size_t nodes = 0;
   EXPECT_EQ(Run(ResizableModel(), &nodes, {3, 10, 12, 2}), "");
   EXPECT_EQ(nodes, 2U);
 }
 
-TEST_F(Xnnpack, random_graphs_compute_what_the_cpu_does) {
+TEST_F(Xnnpack, random_graphs_agree_with_the_cpu) {
   size_t nodes = 0;
   constexpr uint32_t kGraphs = 300;
   for (uint32_t seed = 0; seed < kGraphs; ++seed) {
@@ -143,7 +143,7 @@ TEST_F(Xnnpack, random_graphs_compute_what_the_cpu_does) {
 }
 
 // y = -x is an output of the graph and also the input of z = |y|.
-TEST_F(Xnnpack, an_output_that_is_read_is_written) {
+TEST_F(Xnnpack, outputs_that_are_also_read_are_written) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
@@ -193,7 +193,7 @@ TEST_F(Xnnpack, options_are_checked) {
 
 // Pooling and convolution windows of the greatest sizes that a model may have are refused, or
 // computed with the CPU's result.
-TEST_F(Xnnpack, huge_windows_do_no_harm) {
+TEST_F(Xnnpack, huge_windows_are_rejected_safely) {
   for (const int32_t size : {1000, 70000, 1 << 20, INT32_MAX}) {
     for (const auto padding : {schema::Padding::SAME, schema::Padding::VALID}) {
       ModelBuilder m;
@@ -219,7 +219,7 @@ TEST_F(Xnnpack, huge_windows_do_no_harm) {
   }
 }
 
-TEST_F(Xnnpack, damaged_models_do_no_harm) {
+TEST_F(Xnnpack, damaged_models_are_rejected_safely) {
   ExpectDamagedModelsDoNoHarm([this] { return Create(); });
 }
 

@@ -105,9 +105,9 @@ bool CopyOut(const Tensor& made, NnTensor* to) {
 bool FitsDeclaredSizes(const Node& node, const std::vector<Tensor>& made) {
   if (made.size() != node.outputs.size()) return false;
   for (size_t i = 0; i < made.size(); ++i) {
-    size_t room = node.outputs[i].element_size;
-    for (uint32_t d = 0; d < node.outputs[i].rank; ++d) room *= node.outputs[i].max_sizes[d];
-    if (made[i].bytes.size() > room) return false;
+    size_t capacity = node.outputs[i].element_size;
+    for (uint32_t d = 0; d < node.outputs[i].rank; ++d) capacity *= node.outputs[i].max_sizes[d];
+    if (made[i].bytes.size() > capacity) return false;
   }
   return true;
 }
@@ -311,14 +311,15 @@ DOUBLE_EXPORT int hexagon_nn_reset_perfinfo(NnGraph, uint32_t) {
 }
 
 // Reports a thousand cycles for every node.
-DOUBLE_EXPORT int hexagon_nn_get_perfinfo(NnGraph id, NnPerfInfo* info, int room, uint32_t* count) {
+DOUBLE_EXPORT int hexagon_nn_get_perfinfo(NnGraph id, NnPerfInfo* info, int capacity,
+                                          uint32_t* count) {
   const Lock lock(It().mutex);
   const Graph* const graph = Find(id);
   if (!Enter("get_perfinfo") || graph == nullptr) return -1;
   *count = 0;
   for (const uint32_t number : graph->order) {
     const NnOperation operation = graph->nodes.at(number).operation;
-    if (operation == kNnConst || static_cast<int>(*count) >= room) continue;
+    if (operation == kNnConst || static_cast<int>(*count) >= capacity) continue;
     info[(*count)++] = {number, operation, 1, 0, 1000, 0};
   }
   return 0;

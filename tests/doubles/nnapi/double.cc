@@ -65,7 +65,7 @@ namespace {
 struct State {
   std::mutex mutex;  // protects the members below
   std::map<std::string, int> failures, counts;
-  std::string dump, complaint;
+  std::string dump, first_error;
   std::atomic<int> level{kFeatureLevel5};
 
   State() {
@@ -96,10 +96,10 @@ void Count(const char* what, int by) {
   state.counts[what] += by;
 }
 
-int Complain(int code, const std::string& text) {
+int ReportError(int code, const std::string& text) {
   State& state = TheState();
   const std::lock_guard lock(state.mutex);
-  if (state.complaint.empty()) state.complaint = text;
+  if (state.first_error.empty()) state.first_error = text;
   return code;
 }
 
@@ -199,14 +199,14 @@ std::string CheckOperand(const ANeuralNetworksOperandType& type) {
 
 // Finds the operand and prepares it for a value. Fails if it already has one.
 int PrepareValue(ANeuralNetworksModel* model, int32_t index, size_t length, Operand** out) {
-  if (model->is_finished) return Complain(kBadState, "a value for a finished model");
+  if (model->is_finished) return ReportError(kBadState, "a value for a finished model");
   if (index < 0 || static_cast<size_t>(index) >= model->operands.size()) {
-    return Complain(kBadData, "a value for no operand");
+    return ReportError(kBadData, "a value for no operand");
   }
   Operand& operand = model->operands[static_cast<size_t>(index)];
-  if (operand.has_value) return Complain(kBadData, "a second value for an operand");
+  if (operand.has_value) return ReportError(kBadData, "a second value for an operand");
   if (length != operand.count() * operand.element_bytes()) {
-    return Complain(kBadData, "a value of another size than its operand");
+    return ReportError(kBadData, "a value of another size than its operand");
   }
   operand.has_value = true;
   operand.bytes = length;
@@ -296,13 +296,13 @@ int Run(const ANeuralNetworksExecution& execution) {
 
 // Checks, before an execution starts, that it has not run yet and that all arguments are set.
 int Start(ANeuralNetworksExecution* execution) {
-  if (execution->is_started) return Complain(kBadState, "an execution that is started twice");
+  if (execution->is_started) return ReportError(kBadState, "an execution that is started twice");
   execution->is_started = true;
   for (const void* input : execution->inputs) {
-    if (input == nullptr) return Complain(kBadData, "an execution without an input");
+    if (input == nullptr) return ReportError(kBadData, "an execution without an input");
   }
   for (const void* output : execution->outputs) {
-    if (output == nullptr) return Complain(kBadData, "an execution without an output");
+    if (output == nullptr) return ReportError(kBadData, "an execution without an output");
   }
   return kNoError;
 }
@@ -312,13 +312,13 @@ template <typename Pointer>
 Pointer* FindArgument(ANeuralNetworksExecution* execution, const std::vector<uint32_t>& operands,
                       std::vector<Pointer>* places, int32_t index, size_t length) {
   if (index < 0 || static_cast<size_t>(index) >= places->size() || execution->is_started) {
-    Complain(kBadData, "an argument that there is not");
+    ReportError(kBadData, "an argument that there is not");
     return nullptr;
   }
   const auto i = static_cast<size_t>(index);
   const Operand& operand = execution->compilation->model->operands[operands[i]];
   if (operand.count() * operand.element_bytes() != length) {
-    Complain(kBadData, "an argument of another size");
+    ReportError(kBadData, "an argument of another size");
     return nullptr;
   }
   return &(*places)[i];
@@ -326,7 +326,7 @@ Pointer* FindArgument(ANeuralNetworksExecution* execution, const std::vector<uin
 
 void* InMemory(const ANeuralNetworksMemory* memory, size_t offset, size_t length) {
   if (offset > memory->bytes || length > memory->bytes - offset) {
-    Complain(kBadData, "a place outside of a memory");
+    ReportError(kBadData, "a place outside of a memory");
     return nullptr;
   }
   return static_cast<char*>(memory->data) + offset;
@@ -356,10 +356,10 @@ const char* NnapiDoubleDump() {
   text = TheState().dump;
   return text.c_str();
 }
-const char* NnapiDoubleComplaint() {
+const char* NnapiDoubleFirstError() {
   static std::string text;
   const std::lock_guard lock(TheState().mutex);
-  text = TheState().complaint;
+  text = TheState().first_error;
   return text.c_str();
 }
 void NnapiDoubleReset() {
@@ -370,7 +370,7 @@ void NnapiDoubleReset() {
   state.counts["alive"] = alive;
   state.failures.clear();
   state.dump.clear();
-  state.complaint.clear();
+  state.first_error.clear();
   state.level = kFeatureLevel5;
 }
 
@@ -410,8 +410,8 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel* model,
                                     const ANeuralNetworksOperandType* type) {
   DOUBLE_ENTER("Model_addOperand");
   const std::string problem = CheckOperand(*type);
-  if (!problem.empty()) return Complain(kBadData, problem);
-  if (model->is_finished) return Complain(kBadState, "an operand for a finished model");
+  if (!problem.empty()) return ReportError(kBadData, problem);
+  if (model->is_finished) return ReportError(kBadState, "an operand for a finished model");
   Operand& operand = model->operands.emplace_back();
   operand.type = type->type;
   operand.dims.assign(type->dimensions, type->dimensions + type->dimensionCount);
@@ -453,7 +453,7 @@ int ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(
   Operand& operand = model->operands.at(static_cast<size_t>(index));
   if (operand.type != kTensorQuant8SymmPerChannel || params->channelDim >= operand.dims.size() ||
       operand.dims[params->channelDim] != params->scaleCount) {
-    return Complain(kBadData, "scales per channel");
+    return ReportError(kBadData, "scales per channel");
   }
   operand.channel = params->channelDim;
   operand.channel_scales.assign(params->scales, params->scales + params->scaleCount);
@@ -470,12 +470,12 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel* model, int32_t type,
        {std::pair(&operation.inputs, &in), std::pair(&operation.outputs, &out)}) {
     for (const uint32_t index : *indices) {
       if (index >= model->operands.size())
-        return Complain(kBadData, "an operand that there is not");
+        return ReportError(kBadData, "an operand that there is not");
       operands->push_back(&model->operands[index]);
     }
   }
   const std::string problem = nnapi_double::CheckOperation(TheState().level, type, in, out);
-  if (!problem.empty()) return Complain(kBadData, problem);
+  if (!problem.empty()) return ReportError(kBadData, problem);
   model->operations.push_back(std::move(operation));
   return kNoError;
 }
@@ -498,9 +498,9 @@ int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel* 
 
 int ANeuralNetworksModel_finish(ANeuralNetworksModel* model) {
   DOUBLE_ENTER("Model_finish");
-  if (!model->is_identified) return Complain(kBadState, "a model without inputs and outputs");
+  if (!model->is_identified) return ReportError(kBadState, "a model without inputs and outputs");
   const std::string problem = CheckFlow(*model);
-  if (!problem.empty()) return Complain(kBadData, problem);
+  if (!problem.empty()) return ReportError(kBadData, problem);
   model->is_finished = true;
   Dump(Describe(*model));
   return kNoError;
@@ -554,7 +554,7 @@ int ANeuralNetworksModel_getSupportedOperationsForDevices(const ANeuralNetworksM
 int ANeuralNetworksCompilation_create(ANeuralNetworksModel* model,
                                       ANeuralNetworksCompilation** compilation) {
   DOUBLE_ENTER("Compilation_create");
-  if (!model->is_finished) return Complain(kBadState, "a compilation of an unfinished model");
+  if (!model->is_finished) return ReportError(kBadState, "a compilation of an unfinished model");
   *compilation = new ANeuralNetworksCompilation{model, "", false, 0};
   Count("alive", 1);
   return kNoError;
@@ -565,7 +565,7 @@ int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel* model,
                                                 uint32_t count,
                                                 ANeuralNetworksCompilation** compilation) {
   DOUBLE_ENTER("Compilation_createForDevices");
-  if (!model->is_finished) return Complain(kBadState, "a compilation of an unfinished model");
+  if (!model->is_finished) return ReportError(kBadState, "a compilation of an unfinished model");
   std::string settings;
   for (uint32_t i = 0; i < count; ++i) settings += std::string(" device ") + devices[i]->name;
   *compilation = new ANeuralNetworksCompilation{model, settings, false, count};
@@ -595,7 +595,7 @@ int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation* compilati
 int ANeuralNetworksCompilation_setTimeout(ANeuralNetworksCompilation* compilation,
                                           uint64_t nanoseconds) {
   DOUBLE_ENTER("Compilation_setTimeout");
-  if (compilation->devices != 1) return Complain(kBadData, "a time-out without one device");
+  if (compilation->devices != 1) return ReportError(kBadData, "a time-out without one device");
   compilation->settings += " timeout " + std::to_string(nanoseconds);
   return kNoError;
 }
@@ -612,7 +612,8 @@ int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation* compilatio
 
 int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation* compilation) {
   DOUBLE_ENTER("Compilation_finish");
-  if (compilation->is_finished) return Complain(kBadState, "a compilation that is finished twice");
+  if (compilation->is_finished)
+    return ReportError(kBadState, "a compilation that is finished twice");
   compilation->is_finished = true;
   Dump("compilation" + compilation->settings + "\n");
   return kNoError;
@@ -637,7 +638,7 @@ void ANeuralNetworksBurst_free(ANeuralNetworksBurst* burst) {
 int ANeuralNetworksExecution_create(ANeuralNetworksCompilation* compilation,
                                     ANeuralNetworksExecution** execution) {
   DOUBLE_ENTER("Execution_create");
-  if (!compilation->is_finished) return Complain(kBadState, "an unfinished compilation");
+  if (!compilation->is_finished) return ReportError(kBadState, "an unfinished compilation");
   *execution = new ANeuralNetworksExecution{
       compilation, std::vector<const void*>(compilation->model->inputs.size()),
       std::vector<void*>(compilation->model->outputs.size()), false};
@@ -699,8 +700,9 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution* execu
 
 int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution* execution, uint64_t) {
   DOUBLE_ENTER("Execution_setTimeout");
-  return execution->compilation->devices == 1 ? kNoError
-                                              : Complain(kBadData, "a time-out without one device");
+  return execution->compilation->devices == 1
+             ? kNoError
+             : ReportError(kBadData, "a time-out without one device");
 }
 
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution) {
@@ -712,7 +714,7 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution) {
 int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution* execution,
                                           ANeuralNetworksBurst* burst) {
   DOUBLE_ENTER("Execution_burstCompute");
-  if (burst->compilation != execution->compilation) return Complain(kBadData, "another's burst");
+  if (burst->compilation != execution->compilation) return ReportError(kBadData, "another's burst");
   const int code = Start(execution);
   return code == kNoError ? Run(*execution) : code;
 }

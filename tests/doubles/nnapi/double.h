@@ -28,7 +28,7 @@ int NnapiDoubleCount(const char* what);
 // valid until the next call.
 const char* NnapiDoubleDump();
 // Returns the first violation of NNAPI's contract since the last reset; "" if there was none.
-const char* NnapiDoubleComplaint();
+const char* NnapiDoubleFirstError();
 void NnapiDoubleReset();
 
 }  // extern "C"
