@@ -7,7 +7,7 @@
 //     TEST_P(AbiSignatures, holds) { GetParam().check(); }
 //     INSTANTIATE_TEST_SUITE_P(Contract, AbiSignatures, testing::ValuesIn(kCases), AbiCaseName);
 //
-// Each row is a separate test, Contract/AbiSignatures.holds/3_4c_each_call_makes_a_new_runner.
+// Each row is a separate test, Contract/AbiSignatures.holds/3_4c_each_call_creates_a_new_runner.
 #ifndef DEPUTY_TESTS_C_API_ABI_CASE_H_
 #define DEPUTY_TESTS_C_API_ABI_CASE_H_
 

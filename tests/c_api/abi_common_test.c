@@ -121,7 +121,7 @@ static TfLiteTensor dynamic_tensor(TfLiteType type) {
   return tensor;
 }
 
-static void resize_keeps_or_drops_contents_and_never_gives_memory_back(void** state) {
+static void resize_keeps_or_drops_contents_and_never_shrinks_memory(void** state) {
   (void)state;
   TfLiteTensor tensor = dynamic_tensor(kTfLiteUInt8);
   assert_int_equal(TfLiteTensorRealloc(0, &tensor), kTfLiteOk);
@@ -144,7 +144,7 @@ static void resize_keeps_or_drops_contents_and_never_gives_memory_back(void** st
   assert_int_equal(tensor.bytes, 8000);
 }
 
-static void resize_refuses_what_cannot_be_and_keeps_the_block(void** state) {
+static void resize_refuses_invalid_sizes_and_keeps_the_block(void** state) {
   (void)state;
   TfLiteTensor tensor = dynamic_tensor(kTfLiteUInt8);
   assert_int_equal(TfLiteTensorRealloc(8, NULL), kTfLiteError);
@@ -198,7 +198,7 @@ static void count_free(void* data, void* ptr, size_t bytes, size_t alignment) {
   free(ptr);
 }
 
-static void allocators_see_balanced_sizes_and_shrink(void** state) {
+static void allocators_receive_balanced_sizes_and_shrink(void** state) {
   (void)state;
   for (int with_reallocate = 0; with_reallocate < 2; ++with_reallocate) {
     struct counter counter = {0, 0, 0, 0};
@@ -349,7 +349,7 @@ static void reset_stores_all_arguments_and_keeps_the_delegate(void** state) {
   TfLiteTensorFree(&tensor);
 }
 
-static void copy_wants_equal_sizes_and_takes_shape_and_bytes(void** state) {
+static void copy_requires_equal_sizes_and_copies_shape_and_bytes(void** state) {
   (void)state;
   const int dims[] = {2, 2};
   TfLiteTensor from = dynamic_tensor(kTfLiteInt8), to = dynamic_tensor(kTfLiteUInt8);
@@ -432,7 +432,7 @@ static void small_constants_are_right(void** state) {
   assert_int_equal(TfLiteSchemaVersion(), 3);
 }
 
-static void tensor_accessors_survive_null_and_bad_sizes(void** state) {
+static void tensor_accessors_accept_null_and_bad_sizes(void** state) {
   (void)state;
   const int dims[] = {4, 5};
   TfLiteTensor tensor = dynamic_tensor(kTfLiteInt8);
@@ -509,14 +509,14 @@ static void strings_are_packed_as_count_offsets_bytes(void** state) {
   TfLiteTensorFree(&tensor);
 }
 
-static void strings_that_lie_are_refused(void** state) {
+static void inconsistent_strings_are_refused(void** state) {
   (void)state;
-  static const int32_t lies[][4] = {{1, 12, 400, 0},      {1, -4, 16, 0},  {1, 16, 12, 0},
-                                    {1000000, 12, 16, 0}, {-1, 12, 16, 0}, {3, 16, 16, 16}};
-  for (int i = 0; i < COUNT(lies); ++i) {
+  static const int32_t inconsistent[][4] = {{1, 12, 400, 0},      {1, -4, 16, 0},  {1, 16, 12, 0},
+                                            {1000000, 12, 16, 0}, {-1, 12, 16, 0}, {3, 16, 16, 16}};
+  for (int i = 0; i < COUNT(inconsistent); ++i) {
     TfLiteTensor tensor = dynamic_tensor(kTfLiteString);
-    tensor.data.raw = (char*)lies[i];
-    tensor.bytes = sizeof lies[i];
+    tensor.data.raw = (char*)inconsistent[i];
+    tensor.bytes = sizeof inconsistent[i];
     const TfLiteOpaqueTensor* opaque = (const TfLiteOpaqueTensor*)&tensor;
     const char* text;
     int length;
@@ -691,7 +691,7 @@ static void opaque_contexts_forward_to_the_function_pointers(void** state) {
   TfLiteTensorFree(&tensors[0]);
 }
 
-static void foreign_contexts_are_not_mistaken_for_ours(void** state) {
+static void foreign_contexts_are_recognised(void** state) {
   (void)state;
   TfLiteContext context = fake_context();
   context.impl_ = &context;
@@ -720,7 +720,7 @@ static void type_sizes_are_unpacked(void** state) {
   }
 }
 
-static void builders_make_tensors_of_three_kinds_only(void** state) {
+static void builders_create_tensors_of_three_kinds_only(void** state) {
   (void)state;
   TfLiteContext context = fake_context();
   TfLiteOpaqueContext* opaque = (TfLiteOpaqueContext*)&context;
@@ -756,7 +756,7 @@ static void builders_make_tensors_of_three_kinds_only(void** state) {
   TfLiteOpaqueTensorBuilderDelete(NULL);
 }
 
-static void opaque_tensors_answer_like_plain_ones(void** state) {
+static void opaque_tensor_accessors_equal_plain_fields(void** state) {
   (void)state;
   const int dims[] = {1, 3}, signature[] = {-1, 3};
   TfLiteTensor tensor = dynamic_tensor(kTfLiteUInt8);
@@ -827,7 +827,7 @@ void TfLiteRegistrationExternalSetInit(TfLiteOperator*,
                                        void* (*)(TfLiteOpaqueContext*, const char*, size_t));
 TfLiteOperator* TfLiteOperatorCreateWithData(TfLiteBuiltinOperator, const char*, int, void*);
 
-static void operators_have_the_layout_that_plug_ins_look_into(void** state) {
+static void operators_have_the_layout_that_plug_ins_access(void** state) {
   (void)state;
   int data = 0;
   TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "My", 3, &data);
@@ -858,7 +858,7 @@ static void operators_have_the_layout_that_plug_ins_look_into(void** state) {
   assert_null(TfLiteOperatorGetUserData(NULL));
 }
 
-static void old_names_serve_old_programs(void** state) {
+static void old_names_work_in_old_programs(void** state) {
   (void)state;
   TfLiteOperator* op = TfLiteRegistrationExternalCreate(kTfLiteBuiltinDelegate, "Old", 2);
   TfLiteRegistrationExternalSetInit(op, init_probe);
@@ -939,7 +939,7 @@ static void xnnpack_and_nnapi_claim_no_node(void** state) {
   TfLiteNnapiDelegateDelete(NULL);
 }
 
-static void external_delegate_options_take_256_pairs(void** state) {
+static void external_delegate_options_hold_256_pairs(void** state) {
   (void)state;
   TfLiteExternalDelegateOptions options = TfLiteExternalDelegateOptionsDefault("/lib.so");
   assert_string_equal(options.lib_path, "/lib.so");
@@ -953,7 +953,7 @@ static void external_delegate_options_take_256_pairs(void** state) {
   TfLiteExternalDelegateDelete(NULL);
 }
 
-static void holders_give_back_what_they_got(void** state) {
+static void holders_return_the_stored_objects(void** state) {
   (void)state;
   int object = 0;
   TfLiteBackendBuffer* buffer = TfLiteBackendBufferCreate();
@@ -1031,7 +1031,7 @@ static TfLiteStatus ensure_ok(TfLiteContext* context, TfLiteStatus status) {
   return kTfLiteOk;
 }
 
-static TfLiteStatus ensure_ok_or_say(TfLiteContext* context, TfLiteStatus status) {
+static TfLiteStatus ensure_ok_with_message(TfLiteContext* context, TfLiteStatus status) {
   TF_LITE_ENSURE_OK(context, status, "no %s, code %d", "device", 7);
   return kTfLiteOk;
 }
@@ -1045,13 +1045,14 @@ static void ensure_ok_is_silent_without_a_message(void** state) {
   report_count = 0;
   assert_int_equal(ensure_ok(&context, kTfLiteOk), kTfLiteOk);
   assert_int_equal(ensure_ok(&context, kTfLiteDelegateError), kTfLiteDelegateError);
-  assert_int_equal(ensure_ok_or_say(&context, kTfLiteOk), kTfLiteOk);
+  assert_int_equal(ensure_ok_with_message(&context, kTfLiteOk), kTfLiteOk);
   assert_int_equal(report_count, 0);
-  assert_int_equal(ensure_ok_or_say(&context, kTfLiteApplicationError), kTfLiteApplicationError);
+  assert_int_equal(ensure_ok_with_message(&context, kTfLiteApplicationError),
+                   kTfLiteApplicationError);
   assert_int_equal(report_count, 1);
   assert_non_null(strstr(last_report, "abi_common_test.c:"));
   assert_non_null(strstr(last_report, ": no device, code 7"));
-  assert_int_equal(ensure_ok_or_say(NULL, kTfLiteError), kTfLiteError);
+  assert_int_equal(ensure_ok_with_message(NULL, kTfLiteError), kTfLiteError);
   assert_int_equal(report_count, 1);
 }
 
@@ -1061,32 +1062,32 @@ int main(void) {
       cmocka_unit_test(arrays_compare_by_elements),
       cmocka_unit_test(array_copies_are_independent),
       cmocka_unit_test(type_names_are_those_of_the_table),
-      cmocka_unit_test(resize_keeps_or_drops_contents_and_never_gives_memory_back),
-      cmocka_unit_test(resize_refuses_what_cannot_be_and_keeps_the_block),
-      cmocka_unit_test(allocators_see_balanced_sizes_and_shrink),
+      cmocka_unit_test(resize_keeps_or_drops_contents_and_never_shrinks_memory),
+      cmocka_unit_test(resize_refuses_invalid_sizes_and_keeps_the_block),
+      cmocka_unit_test(allocators_receive_balanced_sizes_and_shrink),
       cmocka_unit_test(quantisation_is_freed_by_its_kind_and_reset),
       cmocka_unit_test(clone_shares_nothing_that_a_tensor_owns),
       cmocka_unit_test(clone_shares_constant_and_arena_memory),
       cmocka_unit_test(reset_stores_all_arguments_and_keeps_the_delegate),
-      cmocka_unit_test(copy_wants_equal_sizes_and_takes_shape_and_bytes),
+      cmocka_unit_test(copy_requires_equal_sizes_and_copies_shape_and_bytes),
       cmocka_unit_test(dims_signature_falls_back_to_dims),
       cmocka_unit_test(stability_follows_the_allocation_type),
       cmocka_unit_test(small_constants_are_right),
-      cmocka_unit_test(tensor_accessors_survive_null_and_bad_sizes),
+      cmocka_unit_test(tensor_accessors_accept_null_and_bad_sizes),
       cmocka_unit_test(strings_are_packed_as_count_offsets_bytes),
-      cmocka_unit_test(strings_that_lie_are_refused),
+      cmocka_unit_test(inconsistent_strings_are_refused),
       cmocka_unit_test(nodes_are_read_with_bounds),
       cmocka_unit_test(opaque_contexts_forward_to_the_function_pointers),
-      cmocka_unit_test(foreign_contexts_are_not_mistaken_for_ours),
+      cmocka_unit_test(foreign_contexts_are_recognised),
       cmocka_unit_test(type_sizes_are_unpacked),
-      cmocka_unit_test(builders_make_tensors_of_three_kinds_only),
-      cmocka_unit_test(opaque_tensors_answer_like_plain_ones),
-      cmocka_unit_test(operators_have_the_layout_that_plug_ins_look_into),
-      cmocka_unit_test(old_names_serve_old_programs),
+      cmocka_unit_test(builders_create_tensors_of_three_kinds_only),
+      cmocka_unit_test(opaque_tensor_accessors_equal_plain_fields),
+      cmocka_unit_test(operators_have_the_layout_that_plug_ins_access),
+      cmocka_unit_test(old_names_work_in_old_programs),
       cmocka_unit_test(opaque_delegates_copy_their_builder),
       cmocka_unit_test(xnnpack_and_nnapi_claim_no_node),
-      cmocka_unit_test(external_delegate_options_take_256_pairs),
-      cmocka_unit_test(holders_give_back_what_they_got),
+      cmocka_unit_test(external_delegate_options_hold_256_pairs),
+      cmocka_unit_test(holders_return_the_stored_objects),
       cmocka_unit_test(attribute_maps_keep_values_by_their_type),
       cmocka_unit_test(ensure_ok_is_silent_without_a_message),
   };

@@ -79,7 +79,7 @@ const AbiCase kCases[] = {
          EXPECT_THAT(t.Values<int8_t>(variable), Each(type == kTfLiteInt8 ? 7 : 0));
        }
      }},
-    {"3.5d", "a reset leaves a variable in a client's memory alone",
+    {"3.5d", "a reset does not write a variable in client memory",
      [] {
        ClientMemory memory;
        memset(memory.bytes, 0x11, sizeof memory.bytes);
@@ -92,7 +92,7 @@ const AbiCase kCases[] = {
      }},
 
     // ---- Fallback to the CPU ----
-    {"3.5g2", "fallback lays the memory out anew and keeps the client's inputs",
+    {"3.5g2", "fallback allocates the memory again and keeps the client's inputs",
      [] {
        ProgrammedDelegate delegate(ClaimingBody({0, 1, 2}));
        delegate.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteError; };
@@ -103,7 +103,7 @@ const AbiCase kCases[] = {
        EXPECT_THAT(t.Values<float>(t.Tensor(0)), ElementsAre(1, 1, 1, 1));
        EXPECT_THAT(t.Get<float>(0), ElementsAre(3, 8, -1, 1.25f));
      }},
-    {"3.5h", "fallback repeats on the CPU what the client cancelled",
+    {"3.5h", "fallback repeats a cancelled inference on the CPU",
      [] {
        TfLiteInterpreter* running = nullptr;
        ProgrammedDelegate delegate(ClaimingBody({0}));
@@ -136,7 +136,7 @@ const AbiCase kCases[] = {
      }},
 
     // ---- Buffer handles ----
-    {"3.5m", "a handle stays where its delegate has no function to free it",
+    {"3.5m", "a handle stays if its delegate has no function to free it",
      [] {
        Scripted delegate({0});
        delegate->base.FreeBufferHandle = nullptr;
@@ -162,17 +162,17 @@ const AbiCase kCases[] = {
      }},
     {"3.5o", "a tensor without a handle has -1 and no delegate",
      [] {
-       Scripted somebody({});
+       Scripted other_delegate({});
        TestInterpreter t(Chain(2));
        TfLiteBufferHandle handle = 99;
-       TfLiteOpaqueDelegate* owner = somebody.get();
+       TfLiteOpaqueDelegate* owner = other_delegate.get();
        EXPECT_EQ(TfLiteInterpreterGetBufferHandle(t.get(), 0, &handle, &owner), kTfLiteOk);
        EXPECT_EQ(handle, -1);
        EXPECT_EQ(owner, nullptr);
      }},
 
     // ---- Custom allocations ----
-    {"3.5q", "a flag takes memory that is not aligned",
+    {"3.5q", "a flag allows unaligned memory",
      [] {
        ClientMemory memory;
        TestInterpreter t(Chain(2));
@@ -195,7 +195,7 @@ const AbiCase kCases[] = {
          EXPECT_EQ(t.Get<float>(0)[0], first + 1);
        }
      }},
-    {"3.5u", "any tensor may have a client's memory, inner ones and outputs too",
+    {"3.5u", "any tensor may have client memory, also intermediate ones and outputs",
      [] {
        ClientMemory memory;
        TestInterpreter t(Chain(2));

@@ -63,7 +63,7 @@ const AbiCase kCases[] = {
        TestInterpreter t(SixLogNodes(), log.Configure());
        EXPECT_EQ(inits, "a0 a1 a2 b0 b1 b2 ");
      }},
-    {"3.3-del", "deletion frees user data in node order, also of nodes a delegate has taken",
+    {"3.3-del", "deletion frees user data in node order, also of delegated nodes",
      [] {
        std::string frees;
        ProgrammedOperator log("Log");
@@ -82,7 +82,7 @@ const AbiCase kCases[] = {
        }
        EXPECT_EQ(frees, "a0 a1 a2 delegate b0 b1 b2 delegate ");
      }},
-    {"3.3-idx", "the arrays of tensor indices stay where they are until deletion",
+    {"3.3-idx", "the arrays of tensor indices keep their addresses until deletion",
      [] {
        Scripted delegate({0});
        TestInterpreter t(Chain(2));
@@ -136,7 +136,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(TfLiteTensorCopyToBuffer(input, values, sizeof values), kTfLiteError);
        EXPECT_THAT(values, ElementsAre(7, 7, 7, 7));
      }},
-    {"3.3-cp3", "a copy into a tensor leaves its stale bit and its buffer handle alone",
+    {"3.3-cp3", "a copy into a tensor keeps its stale bit and its buffer handle",
      [] {
        TestInterpreter t(Chain(1));
        ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();

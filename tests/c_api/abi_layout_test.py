@@ -121,7 +121,7 @@ class AbiLayoutTest(unittest.TestCase):
                     done = compile_program(compiler, language, program(language))
                     self.assertEqual(done.returncode, 0, done.stderr[:4000])
 
-    def test_a_wrong_number_or_signature_is_noticed(self):
+    def test_wrong_numbers_and_signatures_are_detected(self):
         for language in LANGUAGES:
             for expression in ('sizeof(TfLiteTensor)', 'offsetof(TfLiteNode, delegate)',
                                '(unsigned long long)(kTfLiteBuiltinStablehloCase)'):

@@ -81,7 +81,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteApplicationError);
        EXPECT_EQ(Count(t.log(), "static-sized tensors"), 1) << t.log();
      }},
-    {"5.3-6b", "where the CPU cannot run a subgraph either, its status is returned and others stay",
+    {"5.3-6b", "if the CPU cannot run a subgraph either, its status is returned and others stay",
      [] {
        int calls = 0, frees = 0;
        ProgrammedDelegate delegate(
@@ -107,7 +107,7 @@ const AbiCase kCases[] = {
      }},
 
     // ---- Allocation ----
-    {"5.5-3", "tensors lie at multiples of 64 bytes",
+    {"5.5-3", "tensors are aligned to 64 bytes",
      [] {
        Scripted delegate({1});
        TestInterpreter t(Chain(3));
@@ -136,7 +136,7 @@ const AbiCase kCases[] = {
      }},
 
     // ---- Undo and redo ----
-    {"5.6-d", "a dynamic delegate stays over a resize and is prepared again",
+    {"5.6-d", "a dynamic delegate persists over a resize and is prepared again",
      [] {
        Scripted delegate({1}, kDynamic);
        TestInterpreter t(Chain(3));

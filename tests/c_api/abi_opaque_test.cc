@@ -123,7 +123,7 @@ const AbiCase kCases[] = {
          EXPECT_EQ(count, 0);
        });
      }},
-    {"3.10g", "another subgraph can be acquired and released, one that is not there cannot",
+    {"3.10g", "another subgraph can be acquired and released, a missing one cannot",
      [] {
        InPrepare(TwoSubgraphs(), [](TfLiteOpaqueContext* context) {
          TfLiteOpaqueContext* other = nullptr;
@@ -147,7 +147,7 @@ const AbiCase kCases[] = {
          EXPECT_EQ(mark(context, 1), kTfLiteOk);
        });
      }},
-    {"3.10i", "where a node's options lie in the file is an error for a model in memory",
+    {"3.10i", "the file offset of a node's options is an error for a model in memory",
      [] {
        InPrepare(CustomNode("Custom"), [](TfLiteOpaqueContext* context) {
          TfLiteOpaqueNode* node = nullptr;

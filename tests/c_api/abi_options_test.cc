@@ -66,9 +66,9 @@ const AbiCase kCases[] = {
      }},
     {"3.2h", "no threads mean one thread",
      [] { EXPECT_EQ(ThreadsRecommendedToDelegate(Threads(0)), 1); }},
-    {"3.2i", "the context recommends -1 threads where none were set",
+    {"3.2i", "the context recommends -1 threads if none were set",
      [] { EXPECT_EQ(ThreadsRecommendedToDelegate({}), -1); }},
-    {"3.2j", "a null delegate is taken and makes creation fail",
+    {"3.2j", "a null delegate is accepted and makes creation fail",
      [] {
        TestInterpreter t(Chain(1), [](TfLiteInterpreterOptions* options) {
          TfLiteInterpreterOptionsAddDelegate(options, nullptr);
@@ -108,7 +108,7 @@ const AbiCase kCases[] = {
        TfLiteInterpreterOptionsDelete(copy);
        TfLiteModelDelete(model);
      }},
-    {"3.2m", "an added operator is a custom one whatever its builtin code",
+    {"3.2m", "an added operator is a custom one for any builtin code",
      [] {
        TfLiteOperator* op = OperatorWithAWrongCode();
        {
@@ -122,7 +122,7 @@ const AbiCase kCases[] = {
        }
        TfLiteOperatorDelete(op);
      }},
-    {"3.2n", "an added operator is ignored where a resolver callback is set",
+    {"3.2n", "an added operator is ignored if a resolver callback is set",
      [] {
        TfLiteOperator* op = OperatorWithAWrongCode();
        TestInterpreter t(CustomNode("Mine", 3), [op](TfLiteInterpreterOptions* options) {

@@ -30,12 +30,12 @@ struct NodeOf {
   TfLiteRegistration* registration = nullptr;
 };
 
-// Applies a delegate that claims nodes 0 and 1 of three and then calls `look` for the delegate's
-// node: node 3, whose output is tensor 3.
-void AfterClaiming(void (*look)(TfLiteContext*, TfLiteDelegate*, const NodeOf&)) {
-  ProgrammedDelegate delegate([look](TfLiteContext* context, TfLiteDelegate* self) {
+// Applies a delegate that claims nodes 0 and 1 of three and then calls `check_claim` for the
+// delegate's node: node 3, whose output is tensor 3.
+void AfterClaiming(void (*check_claim)(TfLiteContext*, TfLiteDelegate*, const NodeOf&)) {
+  ProgrammedDelegate delegate([check_claim](TfLiteContext* context, TfLiteDelegate* self) {
     const TfLiteStatus status = ClaimNodes(context, self, {0, 1});
-    look(context, self, NodeOf(context, 3));
+    check_claim(context, self, NodeOf(context, 3));
     return status;
   });
   TestInterpreter t(Chain(3));
@@ -80,7 +80,7 @@ const AbiCase kCases[] = {
        ASSERT_EQ(Apply(&t, &delegate.base), kTfLiteOk) << t.log();
        EXPECT_THAT(plans, ElementsAre(ElementsAre(0), ElementsAre(0, 5, 2)));
      }},
-    {"4.3b", "nodes of earlier delegates have code 51 and nodes they took can be fetched",
+    {"4.3b", "nodes of earlier delegates have code 51 and nodes they claimed can be fetched",
      [] {
        ProgrammedDelegate earlier(ClaimingBody({0}));
        ProgrammedDelegate later([](TfLiteContext* context, TfLiteDelegate*) {
@@ -115,7 +115,7 @@ const AbiCase kCases[] = {
          EXPECT_STREQ(made.registration->custom_name, "Programmed");
        });
      }},
-    {"4.6b", "a delegate's node and its outputs carry the delegate and no handle",
+    {"4.6b", "a delegate's node and its outputs have the delegate and no handle",
      [] {
        AfterClaiming([](TfLiteContext* context, TfLiteDelegate* self, const NodeOf& made) {
          EXPECT_EQ(made.node->delegate, self);
@@ -146,7 +146,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(Apply(&t, opaque.delegate), kTfLiteDelegateError);
        EXPECT_EQ(replaced, kTfLiteDelegateError);
      }},
-    {"4.6e", "of an opaque delegate's operators of one name and version the first one serves all",
+    {"4.6e", "the first operator of a name and version is used for all nodes of an opaque delegate",
      [] {
        int first = 0, second = 0, unused = 0;
        ProgrammedOpaque opaque([&](TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* self) {

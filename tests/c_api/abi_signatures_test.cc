@@ -63,7 +63,7 @@ const AbiCase kCases[] = {
        TestInterpreter t(TwoSignatures());
        EXPECT_EQ(RunnerOf(t, "unknown"), nullptr);
      }},
-    {"3.4c", "each call makes a new runner",
+    {"3.4c", "each call creates a new runner",
      [] {
        TestInterpreter t(TwoSignatures());
        const Runner first = RunnerOf(t, "sum"), second = RunnerOf(t, "sum");
@@ -71,7 +71,7 @@ const AbiCase kCases[] = {
        EXPECT_NE(second, nullptr);
        EXPECT_NE(first, second);
      }},
-    {"3.4e", "runners of one key share tensors, which are there before allocation",
+    {"3.4e", "runners of one key share tensors, which exist before allocation",
      [] {
        TestInterpreter t(TwoSignatures());
        const Runner first = RunnerOf(t, "sum"), second = RunnerOf(t, "sum");
@@ -120,7 +120,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(TfLiteSignatureRunnerGetOutputCount(sum.get()), 1u);
        EXPECT_EQ(TfLiteSignatureRunnerGetInputCount(main.get()), 1u);
      }},
-    {"3.4l", "Cancel is an error where cancellation was not enabled",
+    {"3.4l", "Cancel is an error if cancellation was not enabled",
      [] {
        TestInterpreter without(TwoSignatures());
        EXPECT_EQ(TfLiteSignatureRunnerCancel(RunnerOf(without, "sum").get()), kTfLiteError);
@@ -145,7 +145,7 @@ const AbiCase kCases[] = {
        EXPECT_EQ(TfLiteSignatureRunnerGetInputTensor(runner.get(), "input0"), t.Tensor(0));
        EXPECT_EQ(TfLiteSignatureRunnerGetOutputTensor(runner.get(), "output0"), t.Tensor(1));
      }},
-    {"3.4p", "a null key gives null and a message where no signature uses subgraph 0",
+    {"3.4p", "a null key gives null and a message if no signature uses subgraph 0",
      [] {
        ModelBuilder m;
        AddChain(&m, 1);
@@ -166,7 +166,7 @@ const AbiCase kCases[] = {
        }
        runner.reset();
      }},
-    {"3.4r", "stale outputs are copied back even where the interpreter may leave them",
+    {"3.4r", "stale outputs are copied back even if the interpreter may leave them",
      [] {
        Scripted delegate({0, 1});
        delegate->outputs_on_device = true;

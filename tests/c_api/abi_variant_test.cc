@@ -38,7 +38,7 @@ int ValueOf(const TfLiteTensor& tensor) {
   return static_cast<Box*>(static_cast<VariantData*>(tensor.data.data))->value;
 }
 
-TEST(VariantTensor, CloneIsAnObjectOfItsOwn) {
+TEST(VariantTensor, CloneIsAnIndependentObject) {
   TfLiteTensor tensor = VariantTensor(new Box(4));
   TfLiteTensor clone = TfLiteTensorClone(tensor);
   EXPECT_EQ(alive, 2);
@@ -50,7 +50,7 @@ TEST(VariantTensor, CloneIsAnObjectOfItsOwn) {
   EXPECT_EQ(clone.data.data, nullptr);
 }
 
-TEST(VariantTensor, CopyReusesTheObjectOrMakesOne) {
+TEST(VariantTensor, CopyReusesOrCreatesTheObject) {
   TfLiteTensor from = VariantTensor(new Box(5));
   TfLiteTensor to = VariantTensor(new Box(6));
   void* const object = to.data.data;

@@ -211,7 +211,7 @@ void SweepDigits(const char* file, DeputyPrecision precision) {
     TfLiteModel* model = nullptr;
     TfLiteInterpreterOptions* options = nullptr;
     TfLiteInterpreter* interpreter = nullptr;
-    std::vector<int8_t> answer;
+    std::vector<int8_t> result_bytes;
     bool ok =
         life->Step([&] { return (model = TfLiteModelCreateFromFile(path.c_str())) != nullptr; });
     ok = ok && life->Step([&] { return (options = TfLiteInterpreterOptionsCreate()) != nullptr; });
@@ -240,11 +240,11 @@ void SweepDigits(const char* file, DeputyPrecision precision) {
   });
 }
 
-TEST(AllocationFailure, int8_digits_model_survives_every_refusal) {
+TEST(AllocationFailure, int8_digits_model_survives_every_failure) {
   SweepDigits("examples/digits/digits_int8.tflite", kDeputyPrecisionFloat32);
 }
 
-TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_refusal) {
+TEST(AllocationFailure, digits_model_in_bfloat16_survives_every_failure) {
   SweepDigits("examples/digits/digits_float.tflite", kDeputyPrecisionBfloat16);
 }
 
@@ -266,7 +266,7 @@ std::vector<uint8_t> HalfLayer() {
 
 // Two interpreters share values computed from constants; the second one is created after the first
 // is deleted.
-TEST(AllocationFailure, shared_constants_survive_every_refusal) {
+TEST(AllocationFailure, shared_constants_survive_every_failure) {
   const std::vector<uint8_t> bytes = HalfLayer();
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {
     TfLiteModel* model = nullptr;
@@ -414,7 +414,7 @@ std::vector<uint8_t> OneAttention() {
   return m.Finish();
 }
 
-TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
+TEST(AllocationFailure, row_groups_survive_every_failure) {
   const std::vector<uint8_t> bytes = OneAttention();
   int fused_life_cycles = 0;
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {
@@ -453,16 +453,16 @@ TEST(AllocationFailure, nodes_that_run_by_rows_survive_every_refusal) {
   EXPECT_GT(fused_life_cycles, 30);
 }
 
-TEST(AllocationFailure, nodes_that_run_as_a_step_survive_every_refusal) {
+TEST(AllocationFailure, fusion_groups_survive_every_failure) {
   SweepSteps(OneStep(), {2, 1}, 2, [](float x) { return std::max(0.0f, 2 * x - 1) + x; });
 }
 
-TEST(AllocationFailure, plans_for_two_shapes_survive_every_refusal) {
+TEST(AllocationFailure, plans_for_two_shapes_survive_every_failure) {
   SweepSteps(
       OneStep(), {2, 1, 2, 1}, 2, [](float x) { return std::max(0.0f, 2 * x - 1) + x; }, 2);
 }
 
-TEST(AllocationFailure, layers_in_strips_survive_every_refusal) {
+TEST(AllocationFailure, layers_in_strips_survive_every_failure) {
   // With a second-level cache of this size the layers run in strips: a strip of one row takes 48
   // bytes, the intermediate values take 144.
   deputy::OverrideSecondLevelCache(48);
@@ -492,7 +492,7 @@ std::vector<uint8_t> TwoSignatures() {
   return m.Finish();
 }
 
-TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_refusal) {
+TEST(AllocationFailure, signatures_of_two_subgraphs_survive_every_failure) {
   const std::vector<uint8_t> bytes = TwoSignatures();
   const float four[] = {1, 2, 3, 4};
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {
@@ -628,9 +628,9 @@ void SweepDelegate(DeputyDelegatePolicy policy) {
   });
 }
 
-TEST(AllocationFailure, delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyTfLite); }
+TEST(AllocationFailure, delegates_survive_every_failure) { SweepDelegate(kDeputyPolicyTfLite); }
 
-TEST(AllocationFailure, hot_delegates_survive_every_refusal) { SweepDelegate(kDeputyPolicyHot); }
+TEST(AllocationFailure, hot_delegates_survive_every_failure) { SweepDelegate(kDeputyPolicyHot); }
 
 // ---- With a plug-in that allocates --------------------------------------------------------------
 
@@ -687,13 +687,9 @@ void SweepPlugin(const char* library) {
   DeputyPluginRelease(plugin);
 }
 
-TEST(AllocationFailure, the_npu_stub_survives_every_refusal) {
-  SweepPlugin("libdeputy_npu_stub.so");
-}
+TEST(AllocationFailure, npu_stub_survives_every_failure) { SweepPlugin("libdeputy_npu_stub.so"); }
 
-TEST(AllocationFailure, the_cpu_delegate_survives_every_refusal) {
-  SweepPlugin("libdeputy_cpu.so");
-}
+TEST(AllocationFailure, cpu_delegate_survives_every_failure) { SweepPlugin("libdeputy_cpu.so"); }
 
 }  // namespace
 

@@ -124,7 +124,7 @@ TEST_F(CustomOp, added_operator_runs) {
   TfLiteOperatorDelete(op);
 }
 
-TEST_F(CustomOp, operator_with_data_gets_its_data_and_wins_over_the_plain_functions) {
+TEST_F(CustomOp, functions_with_data_override_the_plain_functions) {
   TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
   TfLiteOperatorSetInvoke(op, &RecordOpaqueInvoke);
   TfLiteOperatorSetInitWithData(op, &RecordDataInit);
@@ -141,26 +141,26 @@ TfLiteRegistration g_registration;
 TfLiteOperator* g_operator;
 int g_user_data;
 
-bool IsOurs(const char* name) { return std::string(name) == "AddOption"; }
+bool IsClientsOperator(const char* name) { return std::string(name) == "AddOption"; }
 const TfLiteRegistration* FindCustom(void* user_data, const char* name, int) {
   if (user_data == &g_user_data) ++g_user_data;
-  return IsOurs(name) ? &g_registration : nullptr;
+  return IsClientsOperator(name) ? &g_registration : nullptr;
 }
 const TfLiteRegistration_V1* FindCustomV1(void*, const char* name, int) {
-  return IsOurs(name) ? RecordRegistrationV1() : nullptr;
+  return IsClientsOperator(name) ? RecordRegistrationV1() : nullptr;
 }
 const TfLiteRegistration_V2* FindCustomV2(void*, const char* name, int) {
-  return IsOurs(name) ? RecordRegistrationV2() : nullptr;
+  return IsClientsOperator(name) ? RecordRegistrationV2() : nullptr;
 }
 const TfLiteRegistration_V3* FindCustomV3(void*, const char* name, int) {
-  return IsOurs(name) ? RecordRegistrationV3() : nullptr;
+  return IsClientsOperator(name) ? RecordRegistrationV3() : nullptr;
 }
 const TfLiteOperator* FindCustomExternal(void*, const char* name, int) {
-  return IsOurs(name) ? g_operator : nullptr;
+  return IsClientsOperator(name) ? g_operator : nullptr;
 }
 const TfLiteOperator* FindNoOperator(void*, const char*, int) { return nullptr; }
 
-TEST_F(CustomOp, resolver_callback_gets_its_user_data_and_is_asked) {
+TEST_F(CustomOp, resolver_callback_is_called_with_its_user_data) {
   g_registration = RecordRegistration();
   g_registration.builtin_code = kTfLiteBuiltinCustom;
   g_registration.custom_name = "AddOption";
@@ -170,20 +170,20 @@ TEST_F(CustomOp, resolver_callback_gets_its_user_data_and_is_asked) {
   EXPECT_GT(g_user_data, 0);
 }
 
-TEST_F(CustomOp, registrations_of_64_bytes_are_read_no_further) {
+TEST_F(CustomOp, registrations_of_64_bytes_are_not_read_past_their_end) {
   TfLiteInterpreterOptionsSetOpResolverV1(options_, nullptr, &FindCustomV1, nullptr);
   ExpectRuns(kPlainCalls);
 }
-TEST_F(CustomOp, registrations_of_72_bytes_are_read_no_further) {
+TEST_F(CustomOp, registrations_of_72_bytes_are_not_read_past_their_end) {
   TfLiteInterpreterOptionsSetOpResolverV2(options_, nullptr, &FindCustomV2, nullptr);
   ExpectRuns(kPlainCalls);
 }
-TEST_F(CustomOp, registrations_of_80_bytes_are_read_no_further) {
+TEST_F(CustomOp, registrations_of_80_bytes_are_not_read_past_their_end) {
   TfLiteInterpreterOptionsSetOpResolverV3(options_, nullptr, &FindCustomV3, nullptr);
   ExpectRuns(kPlainCalls);
 }
 
-TEST_F(CustomOp, operator_callbacks_serve_operators_with_data_only) {
+TEST_F(CustomOp, operator_callbacks_return_operators_with_data_only) {
   // Upstream ignores operators with user data that a callback returns (abi.md F); Deputy treats
   // them as any other kernel.
   g_operator = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);
@@ -212,7 +212,7 @@ TEST_F(CustomOp, each_setter_clears_the_callbacks_before_it) {
   EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{2, 4, 6}));
 }
 
-TEST_F(CustomOp, client_kernel_wins_over_the_builtin_one) {
+TEST_F(CustomOp, client_kernel_overrides_the_builtin_kernel) {
   TfLiteRegistration registration = RecordRegistration();
   registration.init = nullptr;
   registration.free = nullptr;
@@ -225,7 +225,7 @@ TEST_F(CustomOp, client_kernel_wins_over_the_builtin_one) {
   EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{-1, -1, -1}));
 }
 
-TEST_F(CustomOp, selected_ops_know_only_what_was_added) {
+TEST_F(CustomOp, selected_ops_contain_only_added_operators) {
   bytes_ = AddModel();
   model_ = TfLiteModelCreate(bytes_.data(), bytes_.size());
   EXPECT_EQ(TfLiteInterpreterCreateWithSelectedOps(model_, options_), nullptr);
@@ -257,7 +257,7 @@ TEST_F(CustomOp, failing_init_refuses_creation) {
   EXPECT_STREQ(RecordedCalls(), "");
 }
 
-TEST_F(CustomOp, null_user_data_is_seen_by_prepare_and_never_freed) {
+TEST_F(CustomOp, null_user_data_reaches_prepare_and_is_never_freed) {
   static bool saw_null;
   saw_null = false;
   TfLiteRegistration registration = RecordRegistration();
@@ -275,35 +275,35 @@ TEST_F(CustomOp, null_user_data_is_seen_by_prepare_and_never_freed) {
   EXPECT_STREQ(RecordedCalls(), "prepare ");
 }
 
-TEST_F(CustomOp, prepare_status_is_passed_through_and_the_graph_recovers) {
-  static TfLiteStatus answer;
-  answer = kTfLiteApplicationError;
+TEST_F(CustomOp, prepare_status_is_returned_and_the_graph_recovers) {
+  static TfLiteStatus status_of_prepare;
+  status_of_prepare = kTfLiteApplicationError;
   TfLiteRegistration registration = RecordRegistration();
   registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
-    return answer == kTfLiteOk ? RecordPrepare(context, node) : answer;
+    return status_of_prepare == kTfLiteOk ? RecordPrepare(context, node) : status_of_prepare;
   };
   TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
   ASSERT_TRUE(Open(CustomModel()));
   EXPECT_EQ(TfLiteInterpreterAllocateTensors(interpreter_), kTfLiteApplicationError);
   EXPECT_EQ(log_, "Node number 0 (AddOption) failed to prepare.\n");
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteError);
-  answer = kTfLiteOk;
+  status_of_prepare = kTfLiteOk;
   EXPECT_EQ(Run({1, 2, 3}), (std::vector<float>{8, 9, 10}));
 }
 
-TEST_F(CustomOp, failing_invoke_is_an_error_whatever_its_status_but_cancelled) {
-  static TfLiteStatus answer;
+TEST_F(CustomOp, invoke_failures_return_error_unless_cancelled) {
+  static TfLiteStatus status_of_prepare;
   TfLiteRegistration registration = RecordRegistration();
-  registration.invoke = [](TfLiteContext*, TfLiteNode*) { return answer; };
+  registration.invoke = [](TfLiteContext*, TfLiteNode*) { return status_of_prepare; };
   TfLiteInterpreterOptionsAddCustomOp(options_, "AddOption", &registration, 1, 1);
   ASSERT_TRUE(Open(CustomModel()));
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(interpreter_), kTfLiteOk);
-  answer = kTfLiteApplicationError;
+  status_of_prepare = kTfLiteApplicationError;
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteError);
   EXPECT_EQ(log_, "Node number 0 (AddOption) failed to invoke.\n");
-  answer = kTfLiteCancelled;
+  status_of_prepare = kTfLiteCancelled;
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteCancelled);
-  answer = kTfLiteOk;
+  status_of_prepare = kTfLiteOk;
   EXPECT_EQ(TfLiteInterpreterInvoke(interpreter_), kTfLiteOk);
 }
 
@@ -475,7 +475,7 @@ TEST_F(CustomOp, metadata_is_readable_from_prepare_on_but_not_in_init) {
   Close();
 }
 
-TEST_F(CustomOp, reports_of_a_kernel_reach_clients_as_the_format) {
+TEST_F(CustomOp, kernel_reports_reach_the_client_unformatted) {
   std::string format;
   TfLiteInterpreterOptionsSetErrorReporter(
       options_,

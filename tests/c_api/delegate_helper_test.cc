@@ -174,9 +174,9 @@ TEST(PartitionHelper, equals_brute_force_on_random_graphs_and_masks) {
       if (mask.supported(n) && n >= first) supported.push_back(n);
     }
     const std::vector<NodeSubset> expected = graph.ClaimedSubsets(supported);
-    bool asked = false;
+    bool was_called = false;
     Probe probe([&](TfLiteContext* context) {
-      asked = true;
+      was_called = true;
       DeputyPartitionHelper helper;
       DeputyPartitionHelperInit(&helper, context);
       EXPECT_EQ(DeputyPartitionHelperPartition(&helper, &QueryMask, const_cast<Mask*>(&mask), first,
@@ -202,12 +202,12 @@ TEST(PartitionHelper, equals_brute_force_on_random_graphs_and_masks) {
     });
     TestInterpreter t(graph.model);
     ASSERT_EQ(Modify(&t, &probe.base), kTfLiteOk) << t.log();
-    ASSERT_TRUE(asked);
+    ASSERT_TRUE(was_called);
     if (testing::Test::HasFailure()) FAIL() << "round " << round;
   }
 }
 
-TEST(PartitionHelper, larger_partitions_come_first_and_a_too_small_one_ends_the_list) {
+TEST(PartitionHelper, partitions_are_sorted_by_size_and_small_ones_omitted) {
   // Partitions of 1, 3 and 2 nodes, separated by nodes 1 and 5.
   ModelBuilder m;
   int last = m.AddTensor(kTfLiteFloat32, {1, 4});
@@ -244,7 +244,7 @@ TEST(PartitionHelper, larger_partitions_come_first_and_a_too_small_one_ends_the_
   ASSERT_EQ(Modify(&t, &probe.base), kTfLiteOk) << t.log();
 }
 
-TEST(PartitionHelper, bounds_are_node_indices_and_the_walk_follows_the_plan) {
+TEST(PartitionHelper, bounds_are_node_indices_and_the_order_is_that_of_the_plan) {
   // Nodes: 0: x -> a, 1: a -> b, 2: b -> c, 3: a -> d. After node 1 is claimed the plan is 0 3 4 2.
   ModelBuilder m;
   std::vector<int> tensors;
@@ -318,7 +318,7 @@ struct BrokenContext {
   std::string log;
 };
 
-TEST(PartitionHelper, failures_of_the_context_are_errors_in_words) {
+TEST(PartitionHelper, context_failures_are_reported) {
   BrokenContext broken;
   DeputyPartitionHelper helper;
   DeputyPartitionHelperInit(&helper, &broken.context);
@@ -336,7 +336,7 @@ TEST(PartitionHelper, failures_of_the_context_are_errors_in_words) {
   EXPECT_EQ(helper.plan, nullptr);
 }
 
-TEST(PartitionHelper, int_arrays_are_the_runtimes_own_kind) {
+TEST(PartitionHelper, int_arrays_are_allocated_like_the_runtimes) {
   EXPECT_EQ(DeputyIntArrayCreate(-1), nullptr);
   EXPECT_EQ(DeputyIntArrayCopy(nullptr), nullptr);
   DeputyIntArrayFree(nullptr);
@@ -356,7 +356,7 @@ TEST(PartitionHelper, int_arrays_are_the_runtimes_own_kind) {
 
 // ---- A delegate built on it ---------------------------------------------------------------------
 
-TEST(PartitionHelper, what_is_taken_runs_in_the_delegate_and_equals_the_cpu) {
+TEST(PartitionHelper, claimed_nodes_run_in_the_delegate_and_equal_the_cpu) {
   std::mt19937 random(6);
   for (int round = 0; round < 500; ++round) {
     const RandomGraph graph(&random);
@@ -438,7 +438,7 @@ struct Half : ElementDelegate {
   }
 };
 
-TEST(HalfHelper, takes_the_whole_graph_when_only_dequantize_nodes_are_left) {
+TEST(HalfHelper, claims_the_whole_graph_if_only_dequantize_nodes_remain) {
   Half half;
   TestInterpreter cpu(HalfModel(false)), t(HalfModel(false));
   ASSERT_EQ(Modify(&t, &half.base), kTfLiteOk) << t.log();
@@ -451,7 +451,7 @@ TEST(HalfHelper, takes_the_whole_graph_when_only_dequantize_nodes_are_left) {
   EXPECT_EQ(half.constants_read, 2);
 }
 
-TEST(HalfHelper, leaves_dequantize_nodes_on_the_cpu_when_it_takes_a_part) {
+TEST(HalfHelper, leaves_dequantize_nodes_on_the_cpu_if_it_claims_a_part) {
   Half half;
   TestInterpreter cpu(HalfModel(true)), t(HalfModel(true));
   ASSERT_EQ(Modify(&t, &half.base), kTfLiteOk) << t.log();
@@ -463,7 +463,7 @@ TEST(HalfHelper, leaves_dequantize_nodes_on_the_cpu_when_it_takes_a_part) {
   EXPECT_EQ(half.constants_read, 2);
 }
 
-TEST(HalfHelper, nodes_that_are_not_taken_keep_their_float32_inputs) {
+TEST(HalfHelper, unclaimed_nodes_keep_their_float32_inputs) {
   Half half;
   half.max_partitions = 1;
   TestInterpreter cpu(HalfModel(true)), t(HalfModel(true));
@@ -475,7 +475,7 @@ TEST(HalfHelper, nodes_that_are_not_taken_keep_their_float32_inputs) {
   EXPECT_EQ(NodeInfo(&t, mul).inputs[1], b);
 }
 
-TEST(HalfHelper, predicates_see_the_constants_and_nothing_changes_until_nodes_are_taken) {
+TEST(HalfHelper, predicates_receive_the_constants_and_inputs_change_only_on_a_claim) {
   Probe probe([](TfLiteContext* context) {
     static int halves;
     halves = 0;
@@ -508,7 +508,7 @@ TEST(HalfHelper, predicates_see_the_constants_and_nothing_changes_until_nodes_ar
   EXPECT_EQ(RunOnce(&t), RunOnce(&cpu));
 }
 
-TEST(HalfHelper, a_resize_undoes_the_constants_and_the_next_allocation_takes_them_again) {
+TEST(HalfHelper, resize_restores_the_inputs_and_reallocation_redoes_them) {
   for (const bool with_tanh : {false, true}) {
     Half half;
     TestInterpreter cpu(HalfModel(with_tanh)), t(HalfModel(with_tanh));
@@ -525,7 +525,7 @@ TEST(HalfHelper, a_resize_undoes_the_constants_and_the_next_allocation_takes_the
   }
 }
 
-TEST(HalfHelper, after_a_failing_inference_the_cpu_reads_the_widened_constants) {
+TEST(HalfHelper, cpu_fallback_reads_the_widened_constants) {
   for (const bool with_tanh : {false, true}) {
     Half half;
     TestInterpreter cpu(HalfModel(with_tanh));

@@ -128,7 +128,7 @@ class Serialization : public testing::Test {
   const std::string kMiss = "status " + std::to_string(kTfLiteDelegateDataNotFound);
 };
 
-TEST_F(Serialization, what_is_written_is_read_back) {
+TEST_F(Serialization, written_data_is_read_back) {
   EXPECT_EQ(Read(), kMiss);
   ASSERT_EQ(Write("blob"), kTfLiteOk);
   EXPECT_EQ(Read(), "blob");
@@ -161,7 +161,7 @@ TEST_F(Serialization, another_fingerprint_or_token_is_a_miss) {
 }
 
 // The token is a text of the user: it must neither leave the folder nor hide the file.
-TEST_F(Serialization, a_token_is_no_path) {
+TEST_F(Serialization, tokens_are_not_used_as_paths) {
   ASSERT_EQ(Write("blob", "key", "../a/b c"), kTfLiteOk);
   EXPECT_THAT(OnlyFile(), StartsWith(folder_ + "/_._a_b_c_"));
   EXPECT_EQ(Read("key", "../a/b c"), "blob");
@@ -172,7 +172,7 @@ TEST_F(Serialization, a_token_is_no_path) {
   EXPECT_EQ(Read("key", (tail + "2").c_str()), kMiss);
 }
 
-TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
+TEST_F(Serialization, process_killed_before_rename_leaves_a_miss) {
   for (const KillAt step : {KillAt::kFsync, KillAt::kRename}) {
     ASSERT_TRUE(WriteAndCrash(step, "never seen"));
     EXPECT_EQ(Read(), kMiss);
@@ -189,7 +189,7 @@ TEST_F(Serialization, a_kill_before_the_rename_leaves_a_miss) {
   EXPECT_EQ(Read(), "by a child");
 }
 
-TEST_F(Serialization, a_damaged_file_is_a_miss_and_is_written_anew) {
+TEST_F(Serialization, damaged_files_are_misses_and_rewritten) {
   ASSERT_EQ(Write("some contents"), kTfLiteOk);
   const std::string path = OnlyFile();
   const std::vector<uint8_t> good = ReadBytes(path);
@@ -211,7 +211,7 @@ TEST_F(Serialization, a_damaged_file_is_a_miss_and_is_written_anew) {
   EXPECT_EQ(ReadBytes(OnlyFile()), good);
 }
 
-TEST_F(Serialization, what_cannot_be_kept_is_no_more_than_a_status) {
+TEST_F(Serialization, write_failures_return_a_status) {
   ASSERT_EQ(Write("blob"), kTfLiteOk);
   const std::string path = OnlyFile();
   ASSERT_TRUE(std::filesystem::remove(path));
@@ -229,7 +229,7 @@ TEST_F(Serialization, what_cannot_be_kept_is_no_more_than_a_status) {
   folder_ = std::filesystem::path(folder_).parent_path().parent_path();
 }
 
-TEST_F(Serialization, threads_write_and_read_whole_entries) {
+TEST_F(Serialization, threads_write_and_read_complete_entries) {
   std::vector<std::thread> threads;
   for (char c = 'a'; c < 'e'; ++c) {
     threads.emplace_back([this, c] {
@@ -283,7 +283,7 @@ DeputyFingerprint OfModel(const Facts& facts) {
   return fingerprint;
 }
 
-TEST(Fingerprint, whatever_a_partition_is_made_of_changes_it) {
+TEST(Fingerprint, depends_on_every_property_of_a_partition) {
   const std::vector<Facts> different = {
       {},
       {.constant = 2},
@@ -304,7 +304,7 @@ TEST(Fingerprint, whatever_a_partition_is_made_of_changes_it) {
   }
 }
 
-TEST(Fingerprint, parts_do_not_run_into_each_other) {
+TEST(Fingerprint, delimits_concatenated_parts) {
   const auto of = [](const std::vector<std::string>& parts) {
     DeputyFingerprint fingerprint;
     DeputyFingerprintInit(&fingerprint);

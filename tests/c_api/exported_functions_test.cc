@@ -125,7 +125,7 @@ TfLiteStatus InvokeTwice(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
   return kTfLiteOk;
 }
 
-TEST(OldNamesTest, make_an_operator_that_runs) {
+TEST(OldNamesTest, create_an_operator_that_runs) {
   calls = {};
   TfLiteOperator* op = OldCreate(kTfLiteBuiltinCustom, "Twice", 1);
   OldSetInit(op, InitTwice);
@@ -155,7 +155,7 @@ struct TfLiteAsyncKernel* NoAsyncKernel(TfLiteOpaqueContext*, TfLiteOpaqueNode*)
   return nullptr;
 }
 
-TEST(OldNamesTest, keep_what_asynchronous_runtimes_read) {
+TEST(OldNamesTest, store_the_fields_of_asynchronous_runtimes) {
   TfLiteOperator* op = OldCreate(kTfLiteBuiltinCustom, "Twice", 1);
   OldSetAsyncKernel(op, NoAsyncKernel);
   OldSetInplace(op, 5);
@@ -195,7 +195,7 @@ void ReportVa(TfLiteOpaqueContext* context, const char* format, ...) {
   va_end(arguments);
 }
 
-TEST(OpaqueContextTest, reports_with_a_list_of_arguments) {
+TEST(OpaqueContextTest, reports_with_a_va_list) {
   TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Twice", 1, nullptr);
   TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext* context, TfLiteOpaqueNode*) {
     ReportVa(context, "found %d of %s", 3, "four");
@@ -307,7 +307,7 @@ TEST(AttributeMapTest, values_by_name) {
                          key, other, true, false);
 }
 
-TEST(AttributeMapTest, values_of_buffers_are_in_maps_of_buffers_alone) {
+TEST(AttributeMapTest, buffer_values_are_in_buffer_maps_only) {
   const auto name = kTfLiteBufferAttrKeyResourceTypeName, size = kTfLiteBufferAttrKeySize;
   const char *one = "one", *two = "two";
   ExpectBothValues<const char*>(TfLiteAttributeMapSetStringBufferAttr,
@@ -327,7 +327,7 @@ TEST(AttributeMapTest, values_of_buffers_are_in_maps_of_buffers_alone) {
 
 // ---- Telemetry ----------------------------------------------------------------------------------
 
-TEST(TelemetrySettingsTest, are_what_the_structs_hold) {
+TEST(TelemetrySettingsTest, equal_the_fields_of_the_structs) {
   const int32_t modes[] = {3, 1}, types[] = {0, 18};
   const char* names[] = {"Twice", "Once", "Never"};
   const TfLiteTelemetryConversionMetadata metadata = {modes};
@@ -403,7 +403,7 @@ TEST(DeputyFunctionsTest, names_of_subgraphs) {
 
 // The file is overwritten and removed while the model is in use, which would change a model that
 // maps its file.
-TEST(DeputyFunctionsTest, a_copied_model_needs_its_file_no_more) {
+TEST(DeputyFunctionsTest, copied_models_do_not_need_their_file) {
   const std::string path = testing::TempDir() + "copied_" + std::to_string(getpid()) + ".tflite";
   const std::vector<uint8_t> bytes = AddModel();
   std::ofstream(path, std::ios::binary)
@@ -421,7 +421,7 @@ TEST(DeputyFunctionsTest, a_copied_model_needs_its_file_no_more) {
   EXPECT_EQ(DeputyModelCreateFromFileByCopy(path.c_str()), nullptr);
 }
 
-TEST(DeputyFunctionsTest, the_table_of_kernels_is_one_that_there_is) {
+TEST(DeputyFunctionsTest, selected_kernel_table_exists) {
   EXPECT_THAT(DeputyCpuTable(), testing::AnyOf(testing::StrEq("generic"), testing::StrEq("avx2"),
                                                testing::StrEq("avx512"), testing::StrEq("amx"),
                                                testing::StrEq("neon")));

@@ -230,7 +230,7 @@ class HeadersTest(unittest.TestCase):
         self.check_copied_headers(TFLITEC, TFLITEC[:1])
         self.check_copied_headers(TFLITEC_XNNPACK, TFLITEC_XNNPACK[:2])
 
-    def test_each_header_needs_only_what_upstreams_header_includes(self):
+    def test_each_header_includes_no_more_than_upstreams(self):
         for tree in TREES:
             for path in UPSTREAM_INCLUDES:
                 closure = upstream_closure(tree, path)

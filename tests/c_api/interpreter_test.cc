@@ -87,7 +87,7 @@ TEST(Interpreter, other_schema_versions_are_refused_at_creation) {
   EXPECT_THAT(t.log(), HasSubstr("schema version 2"));
 }
 
-TEST(Interpreter, unknown_builtin_version_is_refused_at_creation_in_upstreams_words) {
+TEST(Interpreter, unknown_builtin_version_is_refused_at_creation_with_upstreams_text) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1});
   const int y = m.AddTensor(kTfLiteFloat32, {1});
@@ -118,7 +118,7 @@ TEST(Interpreter, bad_node_index_is_created_but_never_runs) {
   EXPECT_EQ(t.Invoke(), kTfLiteError);
 }
 
-TEST(Interpreter, input_that_is_its_own_output_is_created_but_never_runs) {
+TEST(Interpreter, input_as_output_of_the_same_node_is_created_but_never_runs) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
   m.AddOp(kTfLiteBuiltinAdd, {x, x}, {x}, schema::CreateAddOptions(m.fbb()));
@@ -142,7 +142,7 @@ TEST(Interpreter, computes_and_keeps_inputs) {
   EXPECT_THAT(t.Values<float>(t.Tensor(0)), ElementsAre(-5, 0, 1, 2));
 }
 
-TEST(Interpreter, invoke_before_allocate_answers_upstreams_single_message) {
+TEST(Interpreter, invoke_before_allocate_reports_upstreams_single_message) {
   TestInterpreter t(TwoOps());
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_EQ(t.log(), "Invoke called on model that is not ready.\n");
@@ -169,7 +169,7 @@ TEST(Interpreter, copies_of_the_wrong_size_are_refused) {
   EXPECT_EQ(TfLiteTensorCopyFromBuffer(input, values.data(), 12), kTfLiteError);
 }
 
-TEST(Interpreter, indices_out_of_range_answer_null_or_error) {
+TEST(Interpreter, indices_out_of_range_return_null_or_error) {
   TestInterpreter t(TwoOps());
   EXPECT_EQ(TfLiteInterpreterGetInputTensor(t.get(), 1), nullptr);
   EXPECT_EQ(TfLiteInterpreterGetInputTensor(t.get(), -1), nullptr);
@@ -185,7 +185,7 @@ TEST(Interpreter, indices_out_of_range_answer_null_or_error) {
 
 // ---- Resizing -----------------------------------------------------------------------------------
 
-TEST(Interpreter, resize_needs_allocate_and_changes_every_shape_behind_it) {
+TEST(Interpreter, resize_needs_allocate_and_changes_every_dependent_shape) {
   TestInterpreter t(TwoOps());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   ASSERT_EQ(t.Resize(0, {2, 3}), kTfLiteOk);
@@ -230,7 +230,7 @@ TEST(Interpreter, shapes_past_the_limits_are_an_error_and_a_smaller_one_recovers
   EXPECT_EQ(t.Allocate(), kTfLiteOk);
 }
 
-TEST(Interpreter, zero_elements_run_through) {
+TEST(Interpreter, tensors_without_elements_are_computed) {
   TestInterpreter t(TwoOps());
   ASSERT_EQ(t.Resize(0, {0, 4}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -260,7 +260,7 @@ TfLiteStatus InvokeRepeat(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TEST(Interpreter, nodes_behind_a_dynamic_shape_are_prepared_when_it_is_known) {
+TEST(Interpreter, nodes_after_a_dynamic_shape_are_prepared_once_it_is_known) {
   TfLiteRegistration repeat{};
   repeat.prepare = &PrepareRepeat;
   repeat.invoke = &InvokeRepeat;
@@ -273,7 +273,7 @@ TEST(Interpreter, nodes_behind_a_dynamic_shape_are_prepared_when_it_is_known) {
   }
 }
 
-TEST(Interpreter, growing_dynamic_shapes_keep_what_was_computed_before_them) {
+TEST(Interpreter, growing_dynamic_shapes_keep_preceding_results) {
   // a = x + x is alive while the node with the dynamic shape runs; out = a * a. y = repeat(x) has
   // that shape, and so has big = y + y.
   ModelBuilder m;
@@ -302,7 +302,7 @@ TEST(Interpreter, growing_dynamic_shapes_keep_what_was_computed_before_them) {
   }
 }
 
-TEST(Interpreter, output_shape_not_known_works_like_a_dynamic_output) {
+TEST(Interpreter, unknown_output_shape_is_handled_as_dynamic) {
   TfLiteRegistration repeat{};
   repeat.prepare = [](TfLiteContext* context, TfLiteNode* node) {
     PrepareRepeat(context, node);
@@ -318,7 +318,7 @@ TEST(Interpreter, output_shape_not_known_works_like_a_dynamic_output) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-TEST(Interpreter, temporaries_have_memory_of_their_own_during_their_node) {
+TEST(Interpreter, temporaries_have_separate_memory_during_their_node) {
   TfLiteRegistration registration = RecordRegistration();
   registration.prepare = [](TfLiteContext* context, TfLiteNode* node) {
     if (node->temporaries->size == 0) {
@@ -385,7 +385,7 @@ TfLiteRegistration Accumulator() {
   return registration;
 }
 
-TEST(Interpreter, variables_last_between_inferences_and_start_at_zero) {
+TEST(Interpreter, variables_persist_between_inferences_and_start_at_zero) {
   TestInterpreter t(WithVariable(kTfLiteFloat32, {}), WithCustom(Accumulator()));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 10});
@@ -441,7 +441,7 @@ TEST(Interpreter, custom_memory_is_used_and_checked) {
   EXPECT_THAT(t.log(), HasSubstr("Custom allocation is too small for tensor idx: 3"));
 }
 
-TEST(Interpreter, custom_memory_that_cannot_be_is_refused) {
+TEST(Interpreter, invalid_custom_memory_is_refused) {
   TestInterpreter t(TwoOps());
   AlignedFloats memory(8);
   TfLiteCustomAllocation crooked{memory.data + 1, 16}, null{nullptr, 16}, good{memory.data, 16};
@@ -455,7 +455,7 @@ TEST(Interpreter, custom_memory_that_cannot_be_is_refused) {
   EXPECT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 99, &good, 0), kTfLiteError);
 }
 
-TEST(Interpreter, memory_map_shows_live_tensors_apart) {
+TEST(Interpreter, live_tensors_do_not_overlap_in_the_memory_map) {
   TestInterpreter t(TwoOps());
   DeputyMemoryMap map{};
   map.struct_size = sizeof map;
@@ -498,7 +498,7 @@ std::vector<uint8_t> InPlaceChain() {
 }
 
 // Inputs and outputs of the graph are accessible to the caller, and never shared.
-TEST(Interpreter, operators_work_in_place_where_nobody_else_reads) {
+TEST(Interpreter, operators_work_in_place_at_the_last_use_of_the_input) {
   TestInterpreter t(InPlaceChain());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   std::map<int, DeputyTensorMemory> places;
@@ -547,7 +547,7 @@ std::vector<uint8_t> ViewAndDynamic() {
 
 // The client sets custom memory for t after the first nodes were planned: the view's address must
 // not change when the other tensors are planned during the run.
-TEST(Interpreter, a_view_keeps_its_place_when_its_owner_leaves_the_arena) {
+TEST(Interpreter, a_view_keeps_its_memory_if_its_owner_leaves_the_arena) {
   TestInterpreter t(ViewAndDynamic());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Tensor(2)->data.data, t.Tensor(1)->data.data);
@@ -607,7 +607,7 @@ DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
 }
 
 // A constant that a node computes is available before the first Invoke, for the nodes that pack it.
-TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
+TEST(Interpreter, computes_constants_during_allocation) {
   TestInterpreter t(HalfLayer());
   for (int batch : {1, 3}) {
     ASSERT_EQ(t.Resize(0, {batch, 8}), kTfLiteOk);
@@ -623,7 +623,7 @@ TEST(Interpreter, works_out_constants_when_memory_is_laid_out) {
 
 // Constant weights are packed before the first Invoke, once for two nodes with the same weights,
 // and once for all interpreters.
-TEST(Interpreter, packs_constants_when_memory_is_laid_out) {
+TEST(Interpreter, packs_constants_during_allocation) {
   TestInterpreter t(TwoLayers());
   EXPECT_EQ(MapOf(t.get()).packed_bytes, 0u);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -717,7 +717,7 @@ TEST(Signatures, keys_and_sorted_names) {
   EXPECT_EQ(TfLiteInterpreterGetSignatureRunner(t.get(), "none"), nullptr);
 }
 
-TEST(Signatures, runs_another_subgraph_and_resizes_what_is_open) {
+TEST(Signatures, runs_another_subgraph_and_resizes_open_dimensions) {
   TestInterpreter t(TwoSignatures());
   const Runner runner(TfLiteInterpreterGetSignatureRunner(t.get(), "square"));
   EXPECT_EQ(TfLiteSignatureRunnerInvoke(runner.get()), kTfLiteError);
@@ -781,7 +781,7 @@ TEST(Cancellation, stops_before_the_next_node_and_the_next_invoke_works) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 6));
 }
 
-TEST(Cancellation, request_before_invoke_is_forgotten) {
+TEST(Cancellation, request_before_invoke_is_ignored) {
   TestInterpreter t(TwoOps(), [](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsEnableCancellation(options, true);
   });
@@ -812,7 +812,7 @@ TEST(Cancellation, request_during_the_last_node_has_no_effect) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk);
 }
 
-TEST(Cancellation, is_an_error_where_it_was_not_enabled) {
+TEST(Cancellation, is_an_error_if_not_enabled) {
   TestInterpreter t(TwoOps());
   EXPECT_EQ(TfLiteInterpreterCancel(t.get()), kTfLiteError);
   EXPECT_EQ(TfLiteInterpreterCancel(nullptr), kTfLiteError);
@@ -820,7 +820,7 @@ TEST(Cancellation, is_an_error_where_it_was_not_enabled) {
 
 // ---- Delegates ----------------------------------------------------------------------------------
 
-TEST(Delegates, null_and_foreign_ones_answer_errors) {
+TEST(Delegates, null_and_foreign_delegates_return_errors) {
   TestInterpreter t(TwoOps());
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), nullptr), kTfLiteDelegateError);
   EXPECT_THAT(t.log(), HasSubstr("Null delegate."));
@@ -832,7 +832,7 @@ TEST(Delegates, null_and_foreign_ones_answer_errors) {
 
 // ---- Observers ----------------------------------------------------------------------------------
 
-TEST(Interpreter, profile_callback_hears_about_every_node) {
+TEST(Interpreter, profile_callback_is_called_for_every_node) {
   TestInterpreter t(TwoOps());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   std::vector<std::string> names;
@@ -852,7 +852,7 @@ TEST(Interpreter, profile_callback_hears_about_every_node) {
   EXPECT_EQ(names.size(), 2u);
 }
 
-TEST(Interpreter, node_info_tells_operator_version_owner_and_tensors) {
+TEST(Interpreter, node_info_has_operator_version_owner_and_tensors) {
   TestInterpreter t(TwoOps());
   ASSERT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 2);
   DeputyNodeInfo info{};

@@ -29,7 +29,7 @@ std::vector<uint8_t> Negate() {
   return m.Finish();
 }
 
-TEST(SignatureResize, takes_any_shape) {
+TEST(SignatureResize, accepts_any_shape) {
   TestInterpreter t(Negate());
   const std::unique_ptr<TfLiteSignatureRunner, void (*)(TfLiteSignatureRunner*)> owned(
       TfLiteInterpreterGetSignatureRunner(t.get(), "negate"), TfLiteSignatureRunnerDelete);

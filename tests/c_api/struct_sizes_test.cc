@@ -52,8 +52,8 @@ class ClientMemory {
 };
 
 // An interpreter for which every struct has contents.
-struct World {
-  World() : delegate({0, 1}), plugin(DeputyPluginLoad(Library("described0").c_str())) {
+struct Objects {
+  Objects() : delegate({0, 1}), plugin(DeputyPluginLoad(Library("described0").c_str())) {
     intruder.Prepare = [](TfLiteContext* context, TfLiteDelegate*) {
       TfLiteNode* node = nullptr;
       TfLiteRegistration* registration = nullptr;
@@ -66,9 +66,9 @@ struct World {
     EXPECT_GT(DeputyInterpreterGetFindingCount(t.get()), 0u);
     EXPECT_NE(plugin, nullptr) << DeputyLastError();
   }
-  ~World() { DeputyPluginRelease(plugin); }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  ~Objects() { DeputyPluginRelease(plugin); }
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
 
   static void Watch(TfLiteInterpreterOptions* options) {
     DeputyValidationOptions watch{};
@@ -86,58 +86,58 @@ struct World {
 struct FilledStruct {
   const char* name;
   size_t first_size;
-  TfLiteStatus (*fill)(World* world, ClientMemory* memory);
+  TfLiteStatus (*fill)(Objects* world, ClientMemory* memory);
 };
 
 const FilledStruct kFilled[] = {
     {"DeputyDelegationStatus", 56,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetDelegationStatus(w->t.get(), m->As<DeputyDelegationStatus>());
      }},
     {"DeputyVerificationStatus", 80,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetVerificationStatus(w->t.get(), m->As<DeputyVerificationStatus>());
      }},
     {"DeputyNodeInfo", 72,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetNodeInfo(w->t.get(), 0, 0, m->As<DeputyNodeInfo>());
      }},
     {"DeputyDelegateInfo", 48,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetDelegateInfo(w->t.get(), 0, m->As<DeputyDelegateInfo>());
      }},
     {"DeputyNodeSupport", 48,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetNodeSupport(w->t.get(), 0, 0, 0, m->As<DeputyNodeSupport>());
      }},
     {"DeputyNodeRun", 40,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetNodeRun(w->t.get(), 0, 0, m->As<DeputyNodeRun>());
      }},
     {"DeputyPartition", 64,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetPartition(w->t.get(), 0, 0, m->As<DeputyPartition>());
      }},
     {"DeputyFinding", 64,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetFinding(w->t.get(), 0, m->As<DeputyFinding>());
      }},
     {"DeputyMemoryMap", 32,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetMemoryMap(w->t.get(), 0, m->As<DeputyMemoryMap>());
      }},
     {"DeputyTensorMemory", 40,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetTensorMemory(w->t.get(), 0, 0, m->As<DeputyTensorMemory>());
      }},
     {"DeputyPluginInfo", 64,
-     [](World* w, ClientMemory* m) {
+     [](Objects* w, ClientMemory* m) {
        return DeputyPluginDescribe(w->plugin, m->As<DeputyPluginInfo>());
      }},
 };
 
-TEST(StructSizes, structs_are_filled_as_far_as_the_client_has_room) {
-  World world;
+TEST(StructSizes, structs_are_filled_up_to_the_clients_size) {
+  Objects world;
   for (const FilledStruct& filled : kFilled) {
     SCOPED_TRACE(filled.name);
     ClientMemory smaller(filled.first_size - 8), first(filled.first_size),
@@ -181,7 +181,7 @@ const GivenStruct kGiven[] = {
 
 // A struct of zeros is always valid. The bytes after a client's struct are garbage that would be an
 // invalid negative number if it were read.
-TEST(StructSizes, structs_are_read_as_far_as_the_client_has_fields) {
+TEST(StructSizes, structs_are_read_up_to_the_clients_size) {
   for (const GivenStruct& given : kGiven) {
     SCOPED_TRACE(given.name);
     TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
@@ -213,7 +213,7 @@ inline constexpr size_t deputy::kFirstSize<deputy::struct_sizes_test::Grown> = 1
 namespace deputy::struct_sizes_test {
 namespace {
 
-TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
+TEST(StructSizes, extended_structs_support_clients_of_the_first_release) {
   Grown full{sizeof(Grown), 1, 2};
   ClientMemory older(16), newer(sizeof(Grown) + 8);
   EXPECT_EQ(WriteStruct(full, older.As<Grown>()), kTfLiteOk);
@@ -230,9 +230,9 @@ TEST(StructSizes, a_struct_that_has_grown_serves_clients_of_its_first_release) {
   ASSERT_TRUE(ReadStruct(newer.As<Grown>(), &read));
   EXPECT_EQ(read.appended, 2);
 
-  ClientMemory stump(8);
-  EXPECT_EQ(WriteStruct(full, stump.As<Grown>()), kTfLiteError);
-  EXPECT_FALSE(ReadStruct(stump.As<Grown>(), &read));
+  ClientMemory truncated(8);
+  EXPECT_EQ(WriteStruct(full, truncated.As<Grown>()), kTfLiteError);
+  EXPECT_FALSE(ReadStruct(truncated.As<Grown>(), &read));
   EXPECT_EQ(WriteStruct<Grown>(full, nullptr), kTfLiteError);
   EXPECT_FALSE(ReadStruct<Grown>(nullptr, &read));
 }

@@ -112,7 +112,7 @@ TfLiteStatus RunOnce(TestInterpreter* t) {
   return t->Invoke();
 }
 
-TEST(Telemetry, hears_settings_then_every_operator_and_the_call) {
+TEST(Telemetry, reports_settings_then_every_operator_and_the_call) {
   Recorder recorder;
   TestInterpreter t(SmallModel(), recorder.Configure());
   EXPECT_THAT(recorder.Take(), ElementsAre(kSettings));
@@ -139,7 +139,7 @@ TEST(Telemetry, settings_describe_the_subgraphs) {
   EXPECT_THAT(recorder.scales, ElementsAre(0.5f, 0.25f));
 }
 
-TEST(Telemetry, hears_delegates_applied_and_their_nodes) {
+TEST(Telemetry, reports_applied_delegates_and_their_nodes) {
   Recorder recorder;
   ScriptedDelegate delegate;
   ScriptedDelegateInit(&delegate, kTfLiteDelegateFlagsNone);
@@ -162,7 +162,7 @@ TEST(Telemetry, hears_delegates_applied_and_their_nodes) {
   EXPECT_THAT(recorder.Take(), ElementsAre(kSettings, "ModifyGraphWithDelegate 0"));
 }
 
-TEST(Telemetry, failures_carry_their_status_and_end_what_began) {
+TEST(Telemetry, failures_have_a_status_and_end_open_events) {
   Recorder recorder;
   ScriptedDelegate delegate;
   ScriptedDelegateInit(&delegate, kTfLiteDelegateFlagsNone);
@@ -184,7 +184,7 @@ TEST(Telemetry, failures_carry_their_status_and_end_what_began) {
                           "begin MUL 0.1", "end 102", "Invoke 0"));
 }
 
-TEST(Telemetry, operators_in_the_body_of_another_nest) {
+TEST(Telemetry, operators_of_called_subgraphs_are_nested) {
   ModelBuilder m;
   const auto graph = [&](TfLiteBuiltinOperator code) {
     const int a = m.AddTensor(kTfLiteFloat32, {4}, "a"), b = m.AddTensor(kTfLiteFloat32, {4}, "b");
@@ -229,7 +229,7 @@ TEST(Telemetry, signatures_report_as_the_interpreter_does) {
   TfLiteSignatureRunnerDelete(runner);
 }
 
-TEST(Telemetry, no_handle_means_no_end_and_a_missing_function_hears_nothing) {
+TEST(Telemetry, end_is_not_called_without_a_handle_nor_a_missing_function) {
   Recorder recorder;
   recorder.handles = false;
   TestInterpreter t(SmallModel(), recorder.Configure());
@@ -242,7 +242,7 @@ TEST(Telemetry, no_handle_means_no_end_and_a_missing_function_hears_nothing) {
   EXPECT_THAT(recorder.Take(), IsEmpty());
 }
 
-TEST(Telemetry, and_the_profile_callback_hear_the_same_operators) {
+TEST(Telemetry, and_the_profile_callback_receive_the_same_operators) {
   Recorder recorder;
   TestInterpreter t(SmallModel(), recorder.Configure());
   recorder.Take();
@@ -260,7 +260,7 @@ TEST(Telemetry, and_the_profile_callback_hear_the_same_operators) {
   EXPECT_EQ(recorder.Take().size(), 5u);
 }
 
-TEST(Telemetry, exceptions_of_the_client_stay_with_the_client) {
+TEST(Telemetry, client_exceptions_are_contained) {
   Recorder recorder;
   recorder.profiler.ReportBeginOpInvokeEvent = [](TfLiteTelemetryProfilerStruct*, const char*,
                                                   int64_t, int64_t) -> uint32_t {

@@ -60,7 +60,7 @@ class Copy {
   void* handle_;
 };
 
-TEST(TwoCopies, live_in_one_process_and_keep_to_themselves) {
+TEST(TwoCopies, work_independently_in_one_process) {
   const std::string second_file = BuildPath("tests/libtensorflowlite_c_second.so");
   std::filesystem::copy_file(DropInPath(), second_file,
                              std::filesystem::copy_options::overwrite_existing);
