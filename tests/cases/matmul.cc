@@ -129,7 +129,7 @@ struct SparseRow {
   CaseForm form = CaseForm::kFloat;
   int rows = 3, units = 5, depth = 64;
   int block = 1;
-  enum Who { kWeights, kBias, kInput } who = kWeights;
+  enum SparseOperand { kWeights, kBias, kInput } sparse_operand = kWeights;
   int zero_point = 0;
   const char* refusal = "";
 };
@@ -166,18 +166,19 @@ OpCase MakeSparseCase(const SparseRow& row) {
     }
     extras->sparsity = SparseRows(&builder, shape, block, segments, indices);
   };
-  if (row.who == SparseRow::kWeights) sparse({row.units, row.depth}, row.block, &t.weights_extras);
+  if (row.sparse_operand == SparseRow::kWeights)
+    sparse({row.units, row.depth}, row.block, &t.weights_extras);
   TensorExtras bias_extras = t.bias_extras, input_extras = t.input_extras;
-  if (row.who == SparseRow::kBias) sparse({1, row.units}, 1, &bias_extras);
-  if (row.who == SparseRow::kInput) sparse({row.rows, row.depth}, 1, &input_extras);
+  if (row.sparse_operand == SparseRow::kBias) sparse({1, row.units}, 1, &bias_extras);
+  if (row.sparse_operand == SparseRow::kInput) sparse({row.rows, row.depth}, 1, &input_extras);
   const Shape input_shape = {row.rows, row.depth};
   const int live = builder.AddTensor(t.data, input_shape, "input", t.input_extras);
-  const int input = row.who == SparseRow::kInput
+  const int input = row.sparse_operand == SparseRow::kInput
                         ? AddRandomConstant(&builder, t.data, input_shape, 2, input_extras)
                         : live;
   const int weights =
       AddRandomConstant(&builder, t.weights, {row.units, row.depth}, 3, t.weights_extras);
-  const int bias = row.who == SparseRow::kBias
+  const int bias = row.sparse_operand == SparseRow::kBias
                        ? AddRandomConstant(&builder, t.data, {1, row.units}, 4, bias_extras)
                        : AddFormBias(&builder, t, row.units, 4);
   const int output = builder.AddTensor(t.data, {1}, "output", t.output_extras);
@@ -186,7 +187,7 @@ OpCase MakeSparseCase(const SparseRow& row) {
   builder.SetInputs({live});
   builder.SetOutputs({output});
   return {std::string("FULLY_CONNECTED sparse ") + t.name + " " +
-              Text({row.rows, row.units, row.depth, row.block, row.who, row.zero_point}),
+              Text({row.rows, row.units, row.depth, row.block, row.sparse_operand, row.zero_point}),
           Rule::kSum, builder.Finish(), row.refusal};
 }
 

@@ -77,7 +77,7 @@ OpCase MakeCase(TfLiteType type, bool shape_in_options, Known known, const Shape
 }
 
 // A case of SHAPE or RANK, followed by a MAXIMUM that reads its result.
-OpCase MakeQuestion(bool rank, const Shape& shape) {
+OpCase MakeShapeOrRank(bool rank, const Shape& shape) {
   ModelBuilder builder;
   const int input = builder.AddTensor(kTfLiteFloat32, shape, "input");
   const int result = builder.AddTensor(kTfLiteInt32, {1}, "result");
@@ -133,8 +133,8 @@ std::vector<OpCase> ShapeCases() {
     }
   }
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 0, 4}, Shape{1, 2, 1, 2, 1, 2, 1, 2}}) {
-    cases.push_back(MakeQuestion(false, shape));
-    cases.push_back(MakeQuestion(true, shape));
+    cases.push_back(MakeShapeOrRank(false, shape));
+    cases.push_back(MakeShapeOrRank(true, shape));
   }
   for (OpCase& one : NodeCases(kBroadcastRows)) cases.push_back(std::move(one));
   return cases;

@@ -81,14 +81,14 @@ class Graph:
 
     def grow(self, most):
         """Tries one function of the table on one value; leaves the graph unchanged if it is refused."""
-        makers = TABLE if self.random.random() < 0.7 else HEAVY
-        maker = makers[int(self.random.integers(len(makers)))]
+        candidates = TABLE if self.random.random() < 0.7 else HEAVY
+        draw_node = candidates[int(self.random.integers(len(candidates)))]
         # Newer values are more probable, so that graphs become deep as well as wide.
         ages = np.arange(1, len(self.values) + 1) ** 1.5
         x = int(self.random.choice(len(self.values), p=ages / ages.sum()))
         before = len(self.values), len(self.nodes)
         try:
-            fine = self.values[x].type == "f32" and maker(self, x) is not False
+            fine = self.values[x].type == "f32" and draw_node(self, x) is not False
             fine = fine and len(self.nodes) <= most and all(
                 1 <= math.prod(v.shape) <= _LARGEST and len(v.shape) <= 6
                 for v in self.values[before[0]:])
@@ -288,12 +288,12 @@ def _partner(g, x, low=-2.0, high=2.0):
 
 
 def _binary(code, table=None, **more):
-    def maker(g, x):
+    def draw_node(g, x):
         options = {table: dict(fusedActivationFunction=g.act())} if table else {}
         y = _partner(g, x)
         pair = [y, x] if isinstance(y, int) and g.integer(0, 1) else [x, y]
         g.node(code, pair, [g.shape(x)], main=pair.index(x), **more, **options)
-    return maker
+    return draw_node
 
 
 add = _binary("ADD", "AddOptions")
@@ -312,12 +312,12 @@ def div(g, x):
 
 
 def _unary(code, table=None, fields=None, float_only=False, **more):
-    def maker(g, x):
+    def draw_node(g, x):
         if float_only and g.int8:
             return False
         options = {table: fields or {}} if table else {}
         g.node(code, [x], [g.shape(x)], **more, **options)
-    return maker
+    return draw_node
 
 
 relu = _unary("RELU")
@@ -391,7 +391,7 @@ def arg_max(g, x):
 
 
 def _pool(code, **more):
-    def maker(g, x):
+    def draw_node(g, x):
         if len(g.shape(x)) != 4:
             return False
         kernel = (g.integer(1, 3), g.integer(1, 3))
@@ -403,7 +403,7 @@ def _pool(code, **more):
         g.node(code, [x], [(batch, *size, depth)], quant="same", Pool2DOptions=dict(
             padding=padding, strideH=stride[0], strideW=stride[1], filterHeight=kernel[0],
             filterWidth=kernel[1], fusedActivationFunction=NONE), **more)
-    return maker
+    return draw_node
 
 
 max_pool = _pool("MAX_POOL_2D")
@@ -431,11 +431,11 @@ def reshape(g, x):
     at = g.integer(0, max(len(sizes) - 2, 0))
     merged = tuple(sizes[:at] + [math.prod(sizes[at:at + 2])] + sizes[at + 2:])
     shape = g.pick(merged, (1, *sizes), (math.prod(sizes[:-1]), sizes[-1]))
-    told = list(shape)
+    target = list(shape)
     if g.integer(0, 1):
-        told[g.integer(0, len(told) - 1)] = -1
-    g.node("RESHAPE", [x, g.raw(*told)], [shape], quant="same",
-           ReshapeOptions=dict(newShape=told))
+        target[g.integer(0, len(target) - 1)] = -1
+    g.node("RESHAPE", [x, g.raw(*target)], [shape], quant="same",
+           ReshapeOptions=dict(newShape=target))
 
 
 def expand_dims(g, x):
@@ -517,10 +517,10 @@ def concat(g, x):
 
 def split(g, x):
     shape = g.shape(x)
-    ways = [(d, n) for d in range(len(shape)) for n in (2, 3) if shape[d] % n == 0]
-    if not ways:
+    splits = [(d, n) for d in range(len(shape)) for n in (2, 3) if shape[d] % n == 0]
+    if not splits:
         return False
-    axis, parts = ways[int(g.random.integers(len(ways)))]
+    axis, parts = splits[int(g.random.integers(len(splits)))]
     g.node("SPLIT", [g.raw(axis), x], [_with(shape, axis, shape[axis] // parts)] * parts,
            quant="same", main=1, SplitOptions=dict(numSplits=parts))
 

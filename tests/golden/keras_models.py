@@ -23,7 +23,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"{error.name} is missing: pip install tensorflow-cpu")
 
-STEPS, FEATURES, PICTURE = 5, 32, 32
+STEPS, FEATURES, IMAGE_SIZE = 5, 32, 32
 
 
 def recurrent(layer):
@@ -62,7 +62,7 @@ class Detector(tf.Module):
     def __init__(self, suppress=True):
         super().__init__()
         layers = tf.keras.layers
-        x = tf.keras.Input((PICTURE, PICTURE, 3), batch_size=1)
+        x = tf.keras.Input((IMAGE_SIZE, IMAGE_SIZE, 3), batch_size=1)
         y = layers.Conv2D(16, 3, 2, "same", activation="relu6")(x)
         for channels, stride in ((32, 2), (32, 2), (32, 1)):
             z = layers.DepthwiseConv2D(3, stride, "same")(y)
@@ -79,7 +79,7 @@ class Detector(tf.Module):
                    for c in range(n) for s in (s, s * 1.4)]
         self.anchors = tf.constant(np.float32(anchors))
 
-    @tf.function(input_signature=[tf.TensorSpec((1, PICTURE, PICTURE, 3), tf.float32)])
+    @tf.function(input_signature=[tf.TensorSpec((1, IMAGE_SIZE, IMAGE_SIZE, 3), tf.float32)])
     def step(self, x):
         boxes, scores = self.net(x)
         centre = self.anchors[:, :2] + 0.1 * boxes[0, :, :2]
@@ -128,7 +128,7 @@ def of_saved(model, shape):
     return tf.lite.TFLiteConverter.from_saved_model(folder)
 
 
-SEQUENCE, IMAGE = (1, STEPS, FEATURES), (1, PICTURE, PICTURE, 3)
+SEQUENCE, IMAGE = (1, STEPS, FEATURES), (1, IMAGE_SIZE, IMAGE_SIZE, 3)
 MODELS = {"lstm": (of_keras, lstm, SEQUENCE, ("f32", "dynamic")),
           "lstm_unrolled": (of_keras, unrolled, SEQUENCE, ("i8",)),
           "gru": (of_keras, gru, SEQUENCE, ("f32", "dynamic")),

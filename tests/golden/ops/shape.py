@@ -32,8 +32,8 @@ def reshape(type="f32", x=(2, 3, 4), to=(6, 4), how="const", version=1, qx=None,
              ReshapeOptions={})
         inputs.append(shape)
     out = m.output(out_type or type, tuple(max(0, n) for n in to), qo or qx, rule=EQUAL)
-    said = options_to if options_to is not None else (to if how == "options" else None)
-    table = {} if said is None else dict(newShape=np.asarray(said, np.int32))
+    stored = options_to if options_to is not None else (to if how == "options" else None)
+    table = {} if stored is None else dict(newShape=np.asarray(stored, np.int32))
     m.op("RESHAPE", inputs, [out], version, ReshapeOptions=table)
     return m.case(type=type, **case)
 
