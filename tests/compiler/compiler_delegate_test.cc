@@ -114,7 +114,7 @@ TEST(CompiledDelegate, runs_condition_and_body_of_a_loop) {
   EXPECT_EQ(DelegateOf(t, 0, 0), -1);
 }
 
-TEST(CompiledDelegate, has_nothing_to_do_beside_another) {
+TEST(CompiledDelegate, claims_nothing_after_another_compiled_delegate) {
   const DelegateOwner first = Compiled(), second = Compiled();
   TestInterpreter t(OneStep());
   ASSERT_EQ(Apply(&t, first), kTfLiteOk) << t.log();
@@ -127,7 +127,7 @@ TEST(CompiledDelegate, has_nothing_to_do_beside_another) {
 
 // The cost of a partition is known only after it has been compiled; if it exceeds the limit, the
 // prepare of the delegate's node fails.
-TEST(CompiledDelegate, fails_late_and_is_undone_and_applied_again) {
+TEST(CompiledDelegate, late_failure_is_rolled_back_and_applied_again) {
   const DelegateOwner strict = Compiled("1"), patient = Compiled();
   TestInterpreter t(OneStep());
   EXPECT_EQ(Apply(&t, strict), kTfLiteDelegateError);
@@ -145,7 +145,7 @@ TEST(CompiledDelegate, fails_late_and_is_undone_and_applied_again) {
   EXPECT_GE(DelegateOf(t, 0, 1), 0);
 }
 
-TEST(CompiledDelegate, fails_late_in_the_body_of_a_loop) {
+TEST(CompiledDelegate, late_failure_in_a_loop_body_is_rolled_back) {
   const DelegateOwner strict = Compiled("1");
   TestInterpreter t(Loop());
   EXPECT_EQ(Apply(&t, strict), kTfLiteDelegateError);

@@ -35,7 +35,7 @@ double FromBits(uint16_t bits) {
   return LoadElement(kTfLiteFloat16, bytes, 0).real;
 }
 
-TEST(Numbers, halves_have_the_bits_of_the_standard) {
+TEST(Numbers, halves_have_ieee_754_encoding) {
   const std::pair<double, uint16_t> kRows[] = {
       {0.0, 0x0000},        {-0.0, 0x8000},        {1.0, 0x3c00},         {-2.0, 0xc000},
       {65504, 0x7bff},      {65519.9, 0x7bff},     {65520, 0x7c00},       {kInfinity, 0x7c00},
@@ -46,7 +46,7 @@ TEST(Numbers, halves_have_the_bits_of_the_standard) {
   EXPECT_TRUE(std::isnan(FromBits(HalfOf(kNan))));
 }
 
-TEST(Numbers, every_half_survives_being_read_and_stored) {
+TEST(Numbers, every_half_round_trips) {
   for (int bits = 0; bits < 0x10000; ++bits) {
     const double value = FromBits(static_cast<uint16_t>(bits));
     if (std::isnan(value)) continue;
@@ -54,7 +54,7 @@ TEST(Numbers, every_half_survives_being_read_and_stored) {
   }
 }
 
-TEST(Numbers, wholes_wrap_when_stored_and_are_clamped_when_made) {
+TEST(Numbers, integers_wrap_when_stored_and_are_clamped_when_created) {
   EXPECT_EQ(Stored(kTfLiteInt8, {0, 200}).integer, -56);
   EXPECT_EQ(Stored(kTfLiteUInt8, {0, -1}).integer, 255);
   EXPECT_EQ(Stored(kTfLiteInt32, {0, int64_t{1} << 31}).integer, INT32_MIN);
@@ -115,7 +115,7 @@ TEST(Expression, computes_reals) {
   EXPECT_EQ(Apply(kAdd, kTfLiteFloat32, {0.1, 0.2}).real, static_cast<double>(0.1f + 0.2f));
 }
 
-TEST(Expression, computes_wholes) {
+TEST(Expression, computes_integers) {
   struct Row {
     ScalarOp op;
     std::vector<double> arguments;
@@ -174,7 +174,7 @@ TEST(Expression, casts) {
   EXPECT_EQ(cast(kTfLiteInt32, 16777217, kTfLiteFloat32).real, 16777216);
 }
 
-TEST(Expression, knows_which_types_an_operation_takes) {
+TEST(Expression, checks_the_types_of_operations) {
   EXPECT_TRUE(SupportsType(kSqrt, kTfLiteFloat16));
   EXPECT_FALSE(SupportsType(kSqrt, kTfLiteInt32));
   EXPECT_FALSE(SupportsType(kXor, kTfLiteFloat32));
@@ -203,7 +203,7 @@ TEST(Expression, is_written_as_a_formula) {
 
 // Each of 60 nodes doubles the previous one: written as a tree, the text would contain the operand
 // 2^60 times.
-TEST(ExpressionText, says_what_is_shared_once) {
+TEST(ExpressionText, writes_shared_subexpressions_once) {
   Expression e;
   int x = e.Apply(ScalarOp::kNeg, e.Operand(0, kTfLiteFloat32));
   x = e.Apply(ScalarOp::kAdd, x, x);
@@ -213,7 +213,7 @@ TEST(ExpressionText, says_what_is_shared_once) {
   EXPECT_LT(ToText(e).size(), size_t{2000});
 }
 
-TEST(Expression, has_no_node_twice) {
+TEST(Expression, deduplicates_nodes) {
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32);
   EXPECT_EQ(e.Operand(0, kTfLiteFloat32), x);
@@ -222,7 +222,7 @@ TEST(Expression, has_no_node_twice) {
   EXPECT_EQ(e.Cast(x, kTfLiteFloat32), x);
 }
 
-TEST(Expression, drops_what_its_result_does_not_need) {
+TEST(Expression, removes_unused_nodes) {
   Expression e;
   const int a = e.Operand(0, kTfLiteFloat32), b = e.Operand(1, kTfLiteFloat32);
   const int sum = e.Apply(kAdd, a, b);
@@ -233,7 +233,7 @@ TEST(Expression, drops_what_its_result_does_not_need) {
   EXPECT_EQ(e.operand_count(), 2);
 }
 
-TEST(Expression, takes_another_in) {
+TEST(Expression, inlines_another_expression) {
   Expression e;
   const int x = e.Operand(0, kTfLiteFloat32);
   const int y = e.Apply(kNeg, e.Operand(1, kTfLiteFloat32));

@@ -30,7 +30,7 @@ TEST(JoinQuantization, moves_reals_instead_of_integers) {
             "output %2\n");
 }
 
-TEST(JoinQuantization, turns_an_integer_back_once) {
+TEST(JoinQuantization, dequantizes_a_value_once) {
   GraphBuilder m;
   const ValueId stored = Quantize(&m, m.Input({2, 3}));
   m.Output(m.Unary(kExp, Dequantize(&m, stored)));
@@ -42,7 +42,7 @@ TEST(JoinQuantization, turns_an_integer_back_once) {
   EXPECT_EQ(after.operations.size(), 6u) << ToText(after);
 }
 
-TEST(JoinQuantization, turns_all_parts_of_a_joined_value_back) {
+TEST(JoinQuantization, dequantizes_all_parts_of_a_concatenation) {
   GraphBuilder m;
   const ValueId a = Quantize(&m, m.Input({1, 3})), b = m.Input({1, 3}, kTfLiteInt8);
   Copy joined;
@@ -60,7 +60,7 @@ TEST(JoinQuantization, turns_all_parts_of_a_joined_value_back) {
             "output %3\n");
 }
 
-TEST(JoinQuantization, lets_integers_of_others_be_moved) {
+TEST(JoinQuantization, moves_integers_with_other_consumers) {
   GraphBuilder m;
   m.Output(Dequantize(&m, m.Transposed(m.Input({2, 3}, kTfLiteInt8), {1, 0})));
   ExpectUnchanged(&JoinQuantization, m.graph);
@@ -68,7 +68,7 @@ TEST(JoinQuantization, lets_integers_of_others_be_moved) {
 
 // ---- fold_scales --------------------------------------------------------------------------------
 
-TEST(FoldScales, takes_what_follows_a_convolution_into_weights_and_bias) {
+TEST(FoldScales, folds_operations_after_a_convolution_into_weights_and_bias) {
   GraphBuilder m;
   ValueId y = m.Conv3x3(m.Input({1, 4, 4, 3}), 2, 1);
   y = m.Binary(kMul, y, m.Constant({2}, {2, -3}));
@@ -83,7 +83,7 @@ TEST(FoldScales, takes_what_follows_a_convolution_into_weights_and_bias) {
             "output %2\n");
 }
 
-TEST(FoldScales, takes_a_factor_before_a_padded_convolution_but_no_addend) {
+TEST(FoldScales, folds_a_factor_before_a_padded_convolution_but_no_addend) {
   for (const ScalarOp op : {kMul, kAdd}) {
     GraphBuilder m;
     const ValueId image = m.Input({1, 4, 4, 3});
@@ -96,7 +96,7 @@ TEST(FoldScales, takes_a_factor_before_a_padded_convolution_but_no_addend) {
   }
 }
 
-TEST(FoldScales, takes_an_addend_before_a_convolution_without_padding) {
+TEST(FoldScales, folds_an_addend_before_an_unpadded_convolution) {
   GraphBuilder m;
   ValueId x = m.Binary(kMul, m.Input({1, 4, 4, 4}), m.Constant({4}, {2, -3, 0.5f, 1}));
   x = m.Binary(kAdd, x, m.Constant({4}, {1, 2, 3, 4}));
@@ -109,7 +109,7 @@ TEST(FoldScales, takes_an_addend_before_a_convolution_without_padding) {
   EXPECT_EQ(after.operations.size(), 1u);
 }
 
-TEST(FoldScales, knows_the_channels_of_a_depthwise_convolution) {
+TEST(FoldScales, finds_the_channels_of_a_depthwise_convolution) {
   GraphBuilder m;
   ValueId y = m.Binary(kAdd, m.Input({1, 4, 4, 2}), m.Constant({2}, {3, -1}));
   y = m.Add(DepthwiseConv2d{GraphBuilder::Window3x3(), 2},
@@ -122,7 +122,7 @@ TEST(FoldScales, knows_the_channels_of_a_depthwise_convolution) {
   EXPECT_EQ(after.operations.size(), 1u);
 }
 
-TEST(FoldScales, knows_the_channels_of_a_transposed_convolution) {
+TEST(FoldScales, finds_the_channels_of_a_transposed_convolution) {
   for (const bool before : {false, true}) {
     GraphBuilder m;
     ValueId y = m.Input({1, 2, 2, 3});
@@ -139,7 +139,7 @@ TEST(FoldScales, knows_the_channels_of_a_transposed_convolution) {
   }
 }
 
-TEST(FoldScales, knows_the_channels_of_products) {
+TEST(FoldScales, finds_the_channels_of_products) {
   for (const bool transposed : {false, true}) {
     GraphBuilder m;
     const Shape shape = transposed ? Shape{5, 3} : Shape{3, 5};
@@ -154,7 +154,7 @@ TEST(FoldScales, knows_the_channels_of_products) {
   }
 }
 
-TEST(FoldScales, keeps_what_somebody_else_reads_or_what_is_no_constant_per_channel) {
+TEST(FoldScales, keeps_shared_values_and_operands_that_are_not_per_channel) {
   GraphBuilder m;
   const ValueId y = m.Conv3x3(m.Input({1, 4, 4, 3}), 2, 1);
   m.Output(m.Binary(kMul, y, m.Constant({2}, {2, -3})));
@@ -164,7 +164,7 @@ TEST(FoldScales, keeps_what_somebody_else_reads_or_what_is_no_constant_per_chann
 
 // ---- fuse_elementwise ---------------------------------------------------------------------------
 
-TEST(FuseElementwise, makes_one_expression_of_a_chain) {
+TEST(FuseElementwise, fuses_a_chain_into_one_expression) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   const ValueId sum = m.Binary(kAdd, m.Unary(kExp, x), y);
@@ -176,14 +176,14 @@ TEST(FuseElementwise, makes_one_expression_of_a_chain) {
             "output %2\n");
 }
 
-TEST(FuseElementwise, keeps_what_is_smaller_than_the_result) {
+TEST(FuseElementwise, keeps_operands_smaller_than_the_result) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   m.Output(m.Binary(kAdd, x, m.Unary(kExp, y)));
   ExpectUnchanged(&FuseElementwise, m.graph);
 }
 
-TEST(FuseElementwise, computes_cheap_ones_for_each_reader_and_others_once) {
+TEST(FuseElementwise, duplicates_only_cheap_operations_per_consumer) {
   for (const ScalarOp op : {kNeg, kExp}) {
     GraphBuilder m;
     const ValueId y = m.Unary(op, m.Input({3}));
@@ -196,7 +196,7 @@ TEST(FuseElementwise, computes_cheap_ones_for_each_reader_and_others_once) {
   }
 }
 
-TEST(FuseElementwise, keeps_one_that_is_to_be_an_epilogue) {
+TEST(FuseElementwise, keeps_operations_that_become_an_epilogue) {
   GraphBuilder m;
   const ValueId y = m.Unary(kNeg, m.Conv3x3(m.Input({1, 3, 3, 1}), 1));
   m.Output(m.Unary(kSin, y));
@@ -222,7 +222,7 @@ TEST(FuseElementwise, stops_at_sixteen_nodes_and_six_operands) {
   }
 }
 
-TEST(FuseElementwise, leaves_no_integer_between_reals) {
+TEST(FuseElementwise, removes_integers_between_reals) {
   GraphBuilder m;
   m.Output(Dequantize(&m, Quantize(&m, m.Input({3}))));
   EXPECT_EQ(After(&FuseElementwise, m.graph),
@@ -245,7 +245,7 @@ TEST(FuseEpilogues, adds_a_residual_and_an_activation) {
             "output %3\n");
 }
 
-TEST(FuseEpilogues, takes_a_sum_into_the_later_of_two_convolutions) {
+TEST(FuseEpilogues, fuses_a_sum_into_the_later_of_two_convolutions) {
   GraphBuilder m;
   const ValueId x = m.Input({1, 3, 3, 1}), left = m.Conv3x3(x, 1, 1);
   const ValueId right = m.Conv3x3(m.Unary(kExp, x), 1, 1);
@@ -266,7 +266,7 @@ TEST(FuseEpilogues, stores_integers_of_a_quantised_convolution) {
   EXPECT_THAT(After(&FuseEpilogues, m.graph), ::testing::HasSubstr("INT8[1,1,1,1]"));
 }
 
-TEST(FuseEpilogues, keeps_a_result_that_is_needed_itself) {
+TEST(FuseEpilogues, keeps_a_result_with_other_consumers) {
   GraphBuilder m;
   const ValueId y = m.Conv3x3(m.Input({1, 3, 3, 2}), 2, 1);
   m.Output(m.Unary(kExp, y));
@@ -274,14 +274,14 @@ TEST(FuseEpilogues, keeps_a_result_that_is_needed_itself) {
   ExpectUnchanged(&FuseEpilogues, m.graph);
 }
 
-TEST(FuseEpilogues, keeps_one_that_makes_a_larger_shape) {
+TEST(FuseEpilogues, keeps_operations_that_broadcast_to_a_larger_shape) {
   GraphBuilder m;
   const ValueId sum = m.Add(Reduce{ReduceKind::kSum, 1}, {m.Input({2, 3})}, {1, 3});
   m.Output(m.Binary(kAdd, m.Input({2, 3}), sum));
   ExpectUnchanged(&FuseEpilogues, m.graph);
 }
 
-TEST(FuseEpilogues, takes_four_more_operands_at_most) {
+TEST(FuseEpilogues, adds_at_most_four_operands) {
   for (const int count : {4, 5}) {
     GraphBuilder m;
     ValueId y = m.Add(Softmax{}, {m.Input({2, 3})}, {2, 3});

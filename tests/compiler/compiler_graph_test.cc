@@ -85,7 +85,7 @@ TEST(Graph, counts_uses_and_finds_producers) {
   EXPECT_EQ(ElementCount({}), 1);
 }
 
-TEST(Graph, counts_without_an_overflow) {
+TEST(Graph, element_counts_do_not_overflow) {
   constexpr int kMost = INT32_MAX;
   EXPECT_EQ(ElementCount({kMost, kMost, kMost}), INT64_MAX);
   EXPECT_EQ(ElementCount({kMost, kMost, kMost, 0}), 0);
@@ -102,7 +102,7 @@ TEST(Graph, counts_without_an_overflow) {
   EXPECT_EQ(ClampedExtent(7), 7);
 }
 
-TEST(Graph, says_what_is_wrong_with_it) {
+TEST(Graph, reports_faults) {
   struct Row {
     const char* fault;
     std::function<void(Graph*)> damage;
@@ -152,7 +152,7 @@ TEST(Graph, says_what_is_wrong_with_it) {
 
 // ---- Copies -------------------------------------------------------------------------------------
 
-TEST(CopyRegion, has_as_few_loops_as_possible) {
+TEST(CopyRegion, has_the_minimum_number_of_loops) {
   EXPECT_EQ(Simplify({0, 1, 2, {{2, 12, 12}, {1, 99, 5}, {3, 4, 4}, {4, 1, 1}}}),
             (CopyRegion{0, 1, 2, {{24, 1, 1}}}));
   EXPECT_EQ(Simplify({0, 0, 0, {{2, 12, 24}, {3, 4, 4}, {4, 1, 1}}}),
@@ -165,7 +165,7 @@ TEST(CopyRegion, has_as_few_loops_as_possible) {
 
 // Copies a box of 4 x 2 elements, columns 4 to 1 of rows 1 and 3, to position (1, 1) with its axes
 // exchanged.
-TEST(CopyRegion, of_a_box_takes_what_its_indices_say) {
+TEST(CopyRegion, of_a_box_follows_its_indices) {
   const Shape from = {4, 5}, to = {6, 3};
   Graph graph;
   const ValueId x = graph.AddValue(kTfLiteFloat32, from);

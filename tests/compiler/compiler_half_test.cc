@@ -15,7 +15,7 @@ namespace {
 
 using enum ScalarOp;
 
-TEST(HalfStorage, results_in_between_and_filters_become_float16) {
+TEST(HalfStorage, intermediate_results_and_filters_become_float16) {
   GraphBuilder m;
   const ValueId x = m.Input({1, 3, 3, 4});
   const ValueId sum = m.Add(Conv2d{}, {x, m.Weights({8, 1, 1, 4}), m.Weights({8})}, {1, 3, 3, 8});
@@ -31,7 +31,7 @@ TEST(HalfStorage, results_in_between_and_filters_become_float16) {
 }
 
 // An input or output has the type of the model's tensor, and a view uses its source's memory.
-TEST(HalfStorage, views_of_the_boundary_stay) {
+TEST(HalfStorage, views_of_inputs_and_outputs_stay_float32) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 6});
   const ValueId seen = m.Add(View{}, {x}, {3, 4});
@@ -49,7 +49,7 @@ TEST(HalfStorage, views_of_the_boundary_stay) {
   }
 }
 
-TEST(HalfStorage, whole_numbers_and_large_filters_stay) {
+TEST(HalfStorage, integers_and_large_filters_keep_their_type) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 2});
   const ValueId whole = m.Unary(kNeg, m.Input({2, 2}, kTfLiteInt32));
@@ -86,7 +86,7 @@ TEST(HalfStorage, shared_filters_stay_shared) {
   EXPECT_EQ(UseHalfStorage(&m.graph), 0);
 }
 
-TEST(HalfStorage, results_stay_close) {
+TEST(HalfStorage, results_are_close) {
   GraphBuilder m;
   const ValueId x = m.Input({1, 5, 5, 4});
   const ValueId a = m.Add(Conv2d{}, {x, m.Weights({8, 1, 1, 4})}, {1, 5, 5, 8});

@@ -166,7 +166,7 @@ void ExpectRefused(HandNode* node, const std::string& text) {
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-TEST(HostileInputs, have_no_more_elements_than_can_be_counted) {
+TEST(HostileInputs, with_too_many_elements_are_refused) {
   HandNode node(kTfLiteBuiltinAbs);
   node.Input(kTfLiteFloat32, {65536, 65536}).Output(kTfLiteFloat32);
   ExpectRefused(&node,
@@ -188,13 +188,13 @@ TEST(HostileInputs, have_no_more_elements_than_can_be_counted) {
   EXPECT_EQ(largest.Imported(), "");
 }
 
-TEST(HostileInputs, have_their_contents) {
+TEST(HostileInputs, with_missing_contents_are_refused) {
   HandNode node(kTfLiteBuiltinAbs);
   node.Constant<float>(kTfLiteFloat32, {4}, {1, 2}).Output(kTfLiteFloat32);
   ExpectRefused(&node, "ABS: tensor 0 'x': expected 16 bytes, found 8");
 }
 
-TEST(HostileInputs, have_a_scale_for_each_channel) {
+TEST(HostileInputs, without_a_scale_per_channel_are_refused) {
   for (const int axis : {-1, 0, 1, 4}) {
     HandNode node(kTfLiteBuiltinDequantize);
     node.Constant<int8_t>(kTfLiteInt8, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}).Scales({1, 2, 3}, axis);
@@ -213,7 +213,7 @@ TEST(HostileInputs, have_a_scale_for_each_channel) {
   ExpectRefused(&conv, "CONV_2D: tensor 1 'x': unsupported axis of scales: 2 scales along axis 3");
 }
 
-TEST(HostileNodes, have_the_outputs_and_inputs_of_their_operator) {
+TEST(HostileNodes, with_wrong_inputs_or_outputs_are_refused) {
   HandNode none(kTfLiteBuiltinAbs);
   none.Input(kTfLiteFloat32, {2});
   ExpectRefused(&none, "ABS: expected an output, found none");
@@ -228,7 +228,7 @@ TEST(HostileNodes, have_the_outputs_and_inputs_of_their_operator) {
   }
 }
 
-TEST(HostileNodes, have_their_options) {
+TEST(HostileNodes, without_options_are_refused) {
   HandNode conv(kTfLiteBuiltinConv2d);
   conv.Input(kTfLiteFloat32, {1, 2, 2, 2}).Constant<float>(kTfLiteFloat32, {1, 1, 1, 2}, {1, 2});
   conv.Output(kTfLiteFloat32).WithoutOptions();
@@ -267,7 +267,7 @@ TEST(HostileNodes, have_their_options) {
 // A size beyond the limits is reported with the tensor that would have it.
 constexpr const char* kTooLarge = "'result': expected at most 1073741824 elements, found [";
 
-TEST(HostileShapes, repeated) {
+TEST(HostileShapes, of_tile_are_refused) {
   for (const std::vector<int>& times :
        std::vector<std::vector<int>>{{65536, 65536}, {kMost, kMost}, {1 << 30, 1}}) {
     HandNode node(kTfLiteBuiltinTile);
@@ -285,7 +285,7 @@ TEST(HostileShapes, repeated) {
   ExpectRefused(&to, kTooLarge);
 }
 
-TEST(HostileShapes, with_a_border) {
+TEST(HostileShapes, of_padding_are_refused) {
   for (const auto code : {kTfLiteBuiltinPad, kTfLiteBuiltinMirrorPad}) {
     HandNode node(code);
     node.Input(kTfLiteFloat32, {2, 2})
@@ -300,7 +300,7 @@ TEST(HostileShapes, with_a_border) {
   ExpectRefused(&mirror, "expected 0 to 8 axes, found 19");
 }
 
-TEST(HostileShapes, joined) {
+TEST(HostileShapes, of_concatenation_and_pack_are_refused) {
   HandNode node(kTfLiteBuiltinConcatenation);
   for (int n = 0; n < 4; ++n) node.Input(kTfLiteInt8, {1 << 29, 2});
   node.Output(kTfLiteInt8).With(TfLiteConcatenationParams{0, kTfLiteActNone});
@@ -311,7 +311,7 @@ TEST(HostileShapes, joined) {
   ExpectRefused(&pack, kTooLarge);
 }
 
-TEST(HostileShapes, in_blocks) {
+TEST(HostileShapes, of_space_to_depth_and_batch_are_refused) {
   HandNode to_depth(kTfLiteBuiltinSpaceToDepth);
   to_depth.Input(kTfLiteFloat32, {1, 0, 0, 2}).Output(kTfLiteFloat32);
   to_depth.With(TfLiteSpaceToDepthParams{65536});
@@ -333,7 +333,7 @@ TEST(HostileShapes, in_blocks) {
   ExpectRefused(&from_batch, "BATCH_TO_SPACE_ND: ");
 }
 
-TEST(HostileShapes, broadcast_and_multiplied) {
+TEST(HostileShapes, of_broadcasts_and_products_are_refused) {
   HandNode sum(kTfLiteBuiltinAdd);
   sum.Input(kTfLiteFloat32, {65536, 1}).Input(kTfLiteFloat32, {1, 65536}).Output(kTfLiteFloat32);
   ExpectRefused(&sum, "ADD: tensor 2 " + std::string(kTooLarge));
@@ -363,7 +363,7 @@ TEST(HostileShapes, broadcast_and_multiplied) {
   ExpectRefused(&resized, kTooLarge);
 }
 
-TEST(HostileShapes, that_are_wanted) {
+TEST(HostileShapes, of_shape_operands_are_refused) {
   const std::vector<int> kHuge(20, kMost);
   HandNode reshaped(kTfLiteBuiltinReshape);
   reshaped.Input(kTfLiteFloat32, {2}).Ints(kHuge).Output(kTfLiteFloat32);
@@ -386,7 +386,7 @@ TfLiteConvParams Strides(int stride, int dilation) {
   return {kTfLitePaddingSame, stride, stride, kTfLiteActNone, dilation, dilation, kTfLiteNoType};
 }
 
-TEST(HostileWindows, reach_no_farther_than_can_be_counted) {
+TEST(HostileWindows, with_too_large_extents_are_refused) {
   for (const auto& [stride, dilation] :
        std::vector<std::pair<int, int>>{{kMost, 1}, {1, kMost}, {kMost, kMost}}) {
     HandNode conv(kTfLiteBuiltinConv2d);
@@ -408,7 +408,7 @@ TEST(HostileWindows, reach_no_farther_than_can_be_counted) {
   ExpectRefused(&pool, "a window of 2147483647x2147483647");
 }
 
-TEST(HostileWindows, of_a_custom_operator) {
+TEST(HostileWindows, of_a_custom_operator_are_checked) {
   const std::string kOptions[] = {"", std::string(11, '\1'), std::string(12, '\x7f')};
   for (const std::string& options : kOptions) {
     HandNode node(kTfLiteBuiltinCustom);
@@ -427,7 +427,7 @@ TEST(HostileWindows, of_a_custom_operator) {
 
 // A window that extends far beyond the image is reduced to its overlap: 3 rows before and 3 after
 // each position cover the whole image of 4 rows.
-TEST(HostileWindows, of_pools_are_cut_to_what_meets_the_image) {
+TEST(HostileWindows, of_pools_are_clipped_to_the_image) {
   HandNode pool(kTfLiteBuiltinAveragePool2d);
   pool.Input(kTfLiteFloat32, {1, 4, 4, 1}).Output(kTfLiteFloat32);
   pool.With(TfLitePoolParams{kTfLitePaddingSame, 1, 1, 1, 100001, kTfLiteActNone, {}});

@@ -64,7 +64,7 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
 }
 
 // A shape that is computed from other shapes is a constant when a node reads it.
-TEST(Import, what_constants_make_is_computed_at_once) {
+TEST(Import, constant_subgraphs_are_folded_on_import) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");
   const int shape = m.AddTensor(kTfLiteInt32, {3}), two = m.AddTensor(kTfLiteInt32, {2});

@@ -59,7 +59,7 @@ TEST(LargeGraphs, of_a_long_chain) {
 
 // Each of nine layers concatenates 100 copies of the previous one: there are 100^9 paths to the
 // input.
-TEST(LargeGraphs, of_joined_values) {
+TEST(LargeGraphs, of_concatenated_values) {
   constexpr int kParts = 100;
   GraphBuilder m;
   Expression cast;
@@ -86,7 +86,7 @@ Operation Filled(Graph* graph, int64_t count) {
   return fill;
 }
 
-TEST(Folding, makes_no_more_than_it_reads_or_a_little) {
+TEST(Folding, result_size_is_limited_by_the_operands) {
   Graph graph;
   std::vector<std::vector<std::byte>> contents;
   EXPECT_TRUE(Fold(&graph, Filled(&graph, 1 << 18), &contents));
@@ -100,7 +100,7 @@ TEST(Folding, makes_no_more_than_it_reads_or_a_little) {
   EXPECT_TRUE(Fold(&graph, view, &contents));
 }
 
-TEST(Folding, ends_where_all_of_it_is_too_much) {
+TEST(Folding, total_size_is_limited) {
   Graph graph;
   EXPECT_TRUE(CanKeep(graph, size_t{256} << 20));
   EXPECT_FALSE(CanKeep(graph, (size_t{256} << 20) + 1));
@@ -118,7 +118,7 @@ TEST(Folding, ends_where_all_of_it_is_too_much) {
   EXPECT_FALSE(Fold(&graph, Filled(&graph, 4), &contents));
 }
 
-TEST(Folding, counts_what_each_element_takes) {
+TEST(Folding, cost_is_counted_per_element) {
   Graph graph;
   std::vector<std::vector<std::byte>> contents;
   Operation pool;
@@ -142,7 +142,7 @@ TEST(Folding, counts_what_each_element_takes) {
 }
 
 // The import does not fold a constant of this size; it is computed at run time.
-TEST(Folding, of_a_model_that_asks_for_gigabytes) {
+TEST(Folding, of_a_model_that_requests_gigabytes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1});
   const int to = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {16384, 16384});

@@ -29,7 +29,7 @@ constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
 // ---- Lifetimes ----------------------------------------------------------------------------------
 
-TEST(Lifetimes, last_from_the_maker_to_the_last_reader) {
+TEST(Lifetimes, extend_from_the_producer_to_the_last_consumer) {
   GraphBuilder m;
   const ValueId x = m.Input({4}), unread = m.Input({4});
   const ValueId a = m.Unary(kNeg, x), b = m.Unary(kExp, a), c = m.Binary(kAdd, a, b);
@@ -55,7 +55,7 @@ TEST(Lifetimes, are_shared_by_views_of_views) {
   EXPECT_TRUE(lifetimes.of_storage[static_cast<size_t>(b)].empty());
 }
 
-TEST(Lifetimes, give_outputs_memory_of_their_own_where_views_need_copies) {
+TEST(Lifetimes, outputs_have_separate_memory_if_views_need_copies) {
   GraphBuilder m;
   const ValueId x = m.Input({4}), of_input = m.Reshaped(x, {2, 2});
   const ValueId a = m.Unary(kNeg, x), first = m.Reshaped(a, {2, 2}), second = m.Reshaped(a, {4, 1});
@@ -80,8 +80,8 @@ bool IsNeeded(const Interval& interval) {
 }
 
 // Returns "" if the plan satisfies all requirements, otherwise the problem.
-std::string WhatIsWrong(const std::vector<Interval>& intervals, size_t alignment, size_t max_block,
-                        const MemoryPlan& plan) {
+std::string FindPlanFault(const std::vector<Interval>& intervals, size_t alignment,
+                          size_t max_block, const MemoryPlan& plan) {
   if (plan.locations.size() != intervals.size()) return "wrong number of places";
   for (size_t i = 0; i < intervals.size(); ++i) {
     const std::string name = "interval " + std::to_string(i);
@@ -137,7 +137,7 @@ std::vector<Interval> RandomIntervals(std::mt19937* random, size_t count) {
   return intervals;
 }
 
-TEST(MemoryPlan, keeps_every_promise_for_random_intervals) {
+TEST(MemoryPlan, satisfies_all_constraints_for_random_intervals) {
   std::mt19937 random(7);
   double planned = 0, needed = 0;
   for (int n = 0; n < 300 && !HasFailure(); ++n) {
@@ -145,7 +145,7 @@ TEST(MemoryPlan, keeps_every_promise_for_random_intervals) {
     const size_t alignment = size_t{1} << (random() % 9);
     MemoryPlan plan;
     ASSERT_TRUE(PlanMemory(intervals, alignment, kNoLimit, &plan));
-    EXPECT_EQ(WhatIsWrong(intervals, alignment, kNoLimit, plan), "");
+    EXPECT_EQ(FindPlanFault(intervals, alignment, kNoLimit, plan), "");
     EXPECT_EQ(plan.lower_bound, MaxBytesAlive(intervals, alignment));
     EXPECT_GE(plan.total_bytes, plan.lower_bound);
     EXPECT_LE(plan.block_bytes.size(), 1u);
@@ -161,12 +161,12 @@ TEST(MemoryPlan, splits_into_blocks_of_a_given_size) {
     const std::vector<Interval> intervals = RandomIntervals(&random, random() % 120);
     MemoryPlan plan;
     ASSERT_TRUE(PlanMemory(intervals, 64, 8192, &plan));
-    EXPECT_EQ(WhatIsWrong(intervals, 64, 8192, plan), "");
+    EXPECT_EQ(FindPlanFault(intervals, 64, 8192, plan), "");
     EXPECT_GE(plan.total_bytes, plan.lower_bound);
   }
 }
 
-TEST(MemoryPlan, gives_what_it_is_for) {
+TEST(MemoryPlan, shares_memory_between_disjoint_lifetimes) {
   // Lifetimes of a chain: each value is read only by the next operation.
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(std::vector<Interval>{{100, 0, 1}, {200, 1, 2}, {100, 2, 3}}, 64, kNoLimit,
@@ -176,7 +176,7 @@ TEST(MemoryPlan, gives_what_it_is_for) {
   EXPECT_THAT(plan.block_bytes, ElementsAre(384u));
 }
 
-TEST(MemoryPlan, takes_the_best_of_three_orders) {
+TEST(MemoryPlan, uses_the_best_of_three_orders) {
   // If the values are placed in order, the third one does not fit into the memory of the first.
   MemoryPlan plan;
   const std::vector<Interval> grows = {{64, 0, 1}, {64, 1, 2}, {128, 2, 3}};
@@ -194,7 +194,7 @@ TEST(MemoryPlan, takes_the_best_of_three_orders) {
   }
 }
 
-TEST(MemoryPlan, takes_many_intervals) {
+TEST(MemoryPlan, handles_many_intervals) {
   std::mt19937 random(10);
   const std::vector<Interval> intervals = RandomIntervals(&random, 50000);
   MemoryPlan plan;
@@ -262,7 +262,7 @@ class MobileNet {
   GraphBuilder maker_;
 };
 
-TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
+TEST(MemoryPlan, reaches_the_lower_bound_of_mobilenet) {
   MobileNet net;
   RunPasses(&net.graph(), nullptr);
   ASSERT_EQ(FindFault(net.graph()), "");
@@ -276,13 +276,13 @@ TEST(MemoryPlan, reaches_what_a_mobile_net_needs_at_least) {
   }
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(intervals, 128, kNoLimit, &plan));
-  EXPECT_EQ(WhatIsWrong(intervals, 128, kNoLimit, plan), "");
+  EXPECT_EQ(FindPlanFault(intervals, 128, kNoLimit, plan), "");
   // The largest operation makes 96 channels of 56 x 56 pixels from 96 channels of 112 x 112.
   EXPECT_EQ(plan.lower_bound, size_t{4} * 96 * (112 * 112 + 56 * 56));
   EXPECT_EQ(plan.total_bytes, plan.lower_bound);
 }
 
-TEST(MemoryPlan, needs_nothing_for_nothing) {
+TEST(MemoryPlan, empty_intervals_need_no_memory) {
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory({}, 64, kNoLimit, &plan));
   EXPECT_EQ(plan.total_bytes, 0u);
@@ -291,7 +291,7 @@ TEST(MemoryPlan, needs_nothing_for_nothing) {
   EXPECT_THAT(plan.block_bytes, IsEmpty());
 }
 
-TEST(MemoryPlan, refuses_what_no_block_holds) {
+TEST(MemoryPlan, refuses_intervals_larger_than_a_block) {
   MemoryPlan plan;
   plan.total_bytes = 1;
   const size_t half = kNoLimit / 2 + 1;

@@ -18,7 +18,7 @@ using enum ScalarOp;
 
 // ---- merge_views --------------------------------------------------------------------------------
 
-TEST(MergeViews, makes_one_of_two) {
+TEST(MergeViews, merges_two_views) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 6});
   m.Output(m.Reshaped(m.Reshaped(x, {12}), {3, 4}));
@@ -28,7 +28,7 @@ TEST(MergeViews, makes_one_of_two) {
             "output %1\n");
 }
 
-TEST(MergeViews, leaves_out_views_of_the_same_shape) {
+TEST(MergeViews, removes_views_of_the_same_shape) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Unary(kAbs, m.Reshaped(x, {2, 3}));
   m.Output(m.Reshaped(y, {2, 3}));
@@ -38,7 +38,7 @@ TEST(MergeViews, leaves_out_views_of_the_same_shape) {
             "output %1\n");
 }
 
-TEST(MergeViews, keeps_a_view_that_two_outputs_need) {
+TEST(MergeViews, keeps_a_view_that_two_outputs_share) {
   GraphBuilder m;
   const ValueId y = m.Unary(kAbs, m.Input({3}));
   m.Output(y);
@@ -46,7 +46,7 @@ TEST(MergeViews, keeps_a_view_that_two_outputs_need) {
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
-TEST(MergeViews, lets_copies_read_and_write_through_them) {
+TEST(MergeViews, merges_views_into_copies) {
   GraphBuilder m;
   const ValueId x = m.Input({6});
   m.Output(m.Reshaped(m.Transposed(m.Reshaped(x, {2, 3}), {1, 0}), {6}));
@@ -56,7 +56,7 @@ TEST(MergeViews, lets_copies_read_and_write_through_them) {
             "output %1\n");
 }
 
-TEST(MergeViews, puts_elementwise_operations_before_them) {
+TEST(MergeViews, moves_elementwise_operations_before_views) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({2, 3});
   const ValueId sum = m.Binary(kAdd, m.Reshaped(x, {6}), m.Reshaped(y, {6}));
@@ -70,7 +70,7 @@ TEST(MergeViews, puts_elementwise_operations_before_them) {
             "output %2\n");
 }
 
-TEST(MergeViews, puts_a_bias_before_a_view_that_keeps_the_channels) {
+TEST(MergeViews, moves_a_bias_before_a_view_that_keeps_the_channels) {
   GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({4, 3}), {1, 2, 2, 3});
   m.Output(m.Binary(kAdd, view, m.Constant({1, 1, 1, 3}, {1, 2, 3})));
@@ -82,14 +82,14 @@ TEST(MergeViews, puts_a_bias_before_a_view_that_keeps_the_channels) {
             "output %2\n");
 }
 
-TEST(MergeViews, keeps_a_bias_behind_a_view_that_has_other_channels) {
+TEST(MergeViews, keeps_a_bias_after_a_view_that_changes_the_channels) {
   GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({6, 2}), {4, 3});
   m.Output(m.Binary(kAdd, view, m.Constant({3}, {1, 2, 3})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
-TEST(MergeViews, puts_a_sum_before_the_view_of_what_it_can_be_the_epilogue_of) {
+TEST(MergeViews, moves_a_sum_before_the_view_of_a_head_that_can_fuse_it) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), other = m.Input({6});
   m.Output(m.Binary(kAdd, other, m.Reshaped(m.Add(Softmax{}, {x}, {2, 3}), {6})));
@@ -103,21 +103,21 @@ TEST(MergeViews, puts_a_sum_before_the_view_of_what_it_can_be_the_epilogue_of) {
             "output %3\n");
 }
 
-TEST(MergeViews, keeps_a_sum_that_can_be_the_epilogue_of_the_other_operand) {
+TEST(MergeViews, keeps_a_sum_that_the_producer_of_the_other_operand_can_fuse) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), other = m.Add(Softmax{}, {m.Input({6})}, {6});
   m.Output(m.Binary(kAdd, other, m.Reshaped(m.Add(Softmax{}, {x}, {2, 3}), {6})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
-TEST(MergeViews, leaves_broadcast_views_where_they_are) {
+TEST(MergeViews, keeps_broadcast_views) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
   m.Output(m.Binary(kAdd, x, m.Reshaped(y, {1, 3})));
   ExpectUnchanged(&MergeViews, m.graph);
 }
 
-TEST(MergeViews, leaves_views_where_a_larger_shape_is_made) {
+TEST(MergeViews, keeps_views_before_broadcasts_to_a_larger_shape) {
   GraphBuilder m;
   const ValueId view = m.Reshaped(m.Input({3}), {1, 3});
   Expression e;
@@ -138,7 +138,7 @@ TEST(MergeCopies, cancels_transpositions) {
             "output %1\n");
 }
 
-TEST(MergeCopies, makes_one_transposition_of_two) {
+TEST(MergeCopies, merges_two_transpositions) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3, 5});
   m.Output(m.Transposed(m.Transposed(x, {2, 0, 1}), {1, 0, 2}));
@@ -151,7 +151,7 @@ TEST(MergeCopies, makes_one_transposition_of_two) {
   EXPECT_EQ(copy.regions[0].loops, loops);
 }
 
-TEST(MergeCopies, composes_a_slice_with_what_made_its_input) {
+TEST(MergeCopies, merges_a_slice_with_its_producer) {
   GraphBuilder m;
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
   const CopyRegion slice = RegionOf({0, {2, 3}, {1, 1}, {0, 0}, {2, 1}, {}}, {6, 4}, {2, 3});
@@ -162,7 +162,7 @@ TEST(MergeCopies, composes_a_slice_with_what_made_its_input) {
             "output %1\n");
 }
 
-TEST(MergeCopies, reads_the_parts_of_a_joined_value_through_their_makers) {
+TEST(MergeCopies, merges_a_concatenation_with_its_producers) {
   GraphBuilder m;
   const ValueId a = m.Transposed(m.Input({2, 3}), {1, 0}), b = m.Unary(kAbs, m.Input({3, 2}));
   Copy joined;
@@ -177,7 +177,7 @@ TEST(MergeCopies, reads_the_parts_of_a_joined_value_through_their_makers) {
             "output %3\n");
 }
 
-TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
+TEST(MergeCopies, keeps_copies_that_merge_into_no_loop_nest) {
   GraphBuilder m;
   // Seven consecutive elements of a transposed value begin in one row and end in another.
   const ValueId y = m.Transposed(m.Input({4, 6}), {1, 0});
@@ -187,7 +187,7 @@ TEST(MergeCopies, keeps_what_would_be_no_nest_of_loops) {
   ExpectUnchanged(&MergeCopies, m.graph);
 }
 
-TEST(MergeCopies, lets_elementwise_operations_go_before) {
+TEST(MergeCopies, moves_elementwise_operations_before_copies) {
   GraphBuilder m;
   const ValueId y = m.Unary(kExp, m.Transposed(m.Input({2, 3}), {1, 0}));
   m.Output(m.Transposed(y, {1, 0}));
@@ -198,7 +198,7 @@ TEST(MergeCopies, lets_elementwise_operations_go_before) {
             "output %1\n");
 }
 
-TEST(MergeCopies, keeps_elementwise_operations_behind_copies_of_less_work) {
+TEST(MergeCopies, keeps_elementwise_operations_after_copies_that_shrink) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), slice = m.Add(Copy{{{0, 0, 0, {{4, 1, 1}}}}, {}}, {x}, {4});
   m.Output(m.Unary(kExp, slice));
@@ -218,7 +218,7 @@ TEST(MergeCopies, keeps_a_border) {
 }
 
 // Merges random sequences of transpositions, slices, reversals and repetitions of random shapes.
-TEST(MergeCopies, computes_the_same_for_random_chains) {
+TEST(MergeCopies, preserves_the_results_of_random_chains) {
   std::mt19937 random(5);
   int merged = 0;
   for (int n = 0; n < 400 && !HasFailure(); ++n) {
@@ -237,9 +237,9 @@ TEST(MergeCopies, computes_the_same_for_random_chains) {
       for (size_t i = 0; i < 3; ++i) {
         const auto axis = static_cast<size_t>(axes[i]);
         const int64_t stride = Strides(from)[axis];
-        const bool turns = random() % 4 == 0, repeats = random() % 8 == 0;
-        if (turns && !repeats) region.from += (to[i] - 1) * stride;
-        region.loops.push_back({to[i], repeats ? 0 : turns ? -stride : stride, Strides(to)[i]});
+        const bool reverses = random() % 4 == 0, repeats = random() % 8 == 0;
+        if (reverses && !repeats) region.from += (to[i] - 1) * stride;
+        region.loops.push_back({to[i], repeats ? 0 : reverses ? -stride : stride, Strides(to)[i]});
       }
       y = m.Add(Copy{{Simplify(region)}, {}}, {y}, to);
       if (random() % 2 == 0 && to[0] * to[1] % 2 == 0) {
@@ -258,7 +258,7 @@ TEST(MergeCopies, computes_the_same_for_random_chains) {
 
 // ---- merge_padding ------------------------------------------------------------------------------
 
-TEST(MergePadding, gives_zeros_to_a_convolution) {
+TEST(MergePadding, merges_zero_padding_into_a_convolution) {
   GraphBuilder m;
   const ValueId image = m.Input({2, 4, 5, 3});
   m.Output(m.Conv3x3(m.Padded(image, 1, 2, 0, 1), 2));
@@ -269,13 +269,13 @@ TEST(MergePadding, gives_zeros_to_a_convolution) {
             "output %3\n");
 }
 
-TEST(MergePadding, adds_to_what_padding_there_is) {
+TEST(MergePadding, adds_to_existing_padding) {
   GraphBuilder m;
   m.Output(m.Conv3x3(m.Padded(m.Input({1, 4, 4, 1}), 1, 1, 1, 1), 1, 1));
   EXPECT_THAT(After(&MergePadding, m.graph), ::testing::HasSubstr("padding 2x2 to 2x2"));
 }
 
-TEST(MergePadding, keeps_other_numbers_than_zero_before_a_convolution) {
+TEST(MergePadding, keeps_nonzero_padding_before_a_convolution) {
   GraphBuilder m;
   m.Output(m.Conv3x3(m.Padded(m.Input({1, 4, 4, 1}), 1, 1, 1, 1, {1, 0}), 1));
   ExpectUnchanged(&MergePadding, m.graph);
@@ -290,19 +290,19 @@ Graph PaddedPool(PoolKind kind, bool rectified, Number fill) {
   return m.graph;
 }
 
-TEST(MergePadding, gives_a_maximum_what_is_never_larger) {
+TEST(MergePadding, merges_padding_that_cannot_be_the_maximum) {
   EXPECT_THAT(After(&MergePadding, PaddedPool(PoolKind::kMax, true, {})),
               ::testing::HasSubstr("max window 3x3 stride 1x1 padding 1x1 to 1x1"));
   EXPECT_THAT(After(&MergePadding, PaddedPool(PoolKind::kMax, false, {-INFINITY, 0})),
               ::testing::HasSubstr("max window 3x3 stride 1x1 padding 1x1 to 1x1"));
 }
 
-TEST(MergePadding, keeps_zeros_that_may_be_the_maximum_or_count_in_an_average) {
+TEST(MergePadding, keeps_zeros_that_may_be_the_maximum_or_part_of_an_average) {
   ExpectUnchanged(&MergePadding, PaddedPool(PoolKind::kMax, false, {}));
   ExpectUnchanged(&MergePadding, PaddedPool(PoolKind::kAverage, true, {}));
 }
 
-TEST(MergePadding, keeps_a_border_in_which_a_whole_window_lies) {
+TEST(MergePadding, keeps_a_border_that_contains_a_whole_window) {
   GraphBuilder m;
   const ValueId image = m.WithNumber(kMax, m.Input({1, 2, 2, 1}), 0);
   const ValueId padded = m.Padded(image, 3, 0, 0, 1);

@@ -20,7 +20,7 @@ using enum ScalarOp;
 
 // ---- remove_dead --------------------------------------------------------------------------------
 
-TEST(RemoveDead, removes_operations_and_numbers_values_anew) {
+TEST(RemoveDead, removes_operations_and_renumbers_values) {
   GraphBuilder m;
   const ValueId x = m.Input({4});
   m.Unary(kExp, m.Unary(kNeg, x));
@@ -34,7 +34,7 @@ TEST(RemoveDead, removes_operations_and_numbers_values_anew) {
   EXPECT_EQ(m.graph.values.size(), 2u);
 }
 
-TEST(RemoveDead, keeps_inputs_that_nobody_reads) {
+TEST(RemoveDead, keeps_unused_inputs) {
   GraphBuilder m;
   m.Input({4});
   m.Output(m.Unary(kAbs, m.Input({2})));
@@ -42,7 +42,7 @@ TEST(RemoveDead, keeps_inputs_that_nobody_reads) {
   EXPECT_EQ(m.graph.inputs.size(), 2u);
 }
 
-TEST(RemoveDead, numbers_what_epilogues_read_anew) {
+TEST(RemoveDead, renumbers_operands_of_epilogues) {
   GraphBuilder m;
   m.Weights({3});
   const ValueId x = m.Input({2, 3}), y = m.Input({3});
@@ -72,7 +72,7 @@ TEST(FoldConstants, computes_chains_of_constants) {
             "output %1\n");
 }
 
-TEST(FoldConstants, leaves_an_output_of_the_graph_an_operation) {
+TEST(FoldConstants, keeps_the_operation_of_a_graph_output) {
   GraphBuilder m;
   m.Output(m.Unary(kNeg, m.Constant({2}, {1, 2})));
   EXPECT_EQ(After(&FoldConstants, m.graph),
@@ -80,7 +80,7 @@ TEST(FoldConstants, leaves_an_output_of_the_graph_an_operation) {
             "output %0\n");
 }
 
-TEST(FoldConstants, leaves_an_index_out_of_range_to_those_who_report_it) {
+TEST(FoldConstants, does_not_fold_an_index_out_of_range) {
   GraphBuilder m;
   const int32_t index = 7;
   const ValueId indices = m.graph.AddConstantOf<int32_t>(kTfLiteInt32, {1}, {{index}});
@@ -90,7 +90,7 @@ TEST(FoldConstants, leaves_an_index_out_of_range_to_those_who_report_it) {
 
 // ---- simplify_expressions -----------------------------------------------------------------------
 
-TEST(SimplifyExpressions, takes_numbers_in_and_leaves_views_of_what_is_nothing) {
+TEST(SimplifyExpressions, inlines_scalars_and_replaces_no_ops_by_views) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 2});
   const ValueId y = m.Binary(kMul, x, m.Constant({1}, {1}));
@@ -102,7 +102,7 @@ TEST(SimplifyExpressions, takes_numbers_in_and_leaves_views_of_what_is_nothing) 
             "output %2\n");
 }
 
-TEST(SimplifyExpressions, makes_one_operand_of_the_same_value_twice) {
+TEST(SimplifyExpressions, merges_operands_of_the_same_value) {
   GraphBuilder m;
   const ValueId x = m.Input({3});
   m.Output(m.Binary(kMul, x, x));
@@ -118,7 +118,7 @@ TEST(SimplifyExpressions, keeps_constants_of_several_elements_operands) {
   ExpectUnchanged(&SimplifyExpressions, m.graph);
 }
 
-TEST(SimplifyExpressions, looks_into_epilogues) {
+TEST(SimplifyExpressions, simplifies_epilogues) {
   GraphBuilder m;
   const ValueId sum = m.Add(Reduce{ReduceKind::kSum, 2}, {m.Input({2, 3})}, {2, 1});
   Operation& operation = m.graph.operations.back();
@@ -156,7 +156,7 @@ Graph QuantisedBlock() {
   return m.graph;
 }
 
-TEST(RunPasses, leaves_three_convolutions_of_a_quantised_block) {
+TEST(RunPasses, reduces_a_quantised_block_to_three_convolutions) {
   Graph graph = QuantisedBlock();
   const Graph before = graph;
   std::vector<std::string> log;
@@ -170,7 +170,7 @@ TEST(RunPasses, leaves_three_convolutions_of_a_quantised_block) {
                                "fuse_elementwise: changed 8", "fuse_epilogues: changed 3"));
 }
 
-TEST(RunPasses, leaves_a_graph_in_order_behind_each_pass) {
+TEST(RunPasses, each_pass_preserves_the_results) {
   Graph graph = QuantisedBlock();
   for (const PassRow& row : AllPasses()) {
     const Graph before = graph;
@@ -301,7 +301,7 @@ TEST(Passes, change_no_bit_of_random_graphs) {
 }
 
 // A quadratic algorithm would take minutes here.
-TEST(RunPasses, takes_long_chains) {
+TEST(RunPasses, handles_long_chains) {
   constexpr int kLength = 10000;
   GraphBuilder m;
   ValueId y = m.Input({2, 3}), z = m.Input({2, 3});
@@ -320,7 +320,7 @@ TEST(RunPasses, takes_long_chains) {
   EXPECT_EQ(m.graph.operations.size(), 1u + kLength + kLength / 16);
 }
 
-TEST(RunPasses, takes_an_empty_graph) {
+TEST(RunPasses, handles_an_empty_graph) {
   Graph graph;
   RunPasses(&graph, nullptr);
   EXPECT_EQ(ToText(graph), "");

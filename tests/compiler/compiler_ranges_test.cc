@@ -127,7 +127,7 @@ TEST(HalfRanges, ordinary_operations_become_float16) {
       m->Binary(kMul, a, m->Unary(kRsqrt, Reduced(m, ReduceKind::kMean, m->Binary(kMul, a, a)))))));
 }
 
-TEST(HalfRanges, factors_and_addends_count_by_their_size) {
+TEST(HalfRanges, magnitude_of_factors_and_addends_decides) {
   for (const double factor : {1e4, -1e4, 1e-4}) {
     EXPECT_TRUE(StaysWide([=](GraphBuilder* m, ValueId a, ValueId) {
       return m->WithNumber(kMul, a, factor);
@@ -171,7 +171,7 @@ TEST(HalfRanges, known_bounds_decide) {
 }
 
 // float16 cannot represent all integers beyond 2048, whatever their scale.
-TEST(HalfRanges, integers_keep_their_digits) {
+TEST(HalfRanges, integers_keep_their_precision) {
   const auto stays = [](TfLiteType type) -> bool {
     GraphBuilder m;
     Expression e;
@@ -188,7 +188,7 @@ TEST(HalfRanges, integers_keep_their_digits) {
 
 // A large factor after a stored value, or in a filter, implies that the value is small; a small
 // factor implies that it is large. Such a value stays float32.
-TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
+TEST(HalfRanges, a_later_scale_indicates_an_unusual_magnitude) {
   for (const float factor : {1e5F, 1e-5F}) {
     GraphBuilder m;
     const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
@@ -208,7 +208,7 @@ TEST(HalfRanges, a_later_scale_tells_of_an_unusual_value) {
   }
 }
 
-TEST(HalfRanges, a_view_is_stored_as_its_source) {
+TEST(HalfRanges, views_have_the_type_of_their_source) {
   GraphBuilder m;
   const ValueId a = m.Conv3x3(m.Input({1, 4, 4, 4}), 4);
   const ValueId view = m.Reshaped(a, {4, 4});
@@ -339,7 +339,7 @@ TEST(RangeResults, softmax_of_a_masked_row) {
 }
 
 // The graph casts reals to 16-bit integers, transposes them, and casts them back.
-TEST(RangeResults, moved_integers_keep_their_digits) {
+TEST(RangeResults, moved_integers_keep_their_precision) {
   GraphBuilder m;
   Expression to, back;
   const int x = to.Apply(kRoundAway, to.Operand(0, kTfLiteFloat32));

@@ -70,7 +70,7 @@ std::string SimplifiedText(const Expression& expression) {
   return ToText(simple);
 }
 
-TEST(Simplified, leaves_out_what_changes_nothing) {
+TEST(Simplified, removes_identity_operations) {
   const auto with = [](ScalarOp op, double number) {
     return SimplifiedText(
         Of([&](Expression* e, int x) { return e->Apply(op, x, Number32(e, number)); }));
@@ -91,7 +91,7 @@ TEST(Simplified, keeps_a_sum_with_zero_that_changes_a_sign) {
             "abs(a)");
 }
 
-TEST(Simplified, divides_by_powers_of_two_alone) {
+TEST(Simplified, replaces_divisions_by_powers_of_two_only) {
   const auto by = [](double number) {
     return SimplifiedText(
         Of([&](Expression* e, int x) { return e->Apply(kDiv, x, Number32(e, number)); }));
@@ -109,7 +109,7 @@ TEST(Simplified, computes_constants) {
             "min(6, a)");
 }
 
-TEST(Simplified, makes_one_clamp_of_several) {
+TEST(Simplified, merges_clamps) {
   const auto clamp = [](Expression* e, int x, double least, double most) {
     return e->Apply(kMin, Number32(e, most), e->Apply(kMax, Number32(e, least), x));
   };
@@ -124,7 +124,7 @@ TEST(Simplified, makes_one_clamp_of_several) {
   EXPECT_EQ(twice(-1, 6, -2, 5), "min(5, max(-1, a))");
 }
 
-TEST(Simplified, knows_that_max_cleans_nan_on_one_side_only) {
+TEST(Simplified, respects_that_max_removes_nan_on_one_side_only) {
   EXPECT_EQ(SimplifiedText(Of([](Expression* e, int x) {
               return e->Apply(kMax, Number32(e, 1), e->Apply(kMax, x, Number32(e, 1)));
             })),
@@ -135,7 +135,7 @@ TEST(Simplified, knows_that_max_cleans_nan_on_one_side_only) {
             "max(max(1, a), 0)");
 }
 
-TEST(Simplified, leaves_whole_numbers_whole) {
+TEST(Simplified, removes_rounding_of_integral_values) {
   EXPECT_EQ(SimplifiedText(
                 Of([](Expression* e, int x) { return e->Apply(kFloor, e->Apply(kRoundAway, x)); })),
             "round_away(a)");
@@ -156,7 +156,7 @@ int Dequantize(Expression* e, int x, double scale, double zero) {
   return e->Apply(kMul, x, Number32(e, scale));
 }
 
-TEST(Simplified, needs_no_integer_between_two_reals) {
+TEST(Simplified, removes_integers_between_two_reals) {
   const auto pair = [](double scale, double zero, TfLiteType type) {
     return SimplifiedText(Of([&](Expression* e, int x) {
       return Dequantize(e, Quantize(e, x, scale, zero, type), scale, zero);
@@ -168,7 +168,7 @@ TEST(Simplified, needs_no_integer_between_two_reals) {
             "(min(max((round_away((a * 2)) + 0), -32768), 32767) * 0.5)");
 }
 
-TEST(Simplified, keeps_an_integer_that_cuts_something_off) {
+TEST(Simplified, keeps_an_integer_that_saturates) {
   EXPECT_EQ(SimplifiedText(Of([](Expression* e, int x) {
               return e->Cast(e->Cast(x, kTfLiteInt8), kTfLiteFloat32);
             })),
@@ -179,7 +179,7 @@ TEST(Simplified, keeps_an_integer_that_cuts_something_off) {
             "FLOAT32(FLOAT16(a))");
 }
 
-TEST(Simplified, keeps_an_integer_that_makes_zero_of_negative_zero) {
+TEST(Simplified, keeps_an_integer_that_normalizes_negative_zero) {
   EXPECT_EQ(SimplifiedText(Of([](Expression* e, int x) {
               x = e->Apply(kMin, e->Apply(kMax, x, Number32(e, -8)), Number32(e, 8));
               return e->Cast(e->Cast(e->Apply(kRoundAway, x), kTfLiteInt8), kTfLiteFloat32);
@@ -187,7 +187,7 @@ TEST(Simplified, keeps_an_integer_that_makes_zero_of_negative_zero) {
             "FLOAT32(INT8(round_away(min(max(a, -8), 8))))");
 }
 
-TEST(Simplified, turns_integers_back_where_the_type_between_has_them_all) {
+TEST(Simplified, removes_casts_through_types_that_hold_all_values) {
   const auto through = [](TfLiteType type, TfLiteType between) {
     return ToText(Simplified(
         Of([&](Expression* e, int x) { return e->Cast(e->Cast(x, between), type); }, type)));
@@ -199,7 +199,7 @@ TEST(Simplified, turns_integers_back_where_the_type_between_has_them_all) {
   EXPECT_EQ(through(kTfLiteInt16, kTfLiteUInt8), "INT16(UINT8(a))");
 }
 
-TEST(Simplified, keeps_integers_that_no_double_has) {
+TEST(Simplified, keeps_integers_that_no_double_represents) {
   Expression e;
   e.Apply(kAdd, e.Operand(0, kTfLiteInt64), e.Constant(kTfLiteInt64, 0x1p60));
   EXPECT_EQ(ToText(Simplified(e)), "(a + 1152921504606846976)");

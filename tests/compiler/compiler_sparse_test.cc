@@ -74,7 +74,7 @@ TEST(Sparse, rows_with_some_columns) {
   EXPECT_THAT(tree.positions, ElementsAre(0, 3, 9));
 }
 
-TEST(Sparse, columns_first) {
+TEST(Sparse, column_major) {
   Tree tree({1, 0}, {}, {{4}, {-1, {0, 1, 1, 2, 3}, {2, 0, 1}}});
   EXPECT_EQ(tree.Find({3, 4}), "");
   EXPECT_THAT(tree.positions, ElementsAre(8, 2, 7));
@@ -87,14 +87,14 @@ TEST(Sparse, blocks) {
   EXPECT_THAT(tree.positions, ElementsAre(2, 3, 6, 7, 8, 9, 12, 13));
 }
 
-TEST(Sparse, scalars_and_nothing) {
+TEST(Sparse, scalars_and_empty_tensors) {
   EXPECT_EQ(Tree({0}, {}, {{0}}).Find({3}), "");
   Tree none({0}, {}, {{-1, {0, 0}, {}}});
   EXPECT_EQ(none.Find({3}), "");
   EXPECT_THAT(none.positions, IsEmpty());
 }
 
-TEST(Sparse, what_is_wrong_is_told) {
+TEST(Sparse, faults_are_reported) {
   const auto problem = [](const std::vector<int>& order, const std::vector<int>& blocks,
                           const std::vector<Level>& levels) {
     Tree tree(order, blocks, levels);
@@ -185,7 +185,7 @@ std::vector<uint8_t> DensifyModel(const std::vector<float>& values) {
   return m.Finish();
 }
 
-TEST(Sparse, densify_makes_a_constant) {
+TEST(Sparse, densify_becomes_a_constant) {
   const Importer import(DensifyModel({5, 7}));
   ASSERT_EQ(import.Refused(), "");
   ASSERT_EQ(import.graph.operations.size(), 1u);
