@@ -15,7 +15,7 @@ using Time = BackOff::Time;
 
 constexpr Time kStall = -milliseconds(3);
 
-TEST(BackOff, lets_all_help_as_long_as_it_saves_time) {
+TEST(BackOff, uses_all_workers_while_they_save_time) {
   BackOff back_off(3);
   for (int job = 0; job < 1000; ++job) {
     // In every third job waiting for workers loses 250 microseconds; the others save 130.
@@ -25,7 +25,7 @@ TEST(BackOff, lets_all_help_as_long_as_it_saves_time) {
   }
 }
 
-TEST(BackOff, says_what_is_lost_until_it_has_been_saved) {
+TEST(BackOff, reports_a_loss_until_it_is_recovered) {
   BackOff back_off(1);
   EXPECT_FALSE(back_off.lost());
   back_off.JobEnded(milliseconds(1), -microseconds(50));
@@ -36,7 +36,7 @@ TEST(BackOff, says_what_is_lost_until_it_has_been_saved) {
   EXPECT_FALSE(back_off.lost());
 }
 
-TEST(BackOff, adds_up_small_losses) {
+TEST(BackOff, accumulates_small_losses) {
   BackOff back_off(1);
   for (int job = 0; job < 5; ++job) {
     back_off.JobEnded(milliseconds(job), -microseconds(50));
@@ -46,7 +46,7 @@ TEST(BackOff, adds_up_small_losses) {
   EXPECT_TRUE(back_off.backing_off());
 }
 
-TEST(BackOff, sends_half_of_them_to_rest_after_a_stall) {
+TEST(BackOff, halves_the_workers_after_a_stall) {
   BackOff back_off(3);
   back_off.JobEnded(milliseconds(5), kStall);
   EXPECT_TRUE(back_off.backing_off());
@@ -57,7 +57,7 @@ TEST(BackOff, sends_half_of_them_to_rest_after_a_stall) {
   EXPECT_EQ(back_off.allowed(), 0);
 }
 
-TEST(BackOff, rests_ten_milliseconds_after_a_single_stall) {
+TEST(BackOff, pauses_ten_milliseconds_after_a_single_stall) {
   BackOff back_off(1);
   back_off.JobEnded(milliseconds(100), kStall);
   EXPECT_EQ(back_off.allowed(), 0);
@@ -70,23 +70,23 @@ TEST(BackOff, rests_ten_milliseconds_after_a_single_stall) {
 
 // Returns the duration of the pause that begins at `now`; the workers are allowed again at its end.
 Time PauseOf(BackOff* back_off, Time now) {
-  Time rest(0);
+  Time paused(0);
   while (back_off->backing_off()) {
-    rest += microseconds(500);
-    back_off->Resume(now + rest);
+    paused += microseconds(500);
+    back_off->Resume(now + paused);
   }
-  return rest;
+  return paused;
 }
 
-TEST(BackOff, rests_twice_as_long_each_time_up_to_a_second_while_stalls_go_on) {
+TEST(BackOff, doubles_the_pause_up_to_a_second_while_stalls_continue) {
   BackOff back_off(1);
   Time now = milliseconds(1);
   for (const int expected : {10, 20, 40, 80, 160, 320, 640, 1000, 1000, 1000}) {
     now += milliseconds(4);  // the workers are used for a moment, then the next stall follows
     back_off.JobEnded(now, kStall);
-    const Time rest = PauseOf(&back_off, now);
-    EXPECT_EQ(rest, Time(milliseconds(expected)));
-    now += rest;
+    const Time paused = PauseOf(&back_off, now);
+    EXPECT_EQ(paused, Time(milliseconds(expected)));
+    now += paused;
   }
   // After a second without a stall the next one is treated as the first.
   now += milliseconds(1000) - kStall;
@@ -94,7 +94,7 @@ TEST(BackOff, rests_twice_as_long_each_time_up_to_a_second_while_stalls_go_on) {
   EXPECT_EQ(PauseOf(&back_off, now), Time(milliseconds(10)));
 }
 
-TEST(BackOff, takes_stalls_ten_rests_apart_for_single_ones) {
+TEST(BackOff, treats_stalls_ten_pauses_apart_as_single_stalls) {
   BackOff back_off(1);
   Time now = milliseconds(1);
   for (int stall = 0; stall < 10; ++stall) {
@@ -107,7 +107,7 @@ TEST(BackOff, takes_stalls_ten_rests_apart_for_single_ones) {
   EXPECT_EQ(PauseOf(&back_off, now), Time(milliseconds(20)));
 }
 
-TEST(BackOff, forgets_everything_when_told_to) {
+TEST(BackOff, reset_clears_the_state) {
   BackOff back_off(1);
   back_off.JobEnded(milliseconds(4), kStall);
   back_off.Reset();

@@ -16,7 +16,7 @@
 namespace deputy::error_test {
 namespace {
 
-TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
+TEST(ErrorReporter, reports_and_stores_the_text) {
   ReportLog log;
   EXPECT_STREQ(log.reporter()->last_error(), "");
   log.reporter()->Report("expected %d, found %s", 3, "four");
@@ -26,7 +26,7 @@ TEST(ErrorReporter, hands_the_text_over_and_remembers_it) {
   EXPECT_STREQ(ThreadLastError(), "expected 3, found four");
 }
 
-TEST(ErrorReporter, keeps_the_detail_behind_a_text_of_upstreams_from_the_client) {
+TEST(ErrorReporter, details_after_upstreams_texts_are_hidden_from_the_client) {
   ReportLog log;
   const ReportCollector all(log.reporter());
   log.reporter()->ReportWithDetail("what we know", "Upstream's %d.\n", 7);
@@ -40,7 +40,7 @@ TEST(ErrorReporter, keeps_the_detail_behind_a_text_of_upstreams_from_the_client)
   EXPECT_EQ(log.reporter()->count(), 3u);
 }
 
-TEST(ReportCollector, keeps_what_is_reported_while_it_lives) {
+TEST(ReportCollector, collects_reports_during_its_lifetime) {
   ReportLog log;
   log.reporter()->Report("before");
   {
@@ -59,7 +59,7 @@ TEST(ReportCollector, keeps_what_is_reported_while_it_lives) {
   EXPECT_EQ(log.texts().size(), 5u);
 }
 
-TEST(ReportCollector, cuts_off_what_it_has_no_room_for) {
+TEST(ReportCollector, truncates_long_texts) {
   ReportLog log;
   const ReportCollector all(log.reporter());
   for (int i = 0; i < 3; ++i) log.reporter()->Report("%s", std::string(600, 'x').c_str());
@@ -77,7 +77,7 @@ struct FormatLog {
   std::string format;
 };
 
-TEST(ErrorReporter, gives_clients_the_text_as_the_format) {
+TEST(ErrorReporter, passes_the_text_to_clients_as_the_format) {
   FormatLog log;
   ErrorReporter reporter(log.function, &log);
   reporter.Report("expected %d, found %s", 3, "four");
@@ -95,7 +95,7 @@ TEST(ErrorReporter, doubles_percent_signs_in_the_format) {
   EXPECT_EQ(formatted.texts()[0], "100% of '%s%n'");
 }
 
-TEST(ErrorReporter, cuts_a_format_of_percent_signs_between_two_pairs) {
+TEST(ErrorReporter, truncates_formats_between_percent_pairs) {
   FormatLog log;
   ErrorReporter reporter(log.function, &log);
   reporter.Report("%s", std::string(100000, '%').c_str());
@@ -103,7 +103,7 @@ TEST(ErrorReporter, cuts_a_format_of_percent_signs_between_two_pairs) {
   EXPECT_EQ(reporter.last_error(), std::string(1023, '%'));
 }
 
-TEST(DefaultReporter, gives_clients_the_text_as_the_format) {
+TEST(DefaultReporter, passes_the_text_to_clients_as_the_format) {
   FormatLog log;
   SetDefaultReporter(log.function, &log);
   ErrorReporter().Report("%d %%", 50);
@@ -118,21 +118,21 @@ TEST(ErrorReporter, may_quote_its_own_last_error) {
   EXPECT_STREQ(log.reporter()->last_error(), "first, then second");
 }
 
-TEST(ErrorReporter, cuts_endless_texts) {
+TEST(ErrorReporter, truncates_endless_texts) {
   ReportLog log;
   log.reporter()->Report("%s", std::string(100000, 'x').c_str());
   ASSERT_EQ(log.texts().size(), 1u);
   EXPECT_EQ(log.texts()[0], std::string(1023, 'x'));
 }
 
-TEST(ErrorReporter, survives_a_reporter_that_throws) {
+TEST(ErrorReporter, contains_exceptions_of_the_reporter) {
   ErrorReporter reporter(
       [](void*, const char*, va_list) { throw std::runtime_error("a client's"); }, nullptr);
   reporter.Report("text");
   EXPECT_STREQ(reporter.last_error(), "text");
 }
 
-TEST(Fail, reports_and_answers_the_status) {
+TEST(Fail, reports_and_returns_the_status) {
   ReportLog log;
   EXPECT_EQ(Fail(log.reporter(), kTfLiteApplicationError, "node %d", 5), kTfLiteApplicationError);
   EXPECT_EQ(log.all(), "node 5\n");
@@ -165,7 +165,7 @@ TEST(DefaultReporter, can_be_redirected_and_restored) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "ERROR: here\n");
 }
 
-TEST(ThreadLastError, belongs_to_one_thread) {
+TEST(ThreadLastError, is_thread_local) {
   ReportLog log;
   log.reporter()->Report("of the main thread");
   std::thread other([] {

@@ -20,9 +20,9 @@ namespace {
 using testing::ElementsAre;
 
 // An observer that records every call as "begin 3" and "end 3 status", where 3 is the node.
-class Notebook final : public CallObserver {
+class EventLog final : public CallObserver {
  public:
-  virtual ~Notebook() = default;
+  virtual ~EventLog() = default;
   void Begin(const ForeignCall& call) override {
     lines.push_back("begin " + std::to_string(call.node));
   }
@@ -34,8 +34,8 @@ class Notebook final : public CallObserver {
   std::vector<std::string> lines;
 };
 
-TEST(ForeignCall, is_told_to_the_observer_when_it_begins_and_ends) {
-  Notebook notebook;
+TEST(ForeignCall, notifies_the_observer_of_begin_and_end) {
+  EventLog notebook;
   const CallResult result =
       CallForeign(&notebook, {.callback = Callback::kInvoke, .node = 1}, [&](CallResult* out) {
         CallForeign(&notebook, {.callback = Callback::kPrepare, .node = 2}, [](CallResult*) {});
@@ -46,13 +46,13 @@ TEST(ForeignCall, is_told_to_the_observer_when_it_begins_and_ends) {
   EXPECT_THAT(notebook.lines, ElementsAre("begin 1", "begin 2", "end 2 0", "end 1 2"));
 }
 
-TEST(ForeignCall, needs_no_observer) {
+TEST(ForeignCall, works_without_an_observer) {
   const CallResult result = CallForeign(nullptr, {}, [](CallResult* out) { out->user_data = out; });
   EXPECT_EQ(result.status, kTfLiteOk);
   EXPECT_NE(result.user_data, nullptr);
 }
 
-TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name_and_its_words) {
+TEST(ForeignCall, converts_exceptions_to_errors_with_callback_name_and_text) {
   const std::pair<Callback, const char*> rows[] = {
       {Callback::kLoad, "loading threw an exception"},
       {Callback::kDescribe, "deputy_plugin threw an exception"},
@@ -70,7 +70,7 @@ TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name_and
       {Callback::kFreeHandle, "FreeBufferHandle threw an exception"},
   };
   for (const auto& [callback, text] : rows) {
-    Notebook notebook;
+    EventLog notebook;
     const CallResult result =
         CallForeign(&notebook, {.callback = callback, .node = 7}, [](CallResult* out) {
           out->status = kTfLiteOk;
@@ -85,7 +85,7 @@ TEST(ForeignCall, turns_what_it_throws_into_an_error_with_the_callbacks_name_and
 
 // ---- Kernels and delegates ----------------------------------------------------------------------
 
-TEST(KernelCalls, go_through_it) {
+TEST(KernelCalls, use_it) {
   TfLiteContext context{};
   TfLiteNode node{};
   TfLiteRegistration registration{};
@@ -93,7 +93,7 @@ TEST(KernelCalls, go_through_it) {
   registration.prepare = [](TfLiteContext*, TfLiteNode*) -> TfLiteStatus { throw 2; };
   registration.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteApplicationError; };
   registration.free = [](TfLiteContext*, void*) { throw 3; };
-  Notebook notebook;
+  EventLog notebook;
   const auto call = [&](Callback callback, int number) {
     return ForeignCall{.callback = callback, .context = &context, .node = number};
   };
@@ -109,7 +109,7 @@ TEST(KernelCalls, go_through_it) {
                                           "end 2 3", "begin 3", "end 3 1 free threw an exception"));
 }
 
-TEST(DelegateCalls, go_through_it_once_even_if_a_delegate_forwards) {
+TEST(DelegateCalls, use_it_once_even_if_a_delegate_forwards) {
   static TfLiteDelegate inner = TfLiteDelegateCreate();
   inner.Prepare = [](TfLiteContext*, TfLiteDelegate*) -> TfLiteStatus { throw 1; };
   TfLiteDelegate outer = TfLiteDelegateCreate();
@@ -117,14 +117,14 @@ TEST(DelegateCalls, go_through_it_once_even_if_a_delegate_forwards) {
     return ForwardDelegatePrepare(context, &inner);
   };
   TfLiteContext context{};
-  Notebook notebook;
+  EventLog notebook;
   const CallResult result = CallDelegatePrepare(
       &notebook, {.callback = Callback::kDelegatePrepare, .context = &context, .delegate = &outer});
   EXPECT_EQ(result.status, kTfLiteError);
   EXPECT_THAT(notebook.lines, ElementsAre("begin -1", "end -1 1 Prepare threw an exception"));
 }
 
-TEST(DelegateCalls, of_functions_that_are_not_there_fail_in_their_own_way) {
+TEST(DelegateCalls, of_missing_functions_fail_with_their_own_status) {
   TfLiteDelegate delegate = TfLiteDelegateCreate();
   TfLiteContext context{};
   TfLiteTensor tensor{};

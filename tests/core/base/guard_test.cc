@@ -42,7 +42,7 @@ TEST(Guard, returns_what_the_body_returns) {
   EXPECT_EQ(reports.text(), "");
 }
 
-TEST(Guard, reports_a_lack_of_memory_and_returns_the_failure) {
+TEST(Guard, reports_out_of_memory_and_returns_the_failure) {
   const DefaultReports reports;
   EXPECT_EQ(Guard(kTfLiteError, []() -> TfLiteStatus { throw std::bad_alloc(); }), kTfLiteError);
   EXPECT_EQ(reports.text(), "out of memory");
@@ -51,7 +51,7 @@ TEST(Guard, reports_a_lack_of_memory_and_returns_the_failure) {
   EXPECT_EQ(reports.text(), "out of memoryout of memoryout of memory");
 }
 
-TEST(Guard, leaves_it_to_a_function_what_is_said_and_returned) {
+TEST(Guard, a_handler_can_report_and_return_the_failure) {
   const DefaultReports reports;
   int handled = 0;
   const auto refuse = [&] {

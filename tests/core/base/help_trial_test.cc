@@ -31,7 +31,7 @@ struct Machine {
   }
 };
 
-TEST(HelpTrial, keeps_help_that_saves_time) {
+TEST(HelpTrial, keeps_workers_that_save_time) {
   Machine machine = {microseconds(100), microseconds(160)};
   EXPECT_FALSE(machine.trial.alone());
   machine.RunFor(milliseconds(1000));
@@ -41,7 +41,7 @@ TEST(HelpTrial, keeps_help_that_saves_time) {
   EXPECT_LT(machine.runs_alone, machine.runs / 200);
 }
 
-TEST(HelpTrial, leaves_help_that_costs_time) {
+TEST(HelpTrial, disables_workers_that_cost_time) {
   Machine machine = {microseconds(120), microseconds(95)};
   machine.RunFor(milliseconds(10));
   EXPECT_TRUE(machine.trial.alone());
@@ -51,7 +51,7 @@ TEST(HelpTrial, leaves_help_that_costs_time) {
   EXPECT_GT(machine.runs_alone, machine.runs - machine.runs / 50);
 }
 
-TEST(HelpTrial, follows_a_machine_that_changes) {
+TEST(HelpTrial, adapts_to_changing_speed) {
   Machine machine = {microseconds(120), microseconds(95)};
   for (int i = 0; i < 3; ++i) {
     machine.helped = microseconds(120);
@@ -65,7 +65,7 @@ TEST(HelpTrial, follows_a_machine_that_changes) {
   }
 }
 
-TEST(HelpTrial, does_not_change_for_little) {
+TEST(HelpTrial, ignores_small_differences) {
   Machine machine = {microseconds(100), microseconds(98)};
   for (int i = 0; i < 20; ++i) {
     machine.RunFor(milliseconds(100));
@@ -73,13 +73,13 @@ TEST(HelpTrial, does_not_change_for_little) {
   }
 }
 
-TEST(HelpTrial, does_not_try_with_long_inferences) {
+TEST(HelpTrial, runs_no_trials_for_long_inferences) {
   Machine machine = {microseconds(2000), microseconds(1000)};
   machine.RunFor(milliseconds(5000));
   EXPECT_EQ(machine.runs_alone, 0);
 }
 
-TEST(HelpTrial, has_help_beside_busy_processes) {
+TEST(HelpTrial, uses_workers_next_to_busy_processes) {
   Machine machine = {microseconds(120), microseconds(95)};
   machine.RunFor(milliseconds(1000));
   ASSERT_TRUE(machine.trial.alone());
@@ -96,7 +96,7 @@ TEST(HelpTrial, has_help_beside_busy_processes) {
 
 // In the first inferences of a trial, workers are asleep and caches are cold, so their times must
 // not count.
-TEST(HelpTrial, does_not_count_first_inferences) {
+TEST(HelpTrial, ignores_first_inferences) {
   HelpTrial trial;
   Time now{0};
   int since_change = 0;
@@ -134,7 +134,7 @@ TEST(HelpTrial, waits_for_workers_that_wake_up) {
 }
 
 // With pauses between all inferences workers sleep each time, and waking them may cost too much.
-TEST(HelpTrial, counts_inferences_that_all_come_after_a_pause) {
+TEST(HelpTrial, measures_inferences_separated_by_pauses) {
   for (const bool helps : {true, false}) {
     HelpTrial trial;
     Time now{0};

@@ -15,7 +15,7 @@
 namespace deputy::memory_test {
 namespace {
 
-TEST(Sizes, multiply_refuses_what_does_not_fit) {
+TEST(Sizes, multiplication_detects_overflow) {
   size_t out = 7;
   EXPECT_TRUE(MultiplySizes(size_t{1} << 32, (size_t{1} << 32) - 1, &out));
   EXPECT_EQ(out, 0xFFFFFFFF00000000u);
@@ -26,7 +26,7 @@ TEST(Sizes, multiply_refuses_what_does_not_fit) {
   EXPECT_EQ(out, 0u);
 }
 
-TEST(Sizes, add_refuses_what_does_not_fit) {
+TEST(Sizes, addition_detects_overflow) {
   size_t out = 7;
   EXPECT_TRUE(AddSizes(SIZE_MAX - 1, 1, &out));
   EXPECT_EQ(out, SIZE_MAX);
@@ -55,7 +55,7 @@ TEST(MemoryLimits, follow_the_limit_on_address_space) {
   EXPECT_LE(limit, size_t{512} << 20);
 }
 
-TEST(Sizes, in_large_pages_round_up_the_last_where_it_is_half_full) {
+TEST(Sizes, in_large_pages_round_up_from_half_a_page) {
   constexpr size_t kPage = size_t{2} << 20;
   EXPECT_EQ(InLargePages(0), 0u);
   EXPECT_EQ(InLargePages(kPage / 2 - 1), kPage / 2 - 1);
@@ -90,7 +90,7 @@ TEST(Block, stays_where_it_is_when_large_enough) {
   EXPECT_EQ(block.size(), 128u);
 }
 
-TEST(Block, keeps_no_more_than_it_had) {
+TEST(Block, copies_only_the_old_size_when_it_grows) {
   const Limits limits;
   Block block;
   ASSERT_TRUE(block.Reserve(4, 0, limits));
@@ -99,7 +99,7 @@ TEST(Block, keeps_no_more_than_it_had) {
   EXPECT_EQ(std::memcmp(block.data(), "abcd", 4), 0);
 }
 
-TEST(Block, refuses_what_exceeds_the_limit_and_stays_usable) {
+TEST(Block, refuses_sizes_beyond_the_limit_and_stays_usable) {
   Limits limits;
   limits.max_block_bytes = 1000;
   Block block;

@@ -49,7 +49,7 @@ TEST(PackedConstants, keep_their_values_when_unused_pages_are_released) {
 
 // Constants that are expected are in one chunk of large pages, which growing chunks would not
 // provide.
-TEST(PackedConstants, that_are_expected_lie_together) {
+TEST(PackedConstants, that_are_expected_are_contiguous) {
   constexpr size_t kEach = 100 * kTensorAlignment, kCount = 400;
   PackedConstants constants;
   constants.Expect(kEach * kCount);
@@ -67,7 +67,7 @@ TEST(PackedConstants, that_are_expected_lie_together) {
   EXPECT_NE(Make(&constants, 1001, 4 << 20, limits), nullptr);
 }
 
-TEST(PackedConstants, take_what_the_limits_leave) {
+TEST(PackedConstants, respect_the_limits) {
   PackedConstants constants;
   Limits limits;
   limits.max_block_bytes = 1000;

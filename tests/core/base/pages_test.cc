@@ -62,7 +62,7 @@ bool SystemMakesPagesResident() {
 #endif
 }
 
-TEST(MakeResident, takes_the_pages_that_lie_whole_inside_and_keeps_their_contents) {
+TEST(MakeResident, affects_whole_pages_only_and_keeps_their_contents) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   const Mapping mapping(16 * kPage);
   mapping.data()[5 * kPage] = 7;
@@ -99,8 +99,8 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   constants.Expect(kExpected);
   const char* const place = constants.FindOrMake({}, kSmall, Limits(), &pool, [](char*) {});
   ASSERT_NE(place, nullptr);
-  const Pages ahead = PagesOf(place, 8 << 20);
-  EXPECT_EQ(ahead.resident, ahead.all);
+  const Pages prefetched = PagesOf(place, 8 << 20);
+  EXPECT_EQ(prefetched.resident, prefetched.all);
   // The part after the first 8 MiB is made resident when it is needed.
   EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
   char* const large = constants.Reserve(8 << 20, Limits(), &pool);
@@ -109,7 +109,7 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   EXPECT_EQ(all.resident, all.all);
 }
 
-TEST(MakeResident, leaves_alone_what_is_smaller_than_a_page_or_large) {
+TEST(MakeResident, skips_blocks_smaller_than_a_page_or_large) {
   const Mapping mapping(kMaxResidentBytes + kPage);
   MakeResident(mapping.data(), kPage - 1, nullptr);
   MakeResident(mapping.data() + 1, kPage, nullptr);
@@ -118,7 +118,7 @@ TEST(MakeResident, leaves_alone_what_is_smaller_than_a_page_or_large) {
   EXPECT_EQ(PagesOf(mapping.data(), kMaxResidentBytes + kPage).resident, 0u);
 }
 
-TEST(MakeResident, is_done_for_an_arena_up_to_what_is_idle) {
+TEST(MakeResident, is_done_for_an_arena_up_to_its_idle_part) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   constexpr size_t kBusy = 600'000, kIdle = 16 << 20;
   Arena arena;

@@ -210,17 +210,17 @@ constexpr PartitionRules kRules[] = {
     {.greedy = false, .fuse = false},
 };
 
-TEST(PartitionOrder, cuts_graphs_in_order_as_the_sweeps_do) {
+TEST(PartitionOrder, graphs_in_order_equal_the_reference) {
   for (const PartitionRules& rules : kRules) EXPECT_EQ(CompareWithSweeps(rules, {}), 1500);
 }
 
-TEST(PartitionOrder, cuts_shuffled_plans_as_the_sweeps_do) {
+TEST(PartitionOrder, shuffled_plans_equal_the_reference) {
   for (const PartitionRules& rules : kRules) {
     EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true}), 300);
   }
 }
 
-TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
+TEST(PartitionOrder, graphs_with_two_producers_of_a_tensor_equal_the_reference) {
   for (const PartitionRules& rules : kRules) {
     EXPECT_GT(CompareWithSweeps(rules, {.shuffled = true, .two_producers = true}), 100);
     EXPECT_GT(CompareWithSweeps(rules, {.two_producers = true}), 100);
@@ -229,7 +229,7 @@ TEST(PartitionOrder, cuts_graphs_with_two_makers_of_a_tensor_as_the_sweeps_do) {
 
 // Every second one of 200 000 nodes in a chain is claimed, so that each node is a subset; the
 // sweeps would take 4 * 10^10 steps.
-TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
+TEST(PartitionOrder, a_long_plan_becomes_one_subset_per_node) {
   Case c;
   constexpr int kNodes = 200000;
   for (int node = 0; node < kNodes; ++node) {
@@ -256,7 +256,7 @@ TEST(PartitionOrder, cuts_a_long_plan_into_as_many_subsets_as_it_has_nodes) {
 
 // Each node depends on the next one in the plan, so one sweep schedules one node. No node is
 // claimed, so that all nodes are one subset.
-TEST(PartitionOrder, cuts_a_plan_that_stands_backwards) {
+TEST(PartitionOrder, a_reversed_plan_is_partitioned) {
   Case c;
   constexpr int kNodes = 200000;
   for (int node = 0; node < kNodes; ++node) {

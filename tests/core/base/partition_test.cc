@@ -90,7 +90,7 @@ TEST(Partition, equals_the_measured_table) {
   }
 }
 
-TEST(Partition, without_greed_keeps_the_order_of_the_plan) {
+TEST(Partition, without_greedy_search_keeps_the_order_of_the_plan) {
   const OwnedGraph g = ThreeAdds();
   const auto subsets = CutOrFail(g.graph, {1}, {.greedy = false});
   ASSERT_EQ(subsets.size(), 3u);
@@ -99,12 +99,12 @@ TEST(Partition, without_greed_keeps_the_order_of_the_plan) {
   EXPECT_THAT(subsets[2].nodes, ElementsAre(2));
 }
 
-TEST(Partition, without_fusion_every_node_stands_alone) {
+TEST(Partition, without_fusion_every_node_is_a_subset) {
   const OwnedGraph g = ThreeAdds();
   EXPECT_EQ(CutOrFail(g.graph, {0, 1, 2}, {.fuse = false}).size(), 3u);
 }
 
-TEST(Partition, control_edges_hold_nodes_back) {
+TEST(Partition, control_edges_delay_nodes) {
   OwnedGraph g = ThreeAdds();
   g.graph.control_edges = {{2, 1}};
   const auto subsets = CutOrFail(g.graph, {0, 1});
@@ -115,7 +115,7 @@ TEST(Partition, control_edges_hold_nodes_back) {
 }
 
 // Nodes and their tensors: 0 -> 1; 1 -> 1 in place; 1, 0 -> 2.
-TEST(Partition, gives_out_what_a_node_of_another_subset_works_on_in_place) {
+TEST(Partition, outputs_include_tensors_modified_in_place_by_other_subsets) {
   OwnedGraph g;
   g.AddNode({0}, {1});
   g.AddNode({1}, {1});
@@ -128,7 +128,7 @@ TEST(Partition, gives_out_what_a_node_of_another_subset_works_on_in_place) {
   EXPECT_THAT(subsets[1].nodes, ElementsAre(1, 2));
 }
 
-TEST(Partition, refuses_what_cannot_be) {
+TEST(Partition, refuses_invalid_graphs) {
   OwnedGraph g = ThreeAdds();
   std::vector<NodeSubset> subsets;
   std::string error;
@@ -227,7 +227,7 @@ std::vector<std::vector<int>> Restate(const RandomCase& c) {
   return subsets;
 }
 
-TEST(Partition, equals_the_restated_rule_on_random_graphs) {
+TEST(Partition, equals_brute_force_on_random_graphs) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {
     const RandomCase c = MakeRandom(&random);

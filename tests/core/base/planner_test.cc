@@ -42,8 +42,8 @@ size_t MaxBytesAlive(const std::vector<BlockRequest>& requests, size_t alignment
 }
 
 // Returns "" if the plan satisfies all requirements, otherwise the problem.
-std::string WhatIsWrong(const std::vector<BlockRequest>& requests, size_t alignment,
-                        const MemoryPlan& plan) {
+std::string FindPlanFault(const std::vector<BlockRequest>& requests, size_t alignment,
+                          const MemoryPlan& plan) {
   if (plan.offsets.size() != requests.size()) return "wrong number of offsets";
   for (size_t i = 0; i < requests.size(); ++i) {
     const BlockRequest& a = requests[i];
@@ -137,7 +137,7 @@ constexpr int kRandomSets = 20000;
 constexpr int kRandomSets = 100000;
 #endif
 
-TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
+TEST(Planner, satisfies_all_constraints_on_random_lifetimes) {
   std::mt19937 random(20240601);
   int met = 0, tried = 0;
   for (int round = 0; round < kRandomSets; ++round) {
@@ -145,7 +145,7 @@ TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
     const size_t alignment = size_t{1} << (random() % 7);
     MemoryPlan plan, again;
     ASSERT_TRUE(PlanMemory(requests, alignment, &plan));
-    ASSERT_EQ(WhatIsWrong(requests, alignment, plan), "") << "round " << round;
+    ASSERT_EQ(FindPlanFault(requests, alignment, plan), "") << "round " << round;
     ASSERT_EQ(plan.offsets, PlainOffsets(requests, alignment)) << "round " << round;
     const size_t bound = LivenessLowerBound(requests, alignment);
     ASSERT_EQ(bound, MaxBytesAlive(requests, alignment)) << "round " << round;
@@ -166,7 +166,7 @@ TEST(Planner, keeps_every_promise_on_random_lifetime_sets) {
   EXPECT_GT(met, tried / 2);
 }
 
-TEST(Planner, tightens_plans_without_breaking_a_promise) {
+TEST(Planner, tightens_plans_and_satisfies_all_constraints) {
   std::mt19937 random(20261126);
   int loose = 0, tightened = 0;
   for (int round = 0; round < kRandomSets; ++round) {
@@ -176,7 +176,7 @@ TEST(Planner, tightens_plans_without_breaking_a_promise) {
     ASSERT_TRUE(PlanMemory(requests, alignment, &plan));
     const MemoryPlan before = plan;
     TightenPlan(requests, alignment, &plan);
-    ASSERT_EQ(WhatIsWrong(requests, alignment, plan), "") << "round " << round;
+    ASSERT_EQ(FindPlanFault(requests, alignment, plan), "") << "round " << round;
     ASSERT_LE(plan.total_bytes, before.total_bytes) << "round " << round;
     ASSERT_LE(plan.busy_bytes, before.busy_bytes) << "round " << round;
     const size_t bound = LivenessLowerBound(requests, alignment);
@@ -190,7 +190,7 @@ TEST(Planner, tightens_plans_without_breaking_a_promise) {
 
 // Models with layers computed in strips have large idle blocks, and other blocks that are alive at
 // the same time.
-TEST(Planner, tightens_idle_blocks_around_those_that_stay) {
+TEST(Planner, tightens_idle_blocks_around_fixed_ones) {
   const std::vector<BlockRequest> requests = {
       {1179648, 28, 31, kNoOffset, true}, {1048576, 239, 244}, {262144, 0, INT_MAX}};
   MemoryPlan plan;
@@ -207,7 +207,7 @@ TEST(Planner, tightens_idle_blocks_around_those_that_stay) {
   EXPECT_THAT(plan.offsets, ElementsAre(1310720, 0, 1048576));
 }
 
-TEST(Planner, gives_an_empty_plan_for_no_requests) {
+TEST(Planner, returns_an_empty_plan_for_no_requests) {
   MemoryPlan plan;
   plan.total_bytes = 7;
   ASSERT_TRUE(PlanMemory({}, 64, &plan));
@@ -216,7 +216,7 @@ TEST(Planner, gives_an_empty_plan_for_no_requests) {
   EXPECT_EQ(LivenessLowerBound({}, 64), 0u);
 }
 
-TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
+TEST(Planner, alternates_blocks_of_a_chain_and_meets_the_bound) {
   // Lifetimes of a chain: each tensor is read only by the next operator.
   const std::vector<BlockRequest> chain = {
       {100, 0, 1}, {300, 1, 2}, {200, 2, 3}, {300, 3, 4}, {50, 4, 5}};
@@ -227,7 +227,7 @@ TEST(Planner, lets_a_chain_take_turns_and_meets_the_bound) {
   EXPECT_EQ(LivenessLowerBound(chain, 1), 500u);
 }
 
-TEST(Planner, takes_the_smallest_gap_that_fits) {
+TEST(Planner, uses_the_smallest_gap_that_fits) {
   // Blocks 0 and 2 end before block 4 begins, while 1 and 3 stay alive: the gaps for the last block
   // have 400 and 200 bytes.
   const std::vector<BlockRequest> requests = {
@@ -238,7 +238,7 @@ TEST(Planner, takes_the_smallest_gap_that_fits) {
   EXPECT_EQ(plan.total_bytes, 1050u);
 }
 
-TEST(Planner, shares_nothing_between_blocks_that_touch_in_one_step) {
+TEST(Planner, blocks_that_overlap_in_one_position_share_no_memory) {
   // Both ends of a lifetime are inclusive: at step 1 an operator reads the first block and writes
   // the second.
   const std::vector<BlockRequest> requests = {{10, 0, 1}, {10, 1, 2}, {10, 2, 3}};
@@ -248,7 +248,7 @@ TEST(Planner, shares_nothing_between_blocks_that_touch_in_one_step) {
   EXPECT_EQ(plan.total_bytes, 32u);
 }
 
-TEST(Planner, places_others_around_fixed_blocks) {
+TEST(Planner, places_blocks_around_fixed_blocks) {
   const std::vector<BlockRequest> requests = {
       {64, 0, 3, 128}, {64, 0, 1}, {100, 2, 3}, {200, 0, 3}, {30, 4, 4}};
   MemoryPlan plan;
@@ -267,7 +267,7 @@ TEST(Planner, places_idle_blocks_last) {
   EXPECT_EQ(plan.total_bytes, 600u);
 }
 
-TEST(Planner, leaves_empty_blocks_out) {
+TEST(Planner, skips_empty_blocks) {
   const std::vector<BlockRequest> requests = {{0, 0, 9}, {8, 0, 9}, {0, 3, 3}};
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(requests, 8, &plan));
@@ -275,7 +275,7 @@ TEST(Planner, leaves_empty_blocks_out) {
   EXPECT_EQ(plan.total_bytes, 8u);
 }
 
-TEST(Planner, understands_steps_at_the_ends_of_the_range) {
+TEST(Planner, accepts_positions_at_the_ends_of_the_range) {
   const std::vector<BlockRequest> requests = {{8, INT_MIN, INT_MAX}, {8, 0, INT_MAX}, {8, -1, -1}};
   MemoryPlan plan;
   ASSERT_TRUE(PlanMemory(requests, 8, &plan));
@@ -283,7 +283,7 @@ TEST(Planner, understands_steps_at_the_ends_of_the_range) {
   EXPECT_EQ(plan.total_bytes, 16u);
 }
 
-TEST(Planner, refuses_sizes_that_overflow_and_leaves_the_plan_alone) {
+TEST(Planner, refuses_sizes_that_overflow_and_keeps_the_plan) {
   MemoryPlan plan;
   plan.total_bytes = 7;
   const size_t half = SIZE_MAX / 2 + 1;
@@ -300,7 +300,7 @@ TEST(Planner, refuses_sizes_that_overflow_and_leaves_the_plan_alone) {
   EXPECT_EQ(LivenessLowerBound(apart, 64), half);
 }
 
-TEST(Planner, finds_its_way_through_a_million_blocks) {
+TEST(Planner, plans_a_million_blocks) {
   // The number of blocks that a hostile model may have; a quadratic search would take minutes.
   std::vector<BlockRequest> chain(1000000);
   for (int i = 0; i < 1000000; ++i) chain[i] = {static_cast<size_t>(1 + i % 97), i, i + 1};
@@ -309,7 +309,7 @@ TEST(Planner, finds_its_way_through_a_million_blocks) {
   EXPECT_EQ(plan.total_bytes, LivenessLowerBound(chain, 64));
 }
 
-TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
+TEST(Planner, packs_blocks_that_are_always_alive) {
   // The number of inputs that a hostile model may have, of one size and of many sizes.
   for (const int sizes : {1, 100000}) {
     std::vector<BlockRequest> inputs(200000);
@@ -322,7 +322,7 @@ TEST(Planner, puts_blocks_that_live_always_one_behind_another) {
   }
 }
 
-TEST(Planner, keeps_short_lives_between_long_ones) {
+TEST(Planner, packs_short_lifetimes_between_long_ones) {
   // Every other block is always alive; no two of the others are alive at the same step, so they
   // share memory.
   std::vector<BlockRequest> requests(200000);
@@ -335,7 +335,7 @@ TEST(Planner, keeps_short_lives_between_long_ones) {
   EXPECT_EQ(plan.total_bytes, LivenessLowerBound(requests, 1));
 }
 
-TEST(Planner, plans_blocks_that_live_nearly_always) {
+TEST(Planner, plans_blocks_that_are_almost_always_alive) {
   // 100 000 tensors, each written by an operator of its own and all read by the last one.
   std::vector<BlockRequest> requests(100000);
   for (int i = 0; i < 100000; ++i) requests[i] = {static_cast<size_t>(1 + i % 97), i, 100000};

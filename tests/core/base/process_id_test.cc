@@ -24,9 +24,9 @@ bool HoldsInChildren(int depth) {
          ProcessId() == getpid();
 }
 
-TEST(ProcessId, is_that_of_the_process_itself) { EXPECT_EQ(ProcessId(), getpid()); }
+TEST(ProcessId, equals_getpid) { EXPECT_EQ(ProcessId(), getpid()); }
 
-TEST(ProcessId, is_another_one_in_a_forked_child) {
+TEST(ProcessId, changes_in_a_forked_child) {
   for (int round = 0; round < 10; ++round) ASSERT_TRUE(HoldsInChildren(3));
 }
 

@@ -34,7 +34,7 @@ std::string TextOf(const Resources& resources, int id) {
   return variable == nullptr ? "nothing" : std::string(variable->data.data(), variable->bytes);
 }
 
-TEST(Resources, one_number_for_one_pair_of_names) {
+TEST(Resources, equal_names_have_equal_numbers) {
   Resources resources;
   EXPECT_EQ(resources.Id("", "a"), 0);
   EXPECT_EQ(resources.Id("", "b"), 1);
@@ -60,7 +60,7 @@ TEST(Resources, keeps_a_copy_of_the_newest_value) {
   EXPECT_EQ(resources.bytes(), 1u);
 }
 
-TEST(Resources, a_snapshot_is_not_what_is_assigned_later) {
+TEST(Resources, snapshots_are_unaffected_by_later_assignments) {
   Resources resources;
   ASSERT_TRUE(Assign(&resources, 0, "then"));
   const Resources::Snapshot before = resources.Save();
@@ -76,7 +76,7 @@ TEST(Resources, a_snapshot_is_not_what_is_assigned_later) {
   }
 }
 
-TEST(Resources, what_the_limits_refuse_changes_nothing) {
+TEST(Resources, exceeding_the_limits_changes_nothing) {
   Resources resources;
   Limits limits;
   limits.max_block_bytes = 8;
@@ -100,7 +100,7 @@ Resources::Table TableOf(const std::map<std::string, int64_t>& entries) {
   return table;
 }
 
-TEST(Resources, a_table_is_made_once_and_filled) {
+TEST(Resources, a_table_is_created_once_and_filled) {
   Resources resources;
   EXPECT_EQ(resources.FindTable(3), nullptr);
   ASSERT_TRUE(resources.CreateTable(3, kTfLiteString, kTfLiteInt64, Limits()));
@@ -111,7 +111,7 @@ TEST(Resources, a_table_is_made_once_and_filled) {
   EXPECT_EQ(resources.bytes(), 19u);
 }
 
-TEST(Resources, tables_and_what_ran_once_are_part_of_a_snapshot) {
+TEST(Resources, snapshots_contain_tables_and_initialized_subgraphs) {
   Resources resources;
   ASSERT_TRUE(resources.CreateTable(0, kTfLiteString, kTfLiteInt64, Limits()));
   const Resources::Snapshot before = resources.Save();
@@ -128,7 +128,7 @@ TEST(Resources, tables_and_what_ran_once_are_part_of_a_snapshot) {
   EXPECT_EQ(resources.bytes(), 9u);
 }
 
-TEST(Resources, a_table_beyond_the_limits_stays_as_it_was) {
+TEST(Resources, a_table_beyond_the_limits_is_unchanged) {
   Resources resources;
   Limits limits;
   limits.max_block_bytes = 12;
@@ -203,7 +203,7 @@ size_t ResourceBytes(const TestInterpreter& t) {
   return map.resource_bytes;
 }
 
-TEST(Variables, last_from_inference_to_inference_in_all_subgraphs) {
+TEST(Variables, persist_between_inferences_in_all_subgraphs) {
   TestInterpreter t(StateOfTwoBranches()), other(StateOfTwoBranches());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(ResourceBytes(t), 0u);
@@ -222,7 +222,7 @@ TEST(Variables, last_from_inference_to_inference_in_all_subgraphs) {
   EXPECT_THAT(other.log(), HasSubstr("no value was assigned to variable 0"));
 }
 
-TEST(Variables, starting_over_finds_them_as_they_were) {
+TEST(Variables, restart_restores_them) {
   for (const int lost_in : {-1, 0, 1, 2}) {  // inference of the failure; -1: none
     Scripted delegate({0});
     delegate->outputs_on_device = true;
@@ -302,7 +302,7 @@ TEST(CallOnce, runs_once_for_each_interpreter) {
   EXPECT_EQ(Next(&t, 1), 6);
 }
 
-TEST(CallOnce, is_not_done_when_it_fails) {
+TEST(CallOnce, is_repeated_after_a_failure) {
   TestInterpreter t(StartingAtThree(true));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int time = 0; time < 2; ++time) {
@@ -312,7 +312,7 @@ TEST(CallOnce, is_not_done_when_it_fails) {
   }
 }
 
-TEST(CallOnce, starting_over_runs_it_again) {
+TEST(CallOnce, restart_runs_it_again) {
   Scripted delegate({2});
   delegate->outputs_on_device = true;
   delegate.FailAt(kScriptedCopyFrom, 0);

@@ -15,7 +15,7 @@ bool IsAligned(const char* data) {
   return reinterpret_cast<uintptr_t>(data) % kTensorAlignment == 0;
 }
 
-TEST(ScratchArena, the_next_user_gets_the_same_memory) {
+TEST(ScratchArena, memory_is_reused_after_release) {
   const Limits limits;
   ScratchArena arena;
   char* const first = arena.Acquire(1000, limits);
@@ -27,7 +27,7 @@ TEST(ScratchArena, the_next_user_gets_the_same_memory) {
   EXPECT_EQ(arena.bytes(), 1024u);
 }
 
-TEST(ScratchArena, pieces_that_live_together_are_apart) {
+TEST(ScratchArena, live_blocks_do_not_overlap) {
   const Limits limits;
   ScratchArena arena;
   char* pieces[4];
@@ -46,7 +46,7 @@ TEST(ScratchArena, pieces_that_live_together_are_apart) {
   EXPECT_EQ(arena.bytes(), 128u + 256u + 320u + 448u);
 }
 
-TEST(ScratchArena, holds_at_once_what_was_announced) {
+TEST(ScratchArena, reserves_announced_sizes_together) {
   const Limits limits;
   ScratchArena arena;
   arena.Announce(500);
@@ -56,7 +56,7 @@ TEST(ScratchArena, holds_at_once_what_was_announced) {
   EXPECT_EQ(arena.bytes(), 512u) << "as much as Acquire will take";
 }
 
-TEST(ScratchArena, refuses_what_the_limits_refuse) {
+TEST(ScratchArena, respects_the_limits) {
   Limits limits;
   limits.max_block_bytes = 1000;
   ScratchArena arena;
@@ -69,7 +69,7 @@ TEST(ScratchArena, refuses_what_the_limits_refuse) {
 }
 
 // A delegate may call a builtin kernel with a context that is not the runtime's.
-TEST(Scratch, has_memory_of_its_own_under_a_foreign_context) {
+TEST(Scratch, allocates_its_own_memory_in_a_foreign_context) {
   TfLiteContext foreign{};
   Scratch scratch;
   ASSERT_TRUE(scratch.AcquireForWorkers(&foreign, 10, 3));
