@@ -46,7 +46,7 @@ std::vector<const TfLiteDelegate*> Known(const AppliedDelegates& delegates) {
 
 // ---- One delegate -------------------------------------------------------------------------------
 
-TEST(AppliedDelegate, is_what_a_plain_delegate_is_when_it_is_offered) {
+TEST(AppliedDelegate, copies_the_fields_of_a_plain_delegate) {
   TfLiteDelegate delegate = Plain(kTfLiteDelegateFlagsAllowDynamicTensors);
   const AppliedDelegate applied(&delegate);
   delegate.flags = kTfLiteDelegateFlagsNone;  // changed too late to have an effect
@@ -59,7 +59,7 @@ TEST(AppliedDelegate, is_what_a_plain_delegate_is_when_it_is_offered) {
   EXPECT_EQ(applied.library, nullptr);
 }
 
-TEST(AppliedDelegate, of_an_opaque_one_has_the_flags_of_its_builder) {
+TEST(AppliedDelegate, of_an_opaque_delegate_has_the_flags_of_its_builder) {
   TfLiteOpaqueDelegateBuilder builder{};
   builder.flags = kTfLiteDelegateFlagsRequirePropagatedShapes;
   TfLiteDelegate delegate = TfLiteDelegateCreate();
@@ -90,7 +90,7 @@ TEST(AppliedDelegates, are_listed_by_their_first_time_and_ordered_by_application
   EXPECT_THAT(delegates.applied_handles(), ElementsAre(&b, &a, &b));
 }
 
-TEST(AppliedDelegates, one_is_current_while_it_is_applied_and_not_longer) {
+TEST(AppliedDelegates, a_delegate_is_current_only_while_it_is_applied) {
   HandGraph graph(1);
   AppliedDelegates delegates(&*graph);
   TfLiteDelegate outer = Plain(), inner = Plain();
@@ -108,7 +108,7 @@ TEST(AppliedDelegates, one_is_current_while_it_is_applied_and_not_longer) {
   EXPECT_EQ(delegates.SupportOf(0), nullptr);
 }
 
-TEST(AppliedDelegates, remember_so_many_of_those_that_failed_and_all_that_are_applied) {
+TEST(AppliedDelegates, record_all_applied_delegates_and_a_limited_number_of_failed_ones) {
   HandGraph graph(1);
   AppliedDelegates delegates(&*graph);
   constexpr size_t kTried = AppliedDelegates::kMaxOthers + 4;
@@ -125,7 +125,7 @@ TEST(AppliedDelegates, remember_so_many_of_those_that_failed_and_all_that_are_ap
   EXPECT_NE(delegates.Find(&tried[4]), nullptr);
 }
 
-TEST(AppliedDelegates, that_are_gone_say_why) {
+TEST(AppliedDelegates, that_were_removed_have_a_reason) {
   HandGraph graph(1);
   AppliedDelegates delegates(&*graph);
   TfLiteDelegate a = Plain(), b = Plain();
@@ -187,7 +187,7 @@ class DelegateRecords : public testing::Test {
   TfLiteDelegate a_ = Plain(), b_ = Plain();
 };
 
-TEST_F(DelegateRecords, say_which_nodes_a_delegate_runs_and_why_not_the_others) {
+TEST_F(DelegateRecords, list_delegated_nodes_and_reasons_for_others) {
   graph_->registration(3)->version = 2;
   Apply(&a_, [&] {
     for (int node : {0, 1, 3}) delegates_.SupportOf(node)->inspected = true;
@@ -199,7 +199,7 @@ TEST_F(DelegateRecords, say_which_nodes_a_delegate_runs_and_why_not_the_others) 
   EXPECT_THAT(SupportOf(&a_, 3).text, HasSubstr("version 2"));
 }
 
-TEST_F(DelegateRecords, compare_nodes_that_were_left_with_those_that_were_taken) {
+TEST_F(DelegateRecords, compare_unclaimed_nodes_with_claimed_ones) {
   graph_->tensor(2)->type = kTfLiteInt8;
   graph_->tensor(4)->allocation_type = kTfLiteDynamic;
   Apply(&a_, [&] {
@@ -213,7 +213,7 @@ TEST_F(DelegateRecords, compare_nodes_that_were_left_with_those_that_were_taken)
   EXPECT_THAT(SupportOf(&a_, 1).text, HasSubstr("here FLOAT32 -> INT8"));
 }
 
-TEST_F(DelegateRecords, keep_a_reason_that_was_given_before) {
+TEST_F(DelegateRecords, keep_earlier_reasons) {
   Apply(&a_, [&] {
     delegates_.SupportOf(0)->reason = kDeputyReasonPinned;
     delegates_.SupportOf(1)->reason = kDeputyReasonShape;
@@ -225,7 +225,7 @@ TEST_F(DelegateRecords, keep_a_reason_that_was_given_before) {
   EXPECT_EQ(SupportOf(&a_, 1).text, "too large");
 }
 
-TEST_F(DelegateRecords, of_one_that_failed_say_why) {
+TEST_F(DelegateRecords, of_a_failed_delegate_have_a_reason) {
   {
     const AppliedDelegates::Application application(&delegates_, &a_);
     delegates_.SupportOf(1)->claimed = true;
@@ -238,7 +238,7 @@ TEST_F(DelegateRecords, of_one_that_failed_say_why) {
 
 // If a delegate replaces the node of an earlier delegate, the nodes that the earlier one claimed
 // stay recorded.
-TEST_F(DelegateRecords, count_nodes_that_a_later_delegate_has_taken_over) {
+TEST_F(DelegateRecords, count_nodes_claimed_by_a_later_delegate) {
   int node_of_a = -1;
   Apply(&a_, [&] { node_of_a = graph_.Replace({1, 2}, &a_, {1}, {3}); });
   Apply(&b_, [&] { graph_.Replace({0, node_of_a}, &b_, {0}, {3}); });
@@ -248,7 +248,7 @@ TEST_F(DelegateRecords, count_nodes_that_a_later_delegate_has_taken_over) {
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(false, true, true, false));
 }
 
-TEST_F(DelegateRecords, follow_the_graph_when_nodes_come_back_to_the_cpu) {
+TEST_F(DelegateRecords, are_updated_when_nodes_return_to_the_cpu) {
   Apply(&a_, [&] { graph_.Replace({1, 2}, &a_, {1}, {3}); });
   Apply(&b_, [&] { graph_.Replace({3}, &b_, {3}, {4}); });
   graph_.RemoveNodesFrom(4, {0, 1, 2, 3});

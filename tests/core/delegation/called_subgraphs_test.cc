@@ -70,7 +70,7 @@ std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
 
 // An ADD of strings cannot be prepared, so a static delegate that is offered such a body would
 // fail.
-TEST(Bodies, that_nobody_runs_are_offered_to_no_delegate) {
+TEST(Bodies, that_are_never_called_are_offered_to_no_delegate) {
   for (const TfLiteType type : {kTfLiteFloat32, kTfLiteString}) {
     for (const bool dynamic : {false, true}) {
       std::vector<std::vector<int>> offered;
@@ -139,7 +139,7 @@ std::vector<float> Infer(TestInterpreter* t) {
 }
 
 // A delegate marks the decomposition as absorbed; it is then neither offered to a delegate nor run.
-TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
+TEST(Composites, may_be_claimed_by_name) {
   int offered = 0;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     ++offered;
@@ -163,7 +163,7 @@ TEST(Composites, may_be_taken_by_a_delegate_by_their_names) {
   EXPECT_THAT(Infer(&plain), ElementsAre(2, -4, 6));
 }
 
-TEST(Composites, run_a_decomposition_of_which_a_delegate_has_nodes) {
+TEST(Composites, run_a_partly_delegated_decomposition) {
   std::vector<std::vector<int>> offered;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     offered.push_back(CodesOf(context));
@@ -237,7 +237,7 @@ TEST(State, is_shared_by_signatures_and_set_once) {
 
 // The second read depends on the first sum only through the variable: sum and product must not be
 // in one partition.
-TEST(State, keeps_its_order_between_a_delegates_nodes) {
+TEST(State, stays_ordered_between_delegate_nodes) {
   std::vector<int> seen;
   ProgrammedDelegate delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     const std::vector<int> codes = CodesOf(context);
@@ -275,7 +275,7 @@ TEST(State, keeps_its_order_between_a_delegates_nodes) {
   EXPECT_EQ(RunSignature(&t, "get", 0), 103);
 }
 
-TEST(State, outlives_a_delegate_that_could_not_be_applied) {
+TEST(State, survives_a_failed_apply) {
   ProgrammedDelegate delegate([](TfLiteContext*, TfLiteDelegate*) { return kTfLiteDelegateError; });
   TestInterpreter t(SharedState());
   EXPECT_EQ(RunSignature(&t, "add", 1), 1010);

@@ -190,7 +190,7 @@ class DelegatedInterpreter : public TestInterpreter {
 
 // ---- Values on a device -------------------------------------------------------------------------
 
-TEST(ControlFlow, loop_reads_what_its_body_left_on_a_device) {
+TEST(ControlFlow, loop_copies_the_bodys_results_from_a_device) {
   Device device(kTfLiteBuiltinMul);
   DelegatedInterpreter t(Doubling(3), device.get());
   t.Set<float>(0, {5});
@@ -200,7 +200,7 @@ TEST(ControlFlow, loop_reads_what_its_body_left_on_a_device) {
   EXPECT_EQ(device.copies(), 3);
 }
 
-TEST(ControlFlow, loop_reads_a_condition_that_was_left_on_a_device) {
+TEST(ControlFlow, loop_copies_the_condition_from_a_device) {
   Device device(kTfLiteBuiltinLess);
   DelegatedInterpreter t(Doubling(3), device.get());
   t.Set<float>(0, {5});
@@ -209,7 +209,7 @@ TEST(ControlFlow, loop_reads_a_condition_that_was_left_on_a_device) {
   EXPECT_EQ(device.computed(), 4);
 }
 
-TEST(ControlFlow, branch_is_read_from_the_device_that_it_was_left_on) {
+TEST(ControlFlow, branch_results_are_copied_from_a_device) {
   ModelBuilder m;
   const int choice = m.AddTensor(kTfLiteBool, {1}), x = Float(&m), y = Float(&m);
   m.AddOp(kTfLiteBuiltinIf, {choice, x}, {y}, schema::CreateIfOptions(m.fbb(), 1, 2));
@@ -233,7 +233,7 @@ TEST(ControlFlow, branch_is_read_from_the_device_that_it_was_left_on) {
 }
 
 // The device's copy of a loop variable is older than the value passed by the next iteration.
-TEST(ControlFlow, fresh_inputs_are_not_overwritten_by_what_a_device_holds) {
+TEST(ControlFlow, new_inputs_are_not_overwritten_by_device_contents) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, 3, 1);
   const int more = Add(&m, 1, Number(&m, 1));
@@ -249,7 +249,7 @@ TEST(ControlFlow, fresh_inputs_are_not_overwritten_by_what_a_device_holds) {
   }
 }
 
-TEST(ControlFlow, loop_values_may_change_places) {
+TEST(ControlFlow, loop_values_may_be_swapped) {
   ModelBuilder m;
   const int counter = BeginLoop(&m, 3, 2);
   m.SetOutputs({counter, Mul(&m, 2, Number(&m, 2)), 1});
@@ -389,7 +389,7 @@ TEST(ControlFlow, inference_prepares_in_proportion_to_its_calls) {
   EXPECT_LE(g_prepares, 4 * g_invokes);
 }
 
-TEST(ControlFlow, inference_down_one_path_does_not_double_at_each_level) {
+TEST(ControlFlow, cost_of_nested_branches_is_linear_in_the_depth) {
   const int depth = 24;
   CountingInterpreter t(Nested(depth, true));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -463,7 +463,7 @@ TEST(CancellationOfCalls, ends_an_inference_that_prepares) {
   }
 }
 
-TEST(CancellationOfCalls, request_before_an_allocation_or_a_delegate_is_forgotten) {
+TEST(CancellationOfCalls, request_before_allocation_or_apply_is_ignored) {
   Scripted delegate({});
   CountingInterpreter t(Nested(2, false));
   EXPECT_EQ(TfLiteInterpreterCancel(t.get()), kTfLiteOk);
@@ -474,7 +474,7 @@ TEST(CancellationOfCalls, request_before_an_allocation_or_a_delegate_is_forgotte
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-TEST(CancellationOfCalls, does_not_cost_the_delegates_that_a_resize_applies_again) {
+TEST(CancellationOfCalls, keeps_delegates_that_a_resize_applies_again) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), counted = m.AddTensor(kTfLiteFloat32, {4});
   m.AddCustomOp("Count", {x}, {counted});

@@ -55,7 +55,7 @@ std::vector<int> Reasons(TestInterpreter* t, int nodes, int delegate = 0) {
 
 // ---- Reports ------------------------------------------------------------------------------------
 
-TEST(Explain, every_node_has_an_owner_or_a_reason) {
+TEST(Explain, every_node_has_a_delegate_or_a_reason) {
   Scripted delegate({0, 1, 4});
   TestInterpreter t(Chain(6));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
@@ -146,7 +146,7 @@ TEST(Explain, random_claims_are_all_explained) {
   }
 }
 
-TEST(Explain, a_later_delegate_hears_that_nodes_are_taken) {
+TEST(Explain, nodes_claimed_by_an_earlier_delegate_are_unavailable) {
   Scripted first({0, 1}), second({0, 1, 2});
   TestInterpreter t(Chain(4));
   ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
@@ -161,7 +161,7 @@ TEST(Explain, a_later_delegate_hears_that_nodes_are_taken) {
   EXPECT_EQ(SupportOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
 }
 
-TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
+TEST(Explain, a_failed_delegate_has_a_reason_for_every_node) {
   Scripted delegate({0, 2});
   delegate->failing_callback = kScriptedPrepareKernel;
   delegate->failure = kScriptedErrorStatus;
@@ -178,7 +178,7 @@ TEST(Explain, a_delegate_that_failed_says_why_for_every_node) {
 }
 
 // The failure that is reported is the delegate's own message, not messages that result from it.
-TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
+TEST(Explain, reasons_quote_a_delegate_that_refuses_the_graph) {
   for (const bool hot : {false, true}) {
     Programmed delegate([](TfLiteContext* context, TfLiteDelegate*) {
       context->ReportError(context, "no device");
@@ -201,7 +201,7 @@ TEST(Explain, a_delegate_that_refuses_the_graph_is_quoted) {
   }
 }
 
-TEST(Explain, types_tell_where_no_reason_was_given) {
+TEST(Explain, unsupported_types_are_the_reason_by_default) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), y = m.AddTensor(kTfLiteFloat32, {4});
   const int i = m.AddTensor(kTfLiteInt32, {4}), j = m.AddTensor(kTfLiteInt32, {4});
@@ -216,7 +216,7 @@ TEST(Explain, types_tell_where_no_reason_was_given) {
   EXPECT_THAT(SupportOf(&t, 1).text, HasSubstr("INT32 INT32 -> INT32"));
 }
 
-TEST(Explain, costs_are_there_once_somebody_measures) {
+TEST(Explain, costs_are_available_while_profiling) {
   Scripted delegate({0, 1});
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
@@ -241,7 +241,7 @@ DeputyDelegateInfo InfoOf(TestInterpreter* t, int delegate) {
   return info;
 }
 
-TEST(ExplainRemoval, a_failing_delegate_takes_the_earlier_ones_with_it) {
+TEST(ExplainRemoval, a_failing_delegate_removes_earlier_ones) {
   Scripted first({0, 1}), second({3});
   TestInterpreter t(Chain(4));
   ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
@@ -263,7 +263,7 @@ TEST(ExplainRemoval, a_failing_delegate_takes_the_earlier_ones_with_it) {
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 4, 1, &support), kTfLiteError);
 }
 
-TEST(ExplainRemoval, the_cpu_takes_over) {
+TEST(ExplainRemoval, the_cpu_fallback) {
   Scripted delegate({1});
   delegate.FailAt(kScriptedInvoke, 0);
   TestInterpreter t(Chain(3), [](TfLiteInterpreterOptions* options) {
@@ -277,7 +277,7 @@ TEST(ExplainRemoval, the_cpu_takes_over) {
   EXPECT_STREQ(SupportOf(&t, 1).reason_name, "REMOVED");
 }
 
-TEST(ExplainRemoval, a_resize_until_tensors_are_allocated) {
+TEST(ExplainRemoval, a_resize_removes_it_until_allocation) {
   Scripted delegate({1});
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
@@ -294,7 +294,7 @@ void Hot(TfLiteInterpreterOptions* options) {
   DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
 }
 
-TEST(ExplainRemoval, hot_takes_a_delegate_back_from_every_subgraph) {
+TEST(ExplainRemoval, hot_removes_a_delegate_from_every_subgraph) {
   ModelBuilder m;
   AddChain(&m, 3);
   m.AddSubgraph("second");
@@ -324,7 +324,7 @@ TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_
   EXPECT_NE(SupportOf(&t, 2).reason, kDeputyReasonNone);
 }
 
-TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
+TEST(ExplainRemoval, failed_delegates_may_be_deleted) {
   auto failed = std::make_unique<Scripted>(std::set<int>{});
   failed->FailAt(kScriptedPrepareDelegate, 0);
   Scripted good({1});
@@ -342,7 +342,7 @@ TEST(ExplainRemoval, a_delegate_that_failed_may_be_deleted) {
 }
 
 // The list has all applied delegates, and the newest 16 of those that failed or were removed.
-TEST(ExplainRemoval, delegates_that_failed_are_forgotten_in_the_end) {
+TEST(ExplainRemoval, records_of_failed_delegates_are_limited) {
   std::vector<std::unique_ptr<Scripted>> failing;
   Scripted good({0});
   TestInterpreter t(Chain(3), Hot);
@@ -406,7 +406,7 @@ TEST(Placement, nodes_are_excluded_by_number_name_and_operator) {
   }
 }
 
-TEST(Placement, nodes_are_kept_for_one_delegate_by_number_name_and_operator) {
+TEST(Placement, nodes_are_pinned_by_number_name_and_operator) {
   for (int selector : {kDeputySelectIndex, kDeputySelectOutputTensor, kDeputySelectOperator}) {
     Scripted first({0, 1, 2}), second({0, 1, 2});
     TestInterpreter t(
@@ -464,7 +464,7 @@ TEST(Placement, wrong_structs_are_refused) {
 
 // ---- Groups of nodes that are claimed only together ---------------------------------------------
 
-TEST(Groups, go_together_or_not_at_all) {
+TEST(Groups, are_claimed_completely_or_not_at_all) {
   // The model has ADD at 0, 2, 4 and MUL at 1, 3. The delegate supports `operators`; nodes with the
   // same letter in `groups` are claimed only together.
   const struct {
@@ -504,7 +504,7 @@ TEST(Groups, go_together_or_not_at_all) {
   }
 }
 
-TEST(Groups, random_ones_are_never_torn_apart) {
+TEST(Groups, random_groups_are_never_split) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
     const int length = 2 + static_cast<int>(random() % 12);
@@ -555,7 +555,7 @@ TEST(Require, full_and_partial) {
   }
 }
 
-TEST(Require, the_question_counts_nodes_and_lists_what_is_left) {
+TEST(Require, counts_nodes_and_lists_those_left) {
   Scripted delegate({0, 1});
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
@@ -590,7 +590,7 @@ TfLiteStatus Check(TestInterpreter* t, TfLiteDelegate* delegate, Texts* out_text
       out_texts);
 }
 
-TEST(Check, a_delegate_is_asked_and_not_applied) {
+TEST(Check, queries_a_delegate_without_applying_it) {
   const std::string log = ScratchFile("checked.log");
   WriteBytes(log, {});
   const Handle delegate = External("described0", {{"ops", "0"}, {"log", log}});
@@ -607,7 +607,7 @@ TEST(Check, a_delegate_is_asked_and_not_applied) {
   EXPECT_NE(ReadText(log), "");
 }
 
-TEST(Check, a_delegate_that_does_not_say_has_to_be_applied) {
+TEST(Check, fails_for_a_delegate_without_a_support_query) {
   Scripted delegate({0, 1, 2, 3});
   const Handle plain = External("elementwise");
   TestInterpreter t(Chain(4));

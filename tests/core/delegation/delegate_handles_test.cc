@@ -91,7 +91,7 @@ class RemovedHandles : public testing::TestWithParam<bool> {
   bool is_opaque() const { return GetParam(); }
 };
 
-TEST_P(RemovedHandles, are_freed_when_the_cpu_takes_over) {
+TEST_P(RemovedHandles, are_freed_by_the_cpu_fallback) {
   OnDevice delegate(is_opaque(), {0, 2});
   delegate.script().FailAt(kScriptedInvoke, 2);
   TestInterpreter t(Chain(4), WithFallback);
@@ -119,7 +119,7 @@ TEST_P(RemovedHandles, are_freed_once) {
   EXPECT_EQ(delegate->handles_freed, 2);
 }
 
-TEST_P(RemovedHandles, of_all_are_freed_when_another_delegate_fails) {
+TEST_P(RemovedHandles, of_all_delegates_are_freed_when_one_fails) {
   OnDevice first(is_opaque(), {0}), second(is_opaque(), {2});
   second.script().FailAt(kScriptedPrepareKernel, 0);
   TestInterpreter t(Chain(4));
@@ -132,7 +132,7 @@ TEST_P(RemovedHandles, of_all_are_freed_when_another_delegate_fails) {
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
 }
 
-TEST_P(RemovedHandles, of_the_failing_delegate_alone_are_freed_under_hot) {
+TEST_P(RemovedHandles, of_the_failing_delegate_only_are_freed_under_hot) {
   OnDevice first(is_opaque(), {0}), second(is_opaque(), {1, 3});
   // When the prepare of the second delegate's second node fails, its first node already has a
   // handle.
@@ -148,7 +148,7 @@ TEST_P(RemovedHandles, of_the_failing_delegate_alone_are_freed_under_hot) {
 }
 
 // The client may delete a refused delegate before the interpreter.
-TEST_P(RemovedHandles, leave_nothing_of_a_delegate_that_is_deleted) {
+TEST_P(RemovedHandles, leave_no_reference_to_a_deleted_delegate) {
   TestInterpreter t(Chain(4));
   {
     OnDevice delegate(is_opaque(), {0, 2});
@@ -190,7 +190,7 @@ TEST_P(RemovedHandles, are_freed_when_delegates_cannot_be_applied_again) {
   }
 }
 
-TEST_P(RemovedHandles, give_inputs_back_before) {
+TEST_P(RemovedHandles, copy_inputs_to_the_cpu_first) {
   OnDevice delegate(is_opaque(), {2});
   delegate.script().FailAt(kScriptedInvoke, 0);
   TestInterpreter t(Chain(4), WithFallback);
@@ -203,7 +203,7 @@ TEST_P(RemovedHandles, give_inputs_back_before) {
   EXPECT_EQ(delegate->handles_freed, 2);
 }
 
-TEST_P(RemovedHandles, give_inputs_back_that_only_the_delegate_reads) {
+TEST_P(RemovedHandles, copy_inputs_that_only_the_delegate_reads) {
   OnDevice delegate(is_opaque(), {0, 1, 2, 3});
   delegate.script().FailAt(kScriptedInvoke, 0);
   TestInterpreter t(Chain(4), WithFallback);
@@ -216,7 +216,7 @@ TEST_P(RemovedHandles, give_inputs_back_that_only_the_delegate_reads) {
   EXPECT_EQ(TensorsWithHandles(t), 0);
 }
 
-TEST_P(RemovedHandles, give_inputs_back_when_another_delegate_fails) {
+TEST_P(RemovedHandles, copy_inputs_when_another_delegate_fails) {
   OnDevice first(is_opaque(), {0}, kDynamic), second(is_opaque(), {2}, kDynamic);
   second.script().FailAt(kScriptedPrepareDelegate, 0);
   TestInterpreter t(Chain(4));

@@ -93,7 +93,7 @@ TEST(Hot, only_the_failed_partition_runs_again) {
   }
 }
 
-TEST(Hot, a_failed_node_rests_as_long_as_it_is_told_to) {
+TEST(Hot, a_failed_node_backs_off_for_the_configured_inferences) {
   for (int retry : {0, 1, 2, -1}) {
     Scripted delegate({1});
     HotInterpreter t(Chain(3), retry);
@@ -113,7 +113,7 @@ TEST(Hot, a_failed_node_rests_as_long_as_it_is_told_to) {
   }
 }
 
-TEST(Hot, a_lost_device_makes_the_inference_start_over) {
+TEST(Hot, a_lost_device_restarts_the_inference) {
   const std::vector<uint8_t> model = Chain(6);
   const std::vector<float> x = {1, -2, 3, 4};
   Scripted delegate({0, 1, 3});
@@ -143,7 +143,7 @@ void PutOnDevice(Scripted* delegate, TestInterpreter* t, const std::vector<float
   std::copy(x.begin(), x.end(), (*delegate)->device[input->buffer_handle]);
 }
 
-TEST(Hot, an_input_on_the_device_is_read_before_the_inference_starts_over) {
+TEST(Hot, inputs_on_the_device_are_copied_before_a_restart) {
   const std::vector<uint8_t> model = Chain(6);
   const std::vector<float> x = {1, -2, 3, 4};
   Scripted delegate({0, 1, 3});
@@ -157,7 +157,7 @@ TEST(Hot, an_input_on_the_device_is_read_before_the_inference_starts_over) {
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, x));
 }
 
-TEST(Hot, an_input_that_is_lost_with_the_device_fails_the_inference) {
+TEST(Hot, inputs_lost_with_the_device_fail_the_inference) {
   Scripted delegate({0, 1, 3});
   delegate->outputs_on_device = true;
   HotInterpreter t(Chain(6));
@@ -170,7 +170,7 @@ TEST(Hot, an_input_that_is_lost_with_the_device_fails_the_inference) {
   EXPECT_THAT(t.log(), HasSubstr("could not copy buffer handle"));
 }
 
-TEST(Hot, addresses_that_the_caller_holds_stay_good) {
+TEST(Hot, data_pointers_of_the_caller_stay_valid) {
   Scripted delegate({0, 1, 2, 3});
   HotInterpreter t(Chain(4));
   ASSERT_EQ(t.Apply(&delegate), kTfLiteOk);
@@ -227,7 +227,7 @@ std::vector<uint8_t> DoublingLoop() {
 }
 
 // A node that fails in one iteration is run on the CPU until the end of the inference.
-TEST(Hot, works_inside_loops) {
+TEST(Hot, recomputes_inside_loops) {
   Scripted delegate({});
   delegate->claim_all = true;
   HotInterpreter t(DoublingLoop());
@@ -246,7 +246,7 @@ TEST(Hot, works_inside_loops) {
   EXPECT_FALSE(t.Status().degraded);
 }
 
-TEST(Hot, back_off_counts_inferences_where_a_subgraph_runs_many_times_or_never) {
+TEST(Hot, back_off_counts_inferences_not_runs_of_a_subgraph) {
   Scripted delegate({});
   delegate->claim_all = true;
   HotInterpreter t(DoublingLoop(), 2);
@@ -258,7 +258,7 @@ TEST(Hot, back_off_counts_inferences_where_a_subgraph_runs_many_times_or_never) 
   EXPECT_EQ(delegate->nodes_computed, 7);
 }
 
-TEST(Hot, a_body_that_loses_its_device_starts_over_by_itself) {
+TEST(Hot, a_body_that_loses_its_device_restarts_alone) {
   Scripted delegate({});
   delegate->claim_all = true;
   delegate->outputs_on_device = true;
@@ -275,7 +275,7 @@ TEST(Hot, a_body_that_loses_its_device_starts_over_by_itself) {
   EXPECT_FALSE(t.Status().degraded);
 }
 
-TEST(Hot, degraded_is_the_newest_inference_whatever_subgraphs_it_ran) {
+TEST(Hot, degraded_refers_to_the_newest_inference_of_all_subgraphs) {
   ModelBuilder m;
   const int choice = m.AddTensor(kTfLiteBool, {1}), x = m.AddTensor(kTfLiteFloat32, {1, 4});
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4});
@@ -306,7 +306,7 @@ TEST(Hot, degraded_is_the_newest_inference_whatever_subgraphs_it_ran) {
 
 // ---- While delegates are applied ----------------------------------------------------------------
 
-TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
+TEST(Hot, a_failed_apply_keeps_other_delegates) {
   const std::vector<uint8_t> model = Chain(6);
   Scripted good({0, 1}), bad({3, 4});
   HotInterpreter t(model);
@@ -328,7 +328,7 @@ TEST(Hot, a_delegate_that_cannot_be_applied_leaves_the_others_at_work) {
 
 // The contract forbids a delegate's Prepare to call the interpreter (rule V02), but such a call
 // must not crash.
-TEST(Hot, a_delegate_that_applies_another_and_fails_ends_no_process) {
+TEST(Hot, a_delegate_may_apply_another_and_fail) {
   const std::vector<uint8_t> model = Chain(4);
   Scripted inner({1});
   TfLiteInterpreter* interpreter = nullptr;
@@ -343,7 +343,7 @@ TEST(Hot, a_delegate_that_applies_another_and_fails_ends_no_process) {
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {1, 2, 3, 4}));
 }
 
-TEST(Hot, what_the_caller_wrote_survives_a_failed_apply) {
+TEST(Hot, inputs_survive_a_failed_apply) {
   const std::vector<uint8_t> model = Chain(4);
   Scripted bad({1});
   bad.FailAt(kScriptedInit, 0);
@@ -356,7 +356,7 @@ TEST(Hot, what_the_caller_wrote_survives_a_failed_apply) {
   EXPECT_EQ(t.Get<float>(0), OnTheCpu(model, {5, 6, 7, 8}));
 }
 
-TEST(Hot, failing_on_one_subgraph_is_failing_on_all) {
+TEST(Hot, failure_on_one_subgraph_is_failure_on_all) {
   ModelBuilder m;
   AddChain(&m, 3);
   m.AddSubgraph("second");
@@ -480,7 +480,7 @@ TfLiteRegistration MakesShapesStatic() {
 }
 
 // The node after LateShape is prepared for the first time while the delegate is applied.
-TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
+TEST(Hot, tensors_added_by_cpu_kernels_survive_a_failed_apply) {
   ModelBuilder m;
   for (const char* name : {"x", "late", "plus", "y"}) m.AddTensor(kTfLiteFloat32, {4}, name);
   m.AddCustomOp("LateShape", {0}, {1});
@@ -526,7 +526,7 @@ TEST(Hot, tensors_that_kernels_of_the_cpu_added_outlive_a_failed_apply) {
 
 // ---- Selection and cost -------------------------------------------------------------------------
 
-TEST(Hot, the_environment_chooses_where_no_call_did) {
+TEST(Hot, the_environment_sets_the_default_policy) {
   setenv("DEPUTY_DELEGATE_POLICY", "hot", 1);
   TestInterpreter chosen(Chain(1));
   TestInterpreter called(Chain(1), [](TfLiteInterpreterOptions* options) {
@@ -556,7 +556,7 @@ TEST(Hot, wrong_values_are_refused) {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
+TEST(Hot, allocates_nothing_by_default_and_reports_its_memory) {
   for (bool is_hot : {false, true}) {
     Scripted delegate({0, 1, 2, 3});
     TestInterpreter t(Chain(4), [&](TfLiteInterpreterOptions* options) {
@@ -576,7 +576,7 @@ TEST(Hot, costs_nothing_under_the_default_and_says_what_it_costs) {
 }
 
 // A model with float16 weights also keeps float32 copies for the fallback.
-TEST(Hot, counts_the_constants_it_keeps) {
+TEST(Hot, reports_the_bytes_of_retained_constants) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int half =

@@ -62,7 +62,7 @@ TfLiteStatus AddToState(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-TEST(HotVariables, starting_over_puts_back_the_variables_of_called_subgraphs) {
+TEST(HotVariables, restart_restores_variables_of_called_subgraphs) {
   for (const int calls : {1, 3}) {
     for (const int lost_in : {-1, 0, 1}) {  // inference of the failure; -1: none
       TfLiteRegistration accumulate{};
@@ -111,7 +111,7 @@ TfLiteStatus Repeat(TfLiteContext* context, TfLiteNode* node) {
 
 // A call with another shape resets the callee's variables, in the restarted inference as in the
 // failed one.
-TEST(HotVariables, starting_over_resets_variables_where_the_lost_attempt_did) {
+TEST(HotVariables, restart_repeats_resets_of_variables) {
   TfLiteRegistration accumulate{}, repeat{};
   accumulate.invoke = &AddToState;
   repeat.prepare = &PrepareRepeat;

@@ -58,7 +58,7 @@ std::vector<float> Input(int rows) {
 
 // ---- Tensors that Prepare adds ------------------------------------------------------------------
 
-TEST(AddedTensors, hold_inner_results_in_memory_of_the_runtime) {
+TEST(AddedTensors, hold_intermediate_results_in_runtime_memory) {
   TestInterpreter cpu(Chain(5));
   ElementDelegate delegate;
   ElementDelegateInit(&delegate, kStatic);
@@ -78,7 +78,7 @@ TEST(AddedTensors, hold_inner_results_in_memory_of_the_runtime) {
   }
 }
 
-TEST(AddedTensors, stay_and_serve_again_after_every_resize) {
+TEST(AddedTensors, are_reused_after_every_resize) {
   TestInterpreter cpu(Chain(5));
   ElementDelegate delegate;
   ElementDelegateInit(&delegate, kStatic);
@@ -98,7 +98,7 @@ TEST(AddedTensors, stay_and_serve_again_after_every_resize) {
 
 // ---- Outputs whose shape is known only at run time ----------------------------------------------
 
-TEST(DynamicOutputs, nodes_behind_them_are_prepared_when_the_shape_is_known) {
+TEST(DynamicOutputs, following_nodes_are_prepared_once_the_shape_is_known) {
   const bool refused[] = {false, false, false, false, true, false};  // node 2 stays on the CPU
   TestInterpreter cpu(Chain(4));
   ElementDelegate delegate;
@@ -121,7 +121,7 @@ TEST(DynamicOutputs, nodes_behind_them_are_prepared_when_the_shape_is_known) {
   EXPECT_EQ(delegate.kernels_made, 2);
 }
 
-TEST(DynamicOutputs, behind_a_static_delegate_are_an_application_error) {
+TEST(DynamicOutputs, after_a_static_delegate_are_an_application_error) {
   const bool all_but_first[] = {false, false, false, true, true, true};
   TestInterpreter cpu(Chain(4));
   ElementDelegate still, moving;

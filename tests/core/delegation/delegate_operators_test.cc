@@ -84,7 +84,7 @@ std::string TraceOfInference(TestInterpreter* t) {
 
 // ---- Plain delegates ----------------------------------------------------------------------------
 
-TEST(OperatorsOfNodes, two_kernels_of_one_name_run_each_for_its_own_node) {
+TEST(OperatorsOfNodes, kernels_of_equal_names_run_for_their_own_nodes) {
   for (const char* name : {"Same", static_cast<const char*>(nullptr)}) {
     Programmed delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
       QueryAllNodes(context);
@@ -103,17 +103,17 @@ TEST(OperatorsOfNodes, two_kernels_of_one_name_run_each_for_its_own_node) {
 TEST(OperatorsOfNodes, kernels_of_several_delegates_may_have_one_name) {
   Programmed a(QueryAndClaim(Kernel<'a'>(nullptr, 0), 1)),
       b(QueryAndClaim(Kernel<'b'>(nullptr, 0), 3));
-  Programmed looks([](TfLiteContext* context, TfLiteDelegate*) {
+  Programmed inspector([](TfLiteContext* context, TfLiteDelegate*) {
     QueryAllNodes(context);
     return kTfLiteOk;
   });
   TestInterpreter t(Chain(5));
-  for (Programmed* each : {&a, &b, &looks}) ASSERT_EQ(Apply(&t, &each->base), kTfLiteOk);
+  for (Programmed* each : {&a, &b, &inspector}) ASSERT_EQ(Apply(&t, &each->base), kTfLiteOk);
   EXPECT_EQ(TraceOfInference(&t), "aa bb ");
 }
 
 // After kernels were removed, the nodes have different indices when they are claimed again.
-TEST(OperatorsOfNodes, nothing_is_left_of_kernels_that_were_removed) {
+TEST(OperatorsOfNodes, removed_kernels_are_freed_completely) {
   Programmed a(QueryAndClaim(Kernel<'a'>("A"), 0)), b(QueryAndClaim(Kernel<'b'>("B"), 2)),
       c(QueryAndClaim(Kernel<'c'>("C"), 4));
   Programmed fails([](TfLiteContext* context, TfLiteDelegate*) {
@@ -187,7 +187,7 @@ TfLiteStatus ReplaceWith(TfLiteContext* context, TfLiteDelegate* delegate, TfLit
   return Replace(context, delegate, kernel, {node});
 }
 
-TEST(OpaqueOperators, the_first_of_a_name_serves_all_nodes_of_its_delegate) {
+TEST(OpaqueOperators, the_first_of_a_name_is_used_for_all_nodes_of_its_delegate) {
   int first = 0, second = 0;
   ProgrammedOpaque delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     EXPECT_EQ(ReplaceWith(context, self, CountingOperator("Op", &first), 0), kTfLiteOk);
@@ -200,7 +200,7 @@ TEST(OpaqueOperators, the_first_of_a_name_serves_all_nodes_of_its_delegate) {
   EXPECT_EQ(second, 0);
 }
 
-TEST(OpaqueOperators, have_nothing_to_do_with_what_was_shown_of_a_plain_delegates_node) {
+TEST(OpaqueOperators, differ_from_descriptions_of_plain_delegate_nodes) {
   static constexpr char kName[] = "Op";
   int invocations = 0;
   Programmed plain(QueryAndClaim(Kernel<'a'>(kName), 0));
@@ -231,7 +231,7 @@ TEST(OpaqueOperators, of_two_delegates_may_have_one_name) {
   EXPECT_EQ(counts[1], 1);
 }
 
-TEST(OpaqueOperators, are_the_newest_after_a_resize) {
+TEST(OpaqueOperators, are_replaced_after_a_resize) {
   int counts[] = {0, 0};
   int prepared = 0;
   ProgrammedOpaque delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
@@ -246,7 +246,7 @@ TEST(OpaqueOperators, are_the_newest_after_a_resize) {
   EXPECT_EQ(counts[1], 1);
 }
 
-TEST(OpaqueOperators, may_be_handed_in_twice) {
+TEST(OpaqueOperators, may_be_passed_twice) {
   int invocations = 0;
   ProgrammedOpaque delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteOperator* op = CountingOperator("Op", &invocations);
@@ -261,8 +261,8 @@ TEST(OpaqueOperators, may_be_handed_in_twice) {
 
 // A delegate must not use an operator object that it received for a node: the runtime owns the
 // object, or the client who registered the operator.
-TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
-  const auto take_what_is_shown = [](TfLiteContext* context, TfLiteDelegate* self) {
+TEST(OpaqueOperators, that_describe_nodes_cannot_be_adopted) {
+  const auto adopt_described_operator = [](TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* shown = nullptr;
     EXPECT_EQ(context->GetNodeAndRegistration(context, 0, &node, &shown), kTfLiteOk);
@@ -276,8 +276,8 @@ TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
   ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
   cpu.Set<float>(0, x);
   ASSERT_EQ(cpu.Invoke(), kTfLiteOk);
-  ProgrammedOpaque opaque(take_what_is_shown);
-  Programmed plain(take_what_is_shown);
+  ProgrammedOpaque opaque(adopt_described_operator);
+  Programmed plain(adopt_described_operator);
   for (TfLiteDelegate* delegate : {opaque.get(), &plain.base}) {
     TestInterpreter t(Chain(3));
     EXPECT_EQ(Apply(&t, delegate), kTfLiteDelegateError);
@@ -290,7 +290,7 @@ TEST(OpaqueOperators, that_a_delegate_was_shown_are_not_its_own) {
   }
 }
 
-TEST(OpaqueOperators, of_a_client_stay_the_clients) {
+TEST(OpaqueOperators, of_a_client_are_not_adopted) {
   int invocations = 0;
   TfLiteOperator* custom = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Mine", 1, &invocations);
   TfLiteOperatorSetInvokeWithData(custom, [](void* count, TfLiteOpaqueContext*, TfLiteOpaqueNode*) {

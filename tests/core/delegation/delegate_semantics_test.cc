@@ -56,7 +56,7 @@ std::vector<float> Infer(TestInterpreter* t) {
 
 // ---- Several delegates --------------------------------------------------------------------------
 
-TEST(SeveralDelegates, a_null_one_is_a_delegate_error_and_removes_the_others) {
+TEST(SeveralDelegates, null_is_a_delegate_error_and_removes_the_others) {
   Scripted first({0});
   TestInterpreter t(Doublings(2));
   ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk);
@@ -66,7 +66,7 @@ TEST(SeveralDelegates, a_null_one_is_a_delegate_error_and_removes_the_others) {
   EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
 }
 
-TEST(SeveralDelegates, one_without_prepare_is_a_delegate_error) {
+TEST(SeveralDelegates, missing_prepare_is_a_delegate_error) {
   TfLiteDelegate empty = TfLiteDelegateCreate();
   TestInterpreter t(Doublings(2));
   EXPECT_EQ(Apply(&t, &empty), kTfLiteDelegateError);
@@ -91,7 +91,7 @@ TEST(SeveralDelegates, are_redone_in_their_order) {
   EXPECT_EQ(order, "abcabc");
 }
 
-TEST(SeveralDelegates, those_behind_a_failing_redo_are_forgotten) {
+TEST(SeveralDelegates, a_failing_redo_removes_later_delegates) {
   Scripted first({0}), second({1}), third({2});
   TestInterpreter t(Doublings(3));
   for (Scripted* each : {&first, &second, &third}) ASSERT_EQ(Apply(&t, each->get()), kTfLiteOk);
@@ -106,7 +106,7 @@ TEST(SeveralDelegates, those_behind_a_failing_redo_are_forgotten) {
   EXPECT_EQ(third->calls[kScriptedPrepareDelegate], 1);
 }
 
-TEST(SeveralDelegates, a_pending_redo_comes_before_the_next_one) {
+TEST(SeveralDelegates, a_pending_redo_precedes_the_next_delegate) {
   Scripted first({0}), second({1});
   TestInterpreter t(Doublings(2));
   ASSERT_EQ(Apply(&t, first.get()), kTfLiteOk);
@@ -119,7 +119,7 @@ TEST(SeveralDelegates, a_pending_redo_comes_before_the_next_one) {
 
 // Upstream keeps `tensor->delegate` after a delegate is removed, and then refuses the output of the
 // next delegate.
-TEST(SeveralDelegates, another_one_may_have_a_removed_ones_tensors) {
+TEST(SeveralDelegates, tensors_of_a_removed_delegate_may_be_claimed) {
   Scripted removed({0, 1}), next({0, 1});
   removed->failing_callback = kScriptedPrepareKernel;
   removed->failure = kScriptedErrorStatus;
@@ -190,7 +190,7 @@ std::vector<uint8_t> ModelWithoutShapes() {
 
 // Operators are prepared before the delegate, so that it reads the shapes that the CPU would
 // compute.
-TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
+TEST(Shapes, of_static_tensors_are_known_in_prepare) {
   using Dims = std::vector<std::vector<int>>;
   std::vector<Dims> seen;  // for each Prepare, the output shape of each node
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
@@ -221,7 +221,7 @@ TEST(Shapes, those_of_static_tensors_are_known_in_prepare) {
 
 // ---- Flags --------------------------------------------------------------------------------------
 
-TEST(Flags, a_broken_promise_of_full_delegation_is_an_application_error) {
+TEST(Flags, incomplete_full_delegation_is_an_application_error) {
   Scripted delegate({0}, kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   TestInterpreter t(Doublings(2));
   EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteApplicationError);
@@ -255,7 +255,7 @@ TEST(Flags, dynamic_tensors_keep_a_delegate_through_a_resize) {
   }
 }
 
-TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
+TEST(Flags, propagated_shapes_include_tensors_inside_a_delegate_node) {
   for (bool wanted : {false, true}) {
     const int64_t flags =
         kDynamic | (wanted ? int64_t{kTfLiteDelegateFlagsRequirePropagatedShapes} : 0);
@@ -286,7 +286,7 @@ TEST(Flags, propagated_shapes_reach_tensors_inside_a_delegates_node) {
   }
 }
 
-TEST(Flags, a_dynamic_delegate_may_take_what_nobody_else_has) {
+TEST(Flags, a_dynamic_delegate_may_claim_unclaimed_nodes) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
@@ -358,7 +358,7 @@ TEST(Subgraphs, any_other_status_leaves_the_earlier_ones_delegated) {
   EXPECT_EQ(delegate->nodes_computed, 1);
 }
 
-TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
+TEST(Subgraphs, the_context_of_another_subgraph_works_while_acquired) {
   int visited_nodes = -1;
   TfLiteStatus too_far = kTfLiteOk, after = kTfLiteOk;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
@@ -380,7 +380,7 @@ TEST(Subgraphs, another_ones_context_works_while_it_is_held) {
   EXPECT_EQ(after, kTfLiteError);
 }
 
-TEST(Subgraphs, one_marked_as_skippable_is_left_alone_until_an_undo) {
+TEST(Subgraphs, a_skippable_subgraph_is_skipped_until_an_undo) {
   Scripted later({0});
   int calls = 0;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
@@ -400,7 +400,7 @@ TEST(Subgraphs, one_marked_as_skippable_is_left_alone_until_an_undo) {
 
 // ---- Replacing and previewing -------------------------------------------------------------------
 
-TEST(Replacing, answers_errors_for_what_is_not_there_and_ok_for_nothing) {
+TEST(Replacing, returns_errors_for_invalid_nodes_and_ok_for_none) {
   std::vector<TfLiteStatus> statuses;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteRegistration kernel{};
@@ -430,7 +430,7 @@ TEST(Replacing, answers_errors_for_what_is_not_there_and_ok_for_nothing) {
   EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2));
 }
 
-TEST(Replacing, equals_the_preview_and_leaves_the_plan_as_it_was_before) {
+TEST(Replacing, equals_the_preview_and_restores_the_plan) {
   std::vector<int> preview, plan_after_preview;
   Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
     TfLiteIntArray* nodes = TfLiteIntArrayCreate(3);
@@ -463,7 +463,7 @@ TEST(Replacing, equals_the_preview_and_leaves_the_plan_as_it_was_before) {
 
 // ---- Invalid nodes of kernels and delegates ----------------------------------------------------
 
-TEST(Disorder, absent_temporaries_of_a_replaced_node_are_left_alone) {
+TEST(Disorder, absent_temporaries_of_a_replaced_node_are_ignored) {
   TfLiteRegistration kernel{};
   kernel.prepare = [](TfLiteContext*, TfLiteNode* node) {
     TfLiteIntArrayFree(node->temporaries);
@@ -487,7 +487,7 @@ TEST(Disorder, absent_temporaries_of_a_replaced_node_are_left_alone) {
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
 }
 
-TEST(Disorder, wrong_indices_of_a_delegate_that_fails_are_not_followed) {
+TEST(Disorder, invalid_indices_of_a_failing_delegate_are_ignored) {
   for (bool null : {false, true}) {
     Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
       TfLiteNode* node = nullptr;
@@ -541,8 +541,8 @@ TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
 
 // ---- Buffer handles of clients ------------------------------------------------------------------
 
-TEST(Handles, a_replaced_one_is_freed_and_another_delegates_is_refused) {
-  Scripted delegate({0, 1}), stranger({});
+TEST(Handles, a_replaced_handle_is_freed_and_one_of_another_delegate_refused) {
+  Scripted delegate({0, 1}), unrelated({});
   {
     TestInterpreter t(Doublings(2));
     ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk);
@@ -551,7 +551,7 @@ TEST(Handles, a_replaced_one_is_freed_and_another_delegates_is_refused) {
     EXPECT_EQ(delegate->handles_freed, 0);
     EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 4, delegate.get()), kTfLiteOk);
     EXPECT_EQ(delegate->handles_freed, 1);
-    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 5, stranger.get()), kTfLiteError);
+    EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), output, 5, unrelated.get()), kTfLiteError);
     TfLiteBufferHandle handle = kTfLiteNullBufferHandle;
     TfLiteDelegate* owner = nullptr;
     ASSERT_EQ(TfLiteInterpreterGetBufferHandle(
@@ -584,7 +584,7 @@ TEST(Handles, may_be_of_tensors_of_every_subgraph) {
   EXPECT_EQ(delegate->handles_freed, 2);
 }
 
-TEST(Handles, are_refused_for_tensors_of_nobody_and_of_another_interpreter) {
+TEST(Handles, are_refused_for_tensors_of_no_or_another_interpreter) {
   Scripted delegate({});
   TestInterpreter t(Doublings(2)), other(Doublings(2));
   TfLiteTensor own = *t.Tensor(0);

@@ -137,7 +137,7 @@ TEST(Delegate, random_graphs_and_masks_equal_the_cpu) {
   }
 }
 
-TEST(Delegate, opaque_delegates_do_the_same) {
+TEST(Delegate, opaque_delegates_equal_the_cpu) {
   const std::vector<uint8_t> model = Chain(8);
   TestInterpreter cpu(model);
   const std::vector<float> expected = RunOnce(&cpu, kInput);
@@ -157,7 +157,7 @@ TEST(Delegate, opaque_delegates_do_the_same) {
   }
 }
 
-TEST(Delegate, two_in_sequence_share_the_graph) {
+TEST(Delegate, two_delegates_share_the_graph) {
   LongLivedScripted first, second;
   first->claims[0] = first->claims[1] = true;
   second->claim_all = true;
@@ -212,7 +212,7 @@ struct FailureRow {
 
 class DelegateFailure : public testing::TestWithParam<FailureRow> {};
 
-TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
+TEST_P(DelegateFailure, returns_delegate_error_and_the_cpu_continues) {
   for (int call = 0; call < 2; ++call) {
     TestInterpreter cpu(Chain(6)), t(Chain(6));
     const std::vector<float> expected = RunOnce(&cpu, kInput);
@@ -238,7 +238,7 @@ TEST_P(DelegateFailure, answers_delegate_error_and_the_cpu_goes_on) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, DelegateFailure,
-    testing::Values(FailureRow{"prepare_answers_error", kScriptedPrepareDelegate,
+    testing::Values(FailureRow{"prepare_returns_error", kScriptedPrepareDelegate,
                                kScriptedErrorStatus},
                     FailureRow{"bad_index", kScriptedPrepareDelegate, kScriptedBadIndex},
                     FailureRow{"init_sentinel", kScriptedInit, kScriptedInitSentinel},
@@ -246,7 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FailureRow{"kernel_prepare", kScriptedPrepareKernel, kScriptedErrorStatus}),
     [](const auto& row) { return std::string(row.param.name); });
 
-TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
+TEST(DelegateErrors, a_failing_delegate_removes_earlier_ones) {
   LongLivedScripted first, second;
   first->claims[0] = true;
   second->claims[3] = true;
@@ -258,7 +258,7 @@ TEST(DelegateErrors, one_failing_delegate_takes_the_earlier_ones_with_it) {
   EXPECT_EQ(first->frees, first->calls[kScriptedInit]);
 }
 
-TEST(DelegateErrors, swallowed_replace_failure_loses_no_node) {
+TEST(DelegateErrors, ignored_replace_failure_loses_no_node) {
   LongLivedScripted scripted;
   scripted->claims[0] = scripted->claims[3] = true;
   scripted->swallow_replace_error = true;
@@ -297,7 +297,7 @@ TEST(DelegateErrors, failing_invoke_is_an_error_and_the_graph_stays_delegated) {
   EXPECT_EQ(RunOnce(&t, kInput), RunOnce(&cpu, kInput));
 }
 
-TEST(DelegateErrors, fallback_computes_on_the_cpu_and_says_delegate_error) {
+TEST(DelegateErrors, fallback_computes_on_the_cpu_and_returns_delegate_error) {
   LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->failing_callback = kScriptedInvoke;
@@ -449,7 +449,7 @@ TEST(DelegateHandles, stale_tensors_are_copied_once_where_the_cpu_reads_them) {
   EXPECT_EQ(scripted->handles_freed, 1);
 }
 
-TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
+TEST(DelegateHandles, outputs_stay_on_the_device_if_the_client_allows_it) {
   LongLivedScripted scripted;
   scripted->claim_all = true;
   scripted->outputs_on_device = true;
@@ -468,7 +468,7 @@ TEST(DelegateHandles, outputs_stay_on_the_device_where_the_client_allows_it) {
   EXPECT_EQ(scripted->copies_from_handle, 1);
 }
 
-TEST(DelegateHandles, removal_leaves_no_stale_bit_behind) {
+TEST(DelegateHandles, removal_clears_stale_flags) {
   // Upstream keeps the buffer handle of a removed delegate, and later overwrites a CPU result with
   // old device data (abi.md F).
   LongLivedScripted scripted;

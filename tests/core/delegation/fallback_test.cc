@@ -42,7 +42,7 @@ class Fallback : public testing::Test {
 
 // ---- Partitions ---------------------------------------------------------------------------------
 
-TEST_F(Fallback, nodes_of_a_partition_are_those_on_the_cpu_in_their_order) {
+TEST_F(Fallback, nodes_of_a_partition_keep_their_cpu_order) {
   const int inner = graph_.Replace({3, 2}, &a_, {2}, {4});
   const int outer = graph_.Replace({inner, 1}, &b_, {1}, {4});
   FallbackPartitions partitions(&*graph_);
@@ -51,7 +51,7 @@ TEST_F(Fallback, nodes_of_a_partition_are_those_on_the_cpu_in_their_order) {
   EXPECT_TRUE(partitions.Of(outer).prepared);
 }
 
-TEST_F(Fallback, partition_is_another_nodes_when_a_number_is_given_out_again) {
+TEST_F(Fallback, a_reused_node_number_is_a_new_partition) {
   FallbackPartitions partitions(&*graph_);
   const int first = graph_.Replace({1}, &a_, {1}, {2});
   partitions.Of(first).recomputed = 9;
@@ -64,7 +64,7 @@ TEST_F(Fallback, partition_is_another_nodes_when_a_number_is_given_out_again) {
   EXPECT_THAT(partitions.Find(first), IsNull());
 }
 
-TEST(FallbackPartition, backs_off_for_as_many_inferences_as_are_asked_for) {
+TEST(FallbackPartition, backs_off_for_the_requested_inferences) {
   // Rows: the retry setting, and those of the inferences 8 to 14 that run on the CPU after a
   // failure in inference 7.
   const std::pair<int, std::set<int>> rows[] = {
@@ -97,7 +97,7 @@ TEST_F(Fallback, all_partitions_of_a_lost_delegate_back_off_once) {
 
 // ---- Shapes -------------------------------------------------------------------------------------
 
-TEST_F(Fallback, shapes_of_outputs_are_those_that_were_noted) {
+TEST_F(Fallback, outputs_have_the_recorded_shapes) {
   KnownShapes shapes(&*graph_);
   const std::vector<int> outputs = {1, kTfLiteOptionalTensor, 2, 3};
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
@@ -118,7 +118,7 @@ TEST_F(Fallback, shapes_of_outputs_are_those_that_were_noted) {
   EXPECT_EQ(shapes.FindChanged(outputs), -1);
 }
 
-TEST_F(Fallback, outputs_of_unknown_shape_become_dynamic_unless_they_are_fixed) {
+TEST_F(Fallback, outputs_of_unknown_shape_become_dynamic_unless_fixed) {
   static char memory[4];
   KnownShapes shapes(&*graph_);
   shapes.Note(std::vector<int>{1});
@@ -156,7 +156,7 @@ class ScratchOfFallback : public Fallback {
   FallbackScratch scratch_{&*graph_, &arena_, &persistent_};
 };
 
-TEST_F(ScratchOfFallback, holds_what_the_arena_does_not_and_shares_it_by_lifetime) {
+TEST_F(ScratchOfFallback, holds_tensors_outside_the_arena_and_shares_memory_by_lifetime) {
   ASSERT_TRUE(scratch_.Plan(nodes_, nodes_.size(), limits_));
   // A chain needs the memory of two tensors at a time.
   EXPECT_GE(scratch_.bytes(), 2 * kMegabyte);
@@ -191,7 +191,7 @@ TEST_F(ScratchOfFallback, grows_while_the_nodes_run) {
   EXPECT_EQ(graph_->tensor(2)->data.raw[0], 'x');
 }
 
-TEST_F(ScratchOfFallback, has_no_place_for_tensors_with_memory_of_their_own) {
+TEST_F(ScratchOfFallback, excludes_tensors_with_separate_memory) {
   static char own[4];
   graph_->tensor(1)->allocation_type = kTfLiteCustom;
   graph_->tensor(1)->data.raw = own;
@@ -211,7 +211,7 @@ TEST_F(ScratchOfFallback, is_refused_beyond_the_limits) {
 
 // ---- Weights in float16 -------------------------------------------------------------------------
 
-TEST(Fp16WeightsOfAGraph, are_read_widened_again_for_a_while_or_for_good) {
+TEST(Fp16WeightsOfAGraph, are_read_widened_again_temporarily_or_permanently) {
   enum { kX, kFp16, kWidened, kY };
   HandGraph graph(4);
   graph->tensor(kFp16)->type = kTfLiteFloat16;

@@ -90,14 +90,14 @@ std::vector<float> Infer(TestInterpreter* t) {
 
 Inputs ReadNow(TestInterpreter* t) {
   Inputs inputs;
-  Programmed looks([&](TfLiteContext* context, TfLiteDelegate*) {
+  Programmed inspector([&](TfLiteContext* context, TfLiteDelegate*) {
     for (int index = kDequantizeFirst; index <= kTake; ++index) {
       const TfLiteIntArray* list = NodeOf(context, index)->inputs;
       inputs[index].assign(list->data, list->data + list->size);
     }
     return kTfLiteOk;
   });
-  EXPECT_EQ(Apply(t, &looks), kTfLiteOk) << t->log();
+  EXPECT_EQ(Apply(t, &inspector), kTfLiteOk) << t->log();
   return inputs;
 }
 
@@ -107,7 +107,7 @@ const Inputs kOriginal = {{kDequantizeFirst, {kFp16}},
                           {kMul, {kY, kSecond}},
                           {kTake, {kFp16}}};
 
-TEST(Fp16Weights, nodes_read_what_they_read_before_once_the_delegate_is_gone) {
+TEST(Fp16Weights, nodes_read_their_original_inputs_after_removal) {
   TestInterpreter t(TwiceWidened());
   EXPECT_THAT(Infer(&t), ElementsAre(2, 6, 0, 0.75f));
   Programmed fails(Remap({kAdd, kMul}, kTfLiteError));
@@ -127,7 +127,7 @@ TEST(Fp16Weights, are_widened_by_several_nodes_and_a_resize_undoes_the_delegate)
   EXPECT_EQ(ReadNow(&t), kOriginal);
 }
 
-TEST(Fp16Weights, are_read_widened_when_the_cpu_stands_in_for_a_failed_kernel) {
+TEST(Fp16Weights, are_read_widened_by_the_cpu_fallback) {
   for (const std::vector<int>& claims :
        {std::vector<int>{kAdd, kMul}, {kDequantizeFirst, kDequantizeSecond, kAdd, kMul}}) {
     Programmed delegate(Remap(claims));

@@ -55,7 +55,7 @@ TEST_F(GraphSnapshots, undo_a_replacement) {
   EXPECT_EQ(graph_->tensor_count(), 3);
 }
 
-TEST_F(GraphSnapshots, leave_arrays_alone_that_are_still_equal) {
+TEST_F(GraphSnapshots, keep_equal_arrays) {
   const TfLiteIntArray* const inputs = graph_->node(0)->inputs;
   const TfLiteIntArray* const dims = graph_->tensor(0)->dims;
   GraphSnapshot snapshot(&*graph_);
@@ -69,7 +69,7 @@ TEST_F(GraphSnapshots, leave_arrays_alone_that_are_still_equal) {
   EXPECT_THAT(Values(graph_->tensor(1)->dims), ElementsAre(1));
 }
 
-TEST_F(GraphSnapshots, give_back_handles_that_were_taken_since) {
+TEST_F(GraphSnapshots, restore_handles_changed_since) {
   TfLiteTensor* const tensors = graph_->tensors().data();
   tensors[0].delegate = tensors[1].delegate = &delegate_;
   tensors[0].buffer_handle = tensors[1].buffer_handle = 3;
@@ -88,7 +88,7 @@ TEST_F(GraphSnapshots, give_back_handles_that_were_taken_since) {
 
 // Restoring frees memory that a tensor has allocated since (the address sanitizer would detect a
 // leak) and restores fixed memory; planned memory is assigned by the next plan.
-TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
+TEST_F(GraphSnapshots, restore_memory_with_its_allocation_type) {
   static char constant[4], planned[4];
   graph_->tensor(0)->allocation_type = kTfLiteMmapRo;
   graph_->tensor(0)->data.raw = constant;
@@ -112,7 +112,7 @@ TEST_F(GraphSnapshots, put_memory_back_with_its_kind) {
 }
 
 // A kernel of the model may still refer to tensors that it added in prepare, so these are kept.
-TEST_F(GraphSnapshots, keep_what_a_prepared_node_has_added_for_itself) {
+TEST_F(GraphSnapshots, keep_tensors_added_by_a_prepared_node) {
   GraphSnapshot snapshot(&*graph_);
   const int of_delegate = graph_->AddTensors(1);
   const int of_node = graph_->AddTensors(1);

@@ -104,7 +104,7 @@ TEST_F(NodeEvents, are_not_used_without_the_flag) {
   EXPECT_THAT(Run(), ElementsAre("ADD 0", "ADD 2 1+2 reporter/add in 4", "MUL 3"));
 }
 
-TEST_F(NodeEvents, of_a_delegate_that_reports_none_are_the_nodes_own) {
+TEST_F(NodeEvents, of_a_delegate_without_events_are_those_of_the_node) {
   Apply({{"flags", "4"}});
   EXPECT_THAT(Run(), ElementsAre("ADD 0", "Reporting 4", "MUL 3"));
   EXPECT_THAT(t_->log(), IsEmpty());
@@ -136,7 +136,7 @@ TEST_F(NodeEvents, have_names_of_255_bytes_at_most) {
   EXPECT_EQ(Run()[1], "MUL 1 5+1 reporter/" + std::string(255, 'n') + " in 4");
 }
 
-TEST_F(NodeEvents, that_are_wrong_are_reported_once_and_discarded) {
+TEST_F(NodeEvents, that_are_invalid_are_reported_once_and_discarded) {
   const std::vector<std::pair<Options, std::string>> cases = {
       {{{"events", "1 100 20 mul;0 1 1 "}}, "expected a node of the partition, found 0"},
       {{{"events", "4 1 1 "}}, "expected a node of the partition, found 4"},
@@ -170,7 +170,7 @@ TEST_F(NodeEvents, may_be_65536_in_a_call) {
   EXPECT_THAT(t_->log(), IsEmpty());
 }
 
-TEST_F(NodeEvents, reach_the_telemetry_within_the_event_of_the_node) {
+TEST_F(NodeEvents, are_nested_in_the_event_of_the_node_in_telemetry) {
   struct Recorder {
     TfLiteTelemetryProfilerStruct profiler{};
     std::vector<std::string> log;

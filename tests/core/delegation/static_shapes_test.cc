@@ -24,7 +24,7 @@ TfLiteStatus Apply(TestInterpreter* t, Scripted* delegate) {
 
 // ---- The reason of a refusal --------------------------------------------------------------------
 
-TEST(StaticShapes, the_refusal_names_tensor_node_and_what_the_shape_depends_on) {
+TEST(StaticShapes, the_error_names_tensor_node_and_source_of_the_shape) {
   ModelBuilder m;
   const int n = m.AddTensor(kTfLiteInt32, {2}, "n");
   const int sum = m.AddTensor(kTfLiteInt32, {2}, "sum");
@@ -54,7 +54,7 @@ TEST(StaticShapes, the_refusal_names_tensor_node_and_what_the_shape_depends_on) 
   }
 }
 
-TEST(StaticShapes, the_refusal_names_inputs_of_the_graph) {
+TEST(StaticShapes, the_error_names_inputs_of_the_graph) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
   const int shape = m.AddTensor(kTfLiteInt32, {2}, "shape");
@@ -69,7 +69,7 @@ TEST(StaticShapes, the_refusal_names_inputs_of_the_graph) {
                                  "'shape' of the graph's inputs, which is not constant"));
 }
 
-TEST(StaticShapes, the_refusal_names_an_operator_whose_values_decide) {
+TEST(StaticShapes, the_error_names_the_operator_that_determines_the_shape) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteBool, {4}, "x");
   const int y = m.AddTensor(kTfLiteInt64, {1, 1}, "y");

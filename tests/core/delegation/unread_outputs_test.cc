@@ -128,7 +128,7 @@ void Check(const Operator& op, const std::string& library) {
 
 class UnreadOutputs : public QuietTest {};
 
-TEST_F(UnreadOutputs, of_delegated_nodes_have_no_memory_of_the_runtime) {
+TEST_F(UnreadOutputs, of_delegated_nodes_have_no_runtime_memory) {
   for (const Operator& op : kOperators) {
     Check(op, Library("relay"));
     Check(op, BuildPath("libdeputy_cpu.so"));

@@ -87,7 +87,7 @@ float RoundedTwice(float x) {
   return std::sin(product);
 }
 
-TEST_F(VerificationRounding, another_rounding_is_right) {
+TEST_F(VerificationRounding, different_rounding_is_accepted) {
   const DeputyVerificationStatus status = Verify(1e4f, RoundedTwice);
   EXPECT_EQ(status.verified, 1);
   EXPECT_EQ(status.wrong, 0) << log_;
@@ -102,7 +102,7 @@ TEST_F(VerificationRounding, another_rounding_is_right) {
 
 float SlightlyMore(float x) { return std::sin(x) + 1e-3f; }
 
-TEST_F(VerificationRounding, a_small_mistake_is_found) {
+TEST_F(VerificationRounding, small_errors_are_detected) {
   const DeputyVerificationStatus status = Verify(1.0f, SlightlyMore);
   EXPECT_EQ(status.verified, 1);
   EXPECT_EQ(status.wrong, 1);
@@ -116,7 +116,7 @@ TEST_F(VerificationRounding, a_small_mistake_is_found) {
 
 float WrongAtOne(float x) { return std::sin(x * 1e4f) + (x == 1.4f ? 0.5f : 0.0f); }
 
-TEST_F(VerificationRounding, one_number_that_jumps_does_not_excuse_another) {
+TEST_F(VerificationRounding, an_outlier_does_not_hide_other_errors) {
   inputs_[7] = 2e4f;  // float32 numbers near the product differ by 16, so the sine is arbitrary
   const DeputyVerificationStatus status = Verify(1e4f, WrongAtOne);
   EXPECT_EQ(status.wrong, 1);
@@ -125,7 +125,7 @@ TEST_F(VerificationRounding, one_number_that_jumps_does_not_excuse_another) {
 
 float NotANumber(float x) { return x == 1.4f ? NAN : RoundedTwice(x); }
 
-TEST_F(VerificationRounding, no_rounding_makes_nan) {
+TEST_F(VerificationRounding, nan_is_never_rounding) {
   const DeputyVerificationStatus status = Verify(1e4f, NotANumber);
   EXPECT_EQ(status.wrong, 1);
   EXPECT_EQ(status.element, 3);

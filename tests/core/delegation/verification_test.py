@@ -135,7 +135,7 @@ def shared_models():
     return sorted(SHARED.glob("models/*.tflite"))
 
 
-class Verified(unittest.TestCase):
+class VerificationTest(unittest.TestCase):
     def setUp(self):
         path = BUILD / "tests" / "plugins" / "librelay.so"
         self.relay = handle(LIBRARY.DeputyPluginLoad(str(path).encode()))
@@ -147,7 +147,7 @@ class Verified(unittest.TestCase):
         interpreter.close()
         return outputs, status
 
-    def test_a_wrong_number_in_any_node_is_found_and_put_right(self):
+    def test_errors_in_any_node_are_detected_and_corrected(self):
         planted, models = 0, 0
         for model in MODELS:
             plain = Interpreter(model)
@@ -168,7 +168,7 @@ class Verified(unittest.TestCase):
         self.assertGreaterEqual(models, 6)
         self.assertGreaterEqual(planted, 40)
 
-    def test_a_right_delegate_is_never_accused(self):
+    def test_correct_delegates_have_no_findings(self):
         for model in MODELS + shared_models():
             with self.subTest(model=model.name):
                 inferences = 1 if SHARED in model.parents else 3
@@ -180,7 +180,7 @@ class Verified(unittest.TestCase):
                 self.assertEqual((status.subgraph, status.node, status.tensor), (-1, -1, -1))
                 self.assertEqual(outputs, expected)
 
-    def test_how_often(self):
+    def test_interval(self):
         counts = {}
         for mode, interval in ((NEVER, 0), (FIRST, 0), (EVERY_NTH, 3), (ALWAYS, 0)):
             _, status = self.run_model(MODELS[0], self.relay, mode=mode, interval=interval,
@@ -191,20 +191,20 @@ class Verified(unittest.TestCase):
                                   ALWAYS: 6 * counts[FIRST]})
         self.assertGreater(counts[FIRST], 0)
 
-    def test_the_policy_tflite_only_reports(self):
+    def test_policy_tflite_only_reports(self):
         expected, _ = self.run_model(MODELS[0])
         outputs, status = self.run_model(MODELS[0], self.relay, 0, ALWAYS, policy=TFLITE)
         self.assertEqual(status.wrong, 3)
         self.assertNotEqual(outputs, expected)
 
-    def test_under_hot_it_stays_on_the_cpu_until_the_graph_changes(self):
+    def test_hot_keeps_it_on_the_cpu_until_the_graph_changes(self):
         interpreter = Interpreter(MODELS[0], self.relay, 0, ALWAYS)
         for seed in range(4):
             interpreter.infer(seed)
         self.assertEqual(interpreter.status().wrong, 1)
         interpreter.close()
 
-    def test_the_command_says_what_is_wrong_and_what_it_cost(self):
+    def test_the_command_reports_findings_and_cost(self):
         relay = BUILD / "tests" / "plugins" / "librelay.so"
         for delegate, code, text in ((f"{relay}", 0, "deputy: verified: "),
                                      (f"{relay},wrong=0", 1, "element 0: expected ")):
