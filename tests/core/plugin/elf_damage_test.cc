@@ -23,9 +23,9 @@ using testing::HasSubstr;
 constexpr int64_t kRelr = 36, kRelrEntry = 37;  // DT_RELR and DT_RELRENT, missing in older headers
 
 // The bytes of a library to be damaged, with access to its ELF structs.
-class Victim {
+class DamagedLibrary {
  public:
-  explicit Victim(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
+  explicit DamagedLibrary(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
 
   std::string Damage() const {
     return ReadSharedObject(bytes_, [](const ElfSymbol&) {});
@@ -93,13 +93,13 @@ class Victim {
 
 struct Row {
   const char* name;
-  std::function<void(Victim*)> damage;
+  std::function<void(DamagedLibrary*)> damage;
   const char* text;
 };
 
 void ExpectRefused(const std::vector<uint8_t>& good, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
-    Victim victim(good);
+    DamagedLibrary victim(good);
     victim.DropSections();
     ASSERT_EQ(victim.Damage(), "");
     row.damage(&victim);
@@ -116,37 +116,40 @@ TEST_F(ElfDamage, of_segments_is_refused) {
   ExpectRefused(
       good_,
       {{"two segments in a page",
-        [](Victim* v) { v->Segment(PT_LOAD)->p_memsz = v->Segment(PT_DYNAMIC)->p_vaddr; },
+        [](DamagedLibrary* v) { v->Segment(PT_LOAD)->p_memsz = v->Segment(PT_DYNAMIC)->p_vaddr; },
         "overlaps the one before"},
        {"dynamic segment that cannot be written",
-        [](Victim* v) {
+        [](DamagedLibrary* v) {
           Elf64_Phdr* dynamic = v->Segment(PT_DYNAMIC);
           for (auto* s = v->Segment(PT_LOAD); s < dynamic; ++s) s->p_flags &= ~unsigned{PF_W};
         },
         "is outside of the loaded segments"},
-       {"tables that cannot be read", [](Victim* v) { v->Segment(PT_LOAD)->p_flags = 0; },
+       {"tables that cannot be read", [](DamagedLibrary* v) { v->Segment(PT_LOAD)->p_flags = 0; },
         "is outside of the loaded segments"},
-       {"second dynamic segment", [](Victim* v) { v->Segment(PT_GNU_STACK)->p_type = PT_DYNAMIC; },
+       {"second dynamic segment",
+        [](DamagedLibrary* v) { v->Segment(PT_GNU_STACK)->p_type = PT_DYNAMIC; },
         "is the second of its type"},
        {"endless note",
-        [](Victim* v) { v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00; },
+        [](DamagedLibrary* v) {
+          v->At<Elf64_Nhdr>(v->Segment(PT_NOTE)->p_vaddr)->n_descsz = 0x7fffff00;
+        },
         "a note is truncated"}});
   // This library is linked for large pages; the pages of the machine may be smaller.
   ExpectRefused(ReadBytes(Library("large_pages")),
                 {{"data that would become read-only",
-                  [](Victim* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
+                  [](DamagedLibrary* v) { v->Segment(PT_GNU_RELRO)->p_memsz += 4096; },
                   "is outside of the loaded segments"}});
 }
 
-using Change = std::function<void(Victim*)>;
+using Change = std::function<void(DamagedLibrary*)>;
 
 // Returns a change that removes an entry of the dynamic segment; SetValue returns one that changes
 // the entry's value.
 Change Lose(int64_t tag) {
-  return [tag](Victim* v) { v->Entry(tag)->d_tag = 0x6ffff123; };
+  return [tag](DamagedLibrary* v) { v->Entry(tag)->d_tag = 0x6ffff123; };
 }
 Change SetValue(int64_t tag, uint64_t value) {
-  return [tag, value](Victim* v) { v->Value(tag) = value; };
+  return [tag, value](DamagedLibrary* v) { v->Value(tag) = value; };
 }
 
 constexpr const char* kHalf = "has an address or a size, but not both";
@@ -168,24 +171,26 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
        {"relocations of 23 bytes", SetValue(DT_RELAENT, 23), "expected entries of 24 bytes"},
        {"symbols of 25 bytes", SetValue(DT_SYMENT, 25), "expected symbols of 24 bytes, found 25"},
        {"the other kind of relocations", SetValue(DT_PLTREL, DT_REL), "are of another kind"},
-       {"a tag twice", [](Victim* v) { v->Entry(DT_INIT)->d_tag = DT_FINI; }, "has tag 13 twice"},
+       {"a tag twice", [](DamagedLibrary* v) { v->Entry(DT_INIT)->d_tag = DT_FINI; },
+        "has tag 13 twice"},
        {"no strings",
-        [](Victim* v) {
+        [](DamagedLibrary* v) {
           v->Entry(DT_STRTAB)->d_tag = 0x6ffff123;
           v->Entry(DT_STRSZ)->d_tag = 0x6ffff124;
         },
         "it has no string table"},
        {"strings elsewhere", SetValue(DT_STRTAB, uint64_t{1} << 40), kOutside},
        {"symbols elsewhere", SetValue(DT_SYMTAB, uint64_t{1} << 40), kOutside},
-       {"half a relocation", [](Victim* v) { v->Value(DT_RELASZ) -= 8; }, kOutside},
+       {"half a relocation", [](DamagedLibrary* v) { v->Value(DT_RELASZ) -= 8; }, kOutside},
        {"relocations without end", SetValue(DT_RELASZ, uint64_t{24} << 40), kOutside},
        {"initialiser in the data",
-        [](Victim* v) { v->Value(DT_INIT) = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is not code"},
+        [](DamagedLibrary* v) { v->Value(DT_INIT) = v->Segment(PT_DYNAMIC)->p_vaddr; },
+        "is not code"},
        {"name of a needed library", SetValue(DT_NEEDED, 1 << 30), "outside of the string table"},
-       {"table of functions elsewhere", [](Victim* v) { v->Value(DT_PLTGOT) += 1 << 20; },
+       {"table of functions elsewhere", [](DamagedLibrary* v) { v->Value(DT_PLTGOT) += 1 << 20; },
         "the table of functions is outside of the loaded segments"},
        {"no end",
-        [](Victim* v) {
+        [](DamagedLibrary* v) {
           Elf64_Phdr* dynamic = v->Segment(PT_DYNAMIC);
           dynamic->p_filesz = dynamic->p_memsz = 32;
         },
@@ -193,7 +198,8 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
 }
 
 TEST_F(ElfDamage, of_relative_relocations_is_refused) {
-  if (!Victim(good_).Has(kRelrEntry)) GTEST_SKIP() << "this machine's linker makes no such table";
+  if (!DamagedLibrary(good_).Has(kRelrEntry))
+    GTEST_SKIP() << "this machine's linker makes no such table";
   ExpectRefused(good_, {{"DT_RELRENT missing", Lose(kRelrEntry), kHalf},
                         {"relative relocations of 9 bytes", SetValue(kRelrEntry, 9),
                          "expected entries of 8 bytes"}});
@@ -202,15 +208,15 @@ TEST_F(ElfDamage, of_relative_relocations_is_refused) {
 TEST_F(ElfDamage, of_hash_tables_is_refused) {
   const char* const kHash = "its hash table has no end or is outside of the loaded segments";
   const auto older = [](uint64_t word, uint32_t value) {
-    return [=](Victim* v) { *v->Table<uint32_t>(DT_HASH, word) = value; };
+    return [=](DamagedLibrary* v) { *v->Table<uint32_t>(DT_HASH, word) = value; };
   };
   const auto newer = [](uint64_t word, uint32_t value) {
-    return [=](Victim* v) { *v->Table<uint32_t>(DT_GNU_HASH, word) = value; };
+    return [=](DamagedLibrary* v) { *v->Table<uint32_t>(DT_GNU_HASH, word) = value; };
   };
   ExpectRefused(good_, {{"no bucket", older(0, 0), kHash},
                         {"bucket of no symbol", older(2, 1u << 20), kHash},
                         {"chain in a circle",
-                         [](Victim* v) {
+                         [](DamagedLibrary* v) {
                            auto* table = v->Table<uint32_t>(DT_HASH);
                            uint32_t* bucket = table + 2;
                            while (*bucket == 0) ++bucket;
@@ -223,7 +229,7 @@ TEST_F(ElfDamage, of_hash_tables_is_refused) {
                         {"no filter", newer(2, 0), kHash},
                         {"first symbol after the last", newer(1, 1u << 20), kHash},
                         {"chain without end",
-                         [](Victim* v) {
+                         [](DamagedLibrary* v) {
                            auto* table = v->Table<uint32_t>(DT_GNU_HASH);
                            const uint32_t symbols = v->Table<uint32_t>(DT_HASH)[1];
                            uint32_t* chains = table + 4 + 2 * table[2] + table[0];
@@ -235,48 +241,52 @@ TEST_F(ElfDamage, of_hash_tables_is_refused) {
 TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
   // The first undefined symbol is one that the library needs, the last symbol is one of its
   // functions.
-  const auto needed = [](Victim* v) {
+  const auto needed = [](DamagedLibrary* v) {
     uint64_t index = 1;  // symbols of sections may come first
     while (v->Table<Elf64_Sym>(DT_SYMTAB, index)->st_shndx != SHN_UNDEF) ++index;
     return v->Table<Elf64_Sym>(DT_SYMTAB, index);
   };
-  const auto last = [](Victim* v) {
+  const auto last = [](DamagedLibrary* v) {
     return v->Table<Elf64_Sym>(DT_SYMTAB, v->Table<uint32_t>(DT_HASH)[1] - 1);
   };
   const char* const kVersions = "the symbols' versions are outside of the loaded segments";
   ExpectRefused(
       good_,
-      {{"name outside", [](Victim* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_name = 1u << 30; },
+      {{"name outside",
+        [](DamagedLibrary* v) { v->Table<Elf64_Sym>(DT_SYMTAB, 1)->st_name = 1u << 30; },
         "has a name that is outside of the string table"},
-       {"value of a symbol that is elsewhere", [=](Victim* v) { needed(v)->st_value = 4096; },
-        "is not defined, but has a value"},
+       {"value of a symbol that is elsewhere",
+        [=](DamagedLibrary* v) { needed(v)->st_value = 4096; }, "is not defined, but has a value"},
        {"visibility of a symbol that is elsewhere",
-        [=](Victim* v) { needed(v)->st_other = STV_HIDDEN; },
+        [=](DamagedLibrary* v) { needed(v)->st_other = STV_HIDDEN; },
         "is not defined, but has a value or belongs to the library"},
        {"function in the data",
-        [=](Victim* v) { last(v)->st_value = v->Segment(PT_DYNAMIC)->p_vaddr; }, "is not code"},
-       {"function nowhere", [=](Victim* v) { last(v)->st_value = uint64_t{1} << 40; },
+        [=](DamagedLibrary* v) { last(v)->st_value = v->Segment(PT_DYNAMIC)->p_vaddr; },
+        "is not code"},
+       {"function nowhere", [=](DamagedLibrary* v) { last(v)->st_value = uint64_t{1} << 40; },
         "is outside of the loaded segments"},
        {"thread-local symbol in a library without such memory",
-        [=](Victim* v) { last(v)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS); },
+        [=](DamagedLibrary* v) { last(v)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_TLS); },
         "is outside of the thread-local memory"},
-       {"version that is nowhere", [](Victim* v) { *v->Table<uint16_t>(DT_VERSYM, 1) = 99; },
-        "symbol 1 of "},
-       {"versions elsewhere", [](Victim* v) { v->Value(DT_VERSYM) = uint64_t{1} << 40; },
+       {"version that is nowhere",
+        [](DamagedLibrary* v) { *v->Table<uint16_t>(DT_VERSYM, 1) = 99; }, "symbol 1 of "},
+       {"versions elsewhere", [](DamagedLibrary* v) { v->Value(DT_VERSYM) = uint64_t{1} << 40; },
         kVersions},
-       {"needed versions elsewhere", [](Victim* v) { v->Value(DT_VERNEED) = uint64_t{1} << 40; },
-        kVersions},
+       {"needed versions elsewhere",
+        [](DamagedLibrary* v) { v->Value(DT_VERNEED) = uint64_t{1} << 40; }, kVersions},
        {"chain of libraries",
-        [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_next = 1 << 30; }, kVersions},
+        [](DamagedLibrary* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_next = 1 << 30; },
+        kVersions},
        {"chain of versions",
-        [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_aux = 1 << 30; }, kVersions},
+        [](DamagedLibrary* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_aux = 1 << 30; },
+        kVersions},
        {"a library without versions",
-        [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_cnt = 0; }, kVersions},
+        [](DamagedLibrary* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_cnt = 0; }, kVersions},
        {"versions of a library that is not needed",
-        [](Victim* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_file += 1; },
+        [](DamagedLibrary* v) { v->Table<Elf64_Verneed>(DT_VERNEED)->vn_file += 1; },
         "needs versions of a library that is not among its dependencies"},
        {"versions without a table of them",
-        [](Victim* v) {
+        [](DamagedLibrary* v) {
           v->Entry(DT_VERNEED)->d_tag = 0x6ffff123;
           v->Entry(DT_VERNEEDNUM)->d_tag = 0x6ffff124;
         },
@@ -285,63 +295,74 @@ TEST_F(ElfDamage, of_symbols_and_versions_is_refused) {
 
 #if defined(__x86_64__)
 TEST_F(ElfDamage, of_relocations_is_refused) {
-  const char* const kNowhere = "has an invalid target";
-  const auto address = [](Victim* v) { return v->Relocation(DT_RELA, R_X86_64_GLOB_DAT); };
-  const auto function = [](Victim* v) { return v->Relocation(DT_JMPREL, R_X86_64_JUMP_SLOT); };
-  const auto relative = [](Victim* v) { return v->Table<uint64_t>(kRelr); };
+  const char* const kInvalidTarget = "has an invalid target";
+  const auto address = [](DamagedLibrary* v) { return v->Relocation(DT_RELA, R_X86_64_GLOB_DAT); };
+  const auto function = [](DamagedLibrary* v) {
+    return v->Relocation(DT_JMPREL, R_X86_64_JUMP_SLOT);
+  };
+  const auto relative = [](DamagedLibrary* v) { return v->Table<uint64_t>(kRelr); };
   ExpectRefused(
       good_,
-      {{"into nothing", [=](Victim* v) { address(v)->r_offset = uint64_t{1} << 40; }, kNowhere},
-       {"into code", [=](Victim* v) { address(v)->r_offset = v->Value(DT_INIT); }, kNowhere},
+      {{"into nothing", [=](DamagedLibrary* v) { address(v)->r_offset = uint64_t{1} << 40; },
+        kInvalidTarget},
+       {"into code", [=](DamagedLibrary* v) { address(v)->r_offset = v->Value(DT_INIT); },
+        kInvalidTarget},
        {"into another one's place",
-        [=](Victim* v) { address(v)->r_offset = function(v)->r_offset + 4; },
+        [=](DamagedLibrary* v) { address(v)->r_offset = function(v)->r_offset + 4; },
         "two relocations write to one address"},
        {"of a symbol that is not there",
-        [=](Victim* v) { address(v)->r_info |= uint64_t{1} << 50; }, kNowhere},
-       {"of no symbol", [=](Victim* v) { address(v)->r_info = ELF64_R_INFO(0, R_X86_64_GLOB_DAT); },
-        kNowhere},
+        [=](DamagedLibrary* v) { address(v)->r_info |= uint64_t{1} << 50; }, kInvalidTarget},
+       {"of no symbol",
+        [=](DamagedLibrary* v) { address(v)->r_info = ELF64_R_INFO(0, R_X86_64_GLOB_DAT); },
+        kInvalidTarget},
        {"a copy, as executables have",
-        [=](Victim* v) { address(v)->r_info = ELF64_R_INFO(1, R_X86_64_COPY); }, kNowhere},
+        [=](DamagedLibrary* v) { address(v)->r_info = ELF64_R_INFO(1, R_X86_64_COPY); },
+        kInvalidTarget},
        {"of memory per thread, without any",
-        [=](Victim* v) { address(v)->r_info = ELF64_R_INFO(0, R_X86_64_DTPMOD64); }, kNowhere},
+        [=](DamagedLibrary* v) { address(v)->r_info = ELF64_R_INFO(0, R_X86_64_DTPMOD64); },
+        kInvalidTarget},
        {"of a function that finds one, which is no code",
-        [=](Victim* v) {
+        [=](DamagedLibrary* v) {
           address(v)->r_info = ELF64_R_INFO(0, R_X86_64_IRELATIVE);
           address(v)->r_addend = 0;
         },
-        kNowhere},
+        kInvalidTarget},
        {"of data among those of functions",
-        [=](Victim* v) { function(v)->r_info = ELF64_R_INFO(1, R_X86_64_64); }, kNowhere},
+        [=](DamagedLibrary* v) { function(v)->r_info = ELF64_R_INFO(1, R_X86_64_64); },
+        kInvalidTarget},
        {"place of a function that is not bound yet",
-        [=](Victim* v) { *v->At<uint64_t>(function(v)->r_offset) = 0; }, kNowhere},
-       {"the loader's own place", [](Victim* v) { *v->Table<uint64_t>(DT_PLTGOT, 1) = 7; },
+        [=](DamagedLibrary* v) { *v->At<uint64_t>(function(v)->r_offset) = 0; }, kInvalidTarget},
+       {"the loader's own place", [](DamagedLibrary* v) { *v->Table<uint64_t>(DT_PLTGOT, 1) = 7; },
         "the table of functions is in use"},
-       {"relative ones into nothing", [=](Victim* v) { relative(v)[0] = uint64_t{1} << 40; },
+       {"relative ones into nothing",
+        [=](DamagedLibrary* v) { relative(v)[0] = uint64_t{1} << 40; },
         "a relative relocation has an invalid target"},
-       {"a mask before the first address", [=](Victim* v) { relative(v)[0] = 3; },
+       {"a mask before the first address", [=](DamagedLibrary* v) { relative(v)[0] = 3; },
         "a relative relocation has an invalid target"},
        {"initialiser that is no code",
-        [](Victim* v) { *v->Table<uint64_t>(DT_INIT_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
+        [](DamagedLibrary* v) {
+          *v->Table<uint64_t>(DT_INIT_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr;
+        },
         "initialiser 0 is not code"},
        {"finaliser without a relocation",
-        [](Victim* v) { v->Value(DT_FINI_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
+        [](DamagedLibrary* v) { v->Value(DT_FINI_ARRAY) = v->Segment(PT_DYNAMIC)->p_vaddr; },
         "finaliser 0 is not code"}});
 }
 #endif
 
 // A small change of an address still points into the library; the section headers contain the
 // original address.
-TEST_F(ElfDamage, of_addresses_shows_by_the_sections) {
-  ASSERT_EQ(Victim(good_).Damage(), "");
+TEST_F(ElfDamage, of_addresses_is_detected_by_the_sections) {
+  ASSERT_EQ(DamagedLibrary(good_).Damage(), "");
   for (const int64_t tag :
        {int64_t{DT_SYMTAB}, int64_t{DT_STRTAB}, int64_t{DT_STRSZ}, int64_t{DT_HASH},
         int64_t{DT_GNU_HASH}, int64_t{DT_VERSYM}, int64_t{DT_VERNEED}, int64_t{DT_INIT_ARRAY},
         int64_t{DT_FINI_ARRAYSZ}}) {
-    Victim victim(good_);
+    DamagedLibrary victim(good_);
     victim.Value(tag) += 8;
     EXPECT_THAT(victim.Damage(), HasSubstr("is at another address than its section")) << tag;
   }
-  Victim counted(ReadBytes(Library("elementwise")));
+  DamagedLibrary counted(ReadBytes(Library("elementwise")));
   counted.Value(DT_RELACOUNT) += 1;
   EXPECT_THAT(counted.Damage(), HasSubstr("it has fewer relative relocations than it declares"));
 }
@@ -351,12 +372,13 @@ TEST_F(ElfDamage, of_defined_versions_is_refused) {
   const char* const kVersions = "the symbols' versions are outside of the loaded segments";
   ExpectRefused(
       ReadBytes(LibraryPath()),
-      {{"chain", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 1 << 30; },
+      {{"chain", [](DamagedLibrary* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 1 << 30; },
         kVersions},
-       {"end too soon", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 0; },
+       {"end too soon", [](DamagedLibrary* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_next = 0; },
         kVersions},
-       {"name", [](Victim* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_aux = 1 << 30; }, kVersions},
-       {"count", [](Victim* v) { v->Value(DT_VERDEFNUM) = 0; }, kVersions}});
+       {"name", [](DamagedLibrary* v) { v->Table<Elf64_Verdef>(DT_VERDEF)->vd_aux = 1 << 30; },
+        kVersions},
+       {"count", [](DamagedLibrary* v) { v->Value(DT_VERDEFNUM) = 0; }, kVersions}});
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST_F(PluginEntry, contained_functions_return_an_error_if_they_throw) {
   EXPECT_EQ(nothing(true), kTfLiteError);
 }
 
-TEST_F(PluginEntry, a_result_may_come_with_a_text) {
+TEST_F(PluginEntry, a_result_may_have_a_text) {
   EXPECT_EQ(Contain(-1, &Report, [](std::string* error) { return *error = "note", 5; }), 5);
   EXPECT_EQ(*Reported(), "note\n");
 }

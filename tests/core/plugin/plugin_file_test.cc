@@ -52,7 +52,7 @@ TEST_F(PluginFiles, each_problem_has_its_own_message) {
   EXPECT_EQ(WhyNot(pipe), "is not a regular file, expected a shared object)");
 }
 
-TEST_F(PluginFiles, unreadable_files_say_so) {
+TEST_F(PluginFiles, unreadable_files_are_reported) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
   const std::string file = ScratchFile("secret.so");
   WriteBytes(file, {1});
@@ -68,12 +68,12 @@ TEST_F(PluginFiles, missing_symbols_are_named) {
             "stable delegate)");
 }
 
-TEST_F(PluginFiles, a_missing_dependency_is_what_dlopen_says) {
+TEST_F(PluginFiles, missing_dependencies_have_the_text_of_dlopen) {
   EXPECT_EQ(WhyNot(Library("needs_absent")),
             "libabsent.so: cannot open shared object file: No such file or directory)");
 }
 
-TEST_F(PluginFiles, a_name_without_a_slash_is_searched_for) {
+TEST_F(PluginFiles, names_without_a_slash_are_searched) {
   EXPECT_EQ(WhyNot("libelementwise.so"),
             "libelementwise.so: cannot open shared object file: No such file or directory)");
   const std::filesystem::path before = std::filesystem::current_path();
@@ -84,7 +84,7 @@ TEST_F(PluginFiles, a_name_without_a_slash_is_searched_for) {
   std::filesystem::current_path(before);
 }
 
-TEST_F(PluginFiles, functions_that_nobody_calls_may_be_missing) {
+TEST_F(PluginFiles, functions_that_are_not_called_may_be_missing) {
   EXPECT_EQ(WhyNot(Library("undefined_function")), "the plug-in returned NULL and gave no reason)");
 }
 
@@ -109,7 +109,7 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
   }
 }
 
-TEST_F(PluginFiles, a_null_result_tells_what_the_plug_in_reported) {
+TEST_F(PluginFiles, null_results_include_the_plug_ins_report) {
   EXPECT_EQ(WhyNot(Library("null_result")), "the plug-in returned NULL and gave no reason)");
   EXPECT_EQ(WhyNot(Library("elementwise"), {{"colour", "red"}}),
             "the plug-in returned NULL: elementwise knows the options 'ops' and 'log' only; "
@@ -122,7 +122,7 @@ std::string Damage(const std::vector<uint8_t>& bytes) {
   return ReadSharedObject(bytes, [](const ElfSymbol&) {});
 }
 
-TEST_F(PluginElf, another_machine_class_or_byte_order_is_named) {
+TEST_F(PluginElf, wrong_machine_class_or_byte_order_is_reported) {
 #if defined(__x86_64__)
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   const auto with = [&](size_t at, uint8_t value, size_t also_at, uint8_t also) {
@@ -167,7 +167,7 @@ bool SurvivesLoading(const std::string& path) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST_F(PluginElf, files_cut_off_anywhere_are_refused) {
+TEST_F(PluginElf, truncated_files_are_refused) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   ASSERT_EQ(Damage(good), "");
   const std::string file = ScratchFile("cut.so");
@@ -196,7 +196,7 @@ constexpr bool kLoadAll = true;
 #endif
 
 // Changes every byte of the ELF header and of the segments' headers in several ways.
-TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
+TEST_F(PluginElf, flipped_header_bytes_do_not_crash) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   const size_t header_bytes = 64 + 56 * size_t{good[56]};
   const std::string file = ScratchFile("flipped.so");
@@ -221,7 +221,7 @@ TEST_F(PluginElf, flipped_header_bytes_end_no_process) {
 
 // No damage may make the reader access memory outside of the file, which the address sanitizer
 // would detect.
-TEST_F(PluginElf, random_damage_is_read_without_harm) {
+TEST_F(PluginElf, random_damage_does_not_crash) {
   const std::vector<uint8_t> good = ReadBytes(Library("described0"));
   std::mt19937 random(5);
   int refused = 0;
@@ -254,7 +254,7 @@ TEST_F(PluginElf, libraries_without_section_headers_are_read) {
 }
 
 // All libraries of this system must be accepted as undamaged.
-TEST_F(PluginElf, the_systems_libraries_are_sound) {
+TEST_F(PluginElf, system_libraries_are_accepted) {
   // Libraries for other machines may be installed, too.
 #if defined(__x86_64__)
   const char* const folder = "/usr/lib/x86_64-linux-gnu";

@@ -37,7 +37,7 @@ TEST_F(PluginProbe, a_library_that_crashes_while_it_is_loaded_is_refused) {
   EXPECT_FALSE(IsLoaded(Library("crashing")));
 }
 
-TEST_F(PluginProbe, good_libraries_are_loaded_as_without_it) {
+TEST_F(PluginProbe, valid_libraries_are_loaded_as_without_it) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(WhyNot(Library("elementwise")), "");
   EXPECT_TRUE(IsLoaded(Library("elementwise")));
   EXPECT_EQ(WhyNot(Library("no_create")), "does not export 'tflite_plugin_create_delegate')");
@@ -46,7 +46,7 @@ TEST_F(PluginProbe, good_libraries_are_loaded_as_without_it) {
   DeputyPluginRelease(stable);
 }
 
-TEST_F(PluginProbe, only_1_switches_it_on) {
+TEST_F(PluginProbe, is_enabled_by_1_only) {
   EXPECT_TRUE(IsPluginProbeEnabled());
   for (const char* value : {"", "0", "yes"}) {
     setenv("DEPUTY_PLUGIN_PROBE", value, 1);
@@ -56,22 +56,22 @@ TEST_F(PluginProbe, only_1_switches_it_on) {
   EXPECT_FALSE(IsPluginProbeEnabled());
 }
 
-TEST_F(PluginProbe, the_child_changes_nothing_here) {
+TEST_F(PluginProbe, the_child_does_not_change_the_parent) {
   int changed = 0;
   EXPECT_EQ(ProbeInChild([&] { changed = 1; }, kPatientMs), "");
   EXPECT_EQ(changed, 0);
 }
 
-TEST_F(PluginProbe, exceptions_are_no_end) {
+TEST_F(PluginProbe, exceptions_are_no_crash) {
   EXPECT_EQ(ProbeInChild([] { throw std::runtime_error("a library's"); }, kPatientMs), "");
 }
 
-TEST_F(PluginProbe, a_child_that_waits_for_ever_is_killed) {
+TEST_F(PluginProbe, blocked_children_are_killed) {
   EXPECT_EQ(ProbeInChild([] { pause(); }, 50),
             "did not finish loading within 50 ms in a child process");
 }
 
-TEST_F(PluginProbe, a_child_that_closes_every_file_is_not_waited_for) {
+TEST_F(PluginProbe, children_that_close_all_files_are_not_waited_for) {
   const auto close_all = [] {
     for (int file = 0; file < 1024; ++file) close(file);
     pause();

@@ -43,7 +43,7 @@ Result ReportOn(TfLiteDelegate* delegate) {
   return result;
 }
 
-TEST_F(PluginReport, facts_come_from_the_plugin_and_states_from_both_sides) {
+TEST_F(PluginReport, facts_are_the_plugins_and_states_combine_both_sides) {
   const Handle delegate =
       External("described0", {{"fast", "true"}, {"threads", "4"}, {"ops", "0"}, {"ops", "0,18"}});
   const Result result = ReportOn(delegate.get());
@@ -76,7 +76,7 @@ TEST_F(PluginReport, without_declared_options_those_that_were_given_are_listed) 
   EXPECT_THAT(ReportOn(delegate.get()).uses, ElementsAre("ops=0 given"));
 }
 
-TEST_F(PluginReport, structs_of_other_sizes_and_a_missing_callback_are_fine) {
+TEST_F(PluginReport, structs_of_other_sizes_and_a_missing_callback_are_accepted) {
   const Handle delegate = External("described0");
   DeputyDelegateReport report = {};
   report.struct_size = sizeof report;
@@ -94,7 +94,7 @@ TEST_F(PluginReport, structs_of_other_sizes_and_a_missing_callback_are_fine) {
   EXPECT_EQ(newer.later[0], 0x5a);
 }
 
-TEST_F(PluginReport, mistakes_are_reported) {
+TEST_F(PluginReport, errors_are_reported) {
   const Handle delegate = External("described0");
   DeputyDelegateReport report = {};
   report.struct_size = sizeof report - 1;

@@ -32,7 +32,7 @@ constexpr bool kSanitized = false;
 #endif
 
 class PluginDescription : public QuietTest {};
-class PluginWrapper : public QuietTest {};
+class PluginDelegateProxy : public QuietTest {};
 class PluginRegistry : public QuietTest {};
 class PluginLife : public QuietTest {};
 
@@ -75,7 +75,7 @@ std::vector<float> RunWith(TfLiteDelegate* delegate) {
 
 // ---- Valid libraries ----------------------------------------------------------------------------
 
-TEST_F(PluginWrapper, a_library_built_with_the_originals_headers_runs_its_nodes) {
+TEST_F(PluginDelegateProxy, a_library_built_with_the_originals_headers_runs_its_nodes) {
   const std::string log = ScratchFile("log");
   std::filesystem::remove(log);
   const Handle delegate = External("elementwise", {{"log", log}});
@@ -85,7 +85,7 @@ TEST_F(PluginWrapper, a_library_built_with_the_originals_headers_runs_its_nodes)
             "partition 3\ninputs 1 4\noutputs 5\ninvoke\ninvoke\n");
 }
 
-TEST_F(PluginWrapper, the_library_exports_two_functions_and_nothing_else) {
+TEST_F(PluginDelegateProxy, the_library_exports_two_functions_and_nothing_else) {
   std::vector<std::string> names;
   const std::vector<uint8_t> bytes = ReadBytes(Library("elementwise"));
   EXPECT_EQ(ReadSharedObject(bytes,
@@ -97,7 +97,7 @@ TEST_F(PluginWrapper, the_library_exports_two_functions_and_nothing_else) {
                                                    "tflite_plugin_destroy_delegate"));
 }
 
-TEST_F(PluginWrapper, nodes_and_tensors_carry_the_inner_delegate) {
+TEST_F(PluginDelegateProxy, nodes_and_tensors_carry_the_inner_delegate) {
   const Handle delegate = External("elementwise");
   TestInterpreter t(Model());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
@@ -107,7 +107,7 @@ TEST_F(PluginWrapper, nodes_and_tensors_carry_the_inner_delegate) {
   EXPECT_EQ(inner->Prepare == delegate->Prepare, false);
 }
 
-TEST_F(PluginWrapper, forwards_copy_and_free_only_where_the_inner_delegate_has_them) {
+TEST_F(PluginDelegateProxy, forwards_copy_and_free_if_the_inner_delegate_has_them) {
   const Handle without = External("elementwise");
   EXPECT_EQ(without->CopyFromBufferHandle, nullptr);
   EXPECT_EQ(without->CopyToBufferHandle, nullptr);
@@ -127,7 +127,7 @@ TEST_F(PluginWrapper, forwards_copy_and_free_only_where_the_inner_delegate_has_t
   EXPECT_EQ(handle, kTfLiteNullBufferHandle);
 }
 
-TEST_F(PluginWrapper, handles_that_a_client_sets_reach_the_plug_in) {
+TEST_F(PluginDelegateProxy, handles_that_a_client_sets_reach_the_plug_in) {
   const Handle delegate = External("handles");
   TestInterpreter t(Model());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
@@ -140,7 +140,7 @@ TEST_F(PluginWrapper, handles_that_a_client_sets_reach_the_plug_in) {
   EXPECT_THAT(TestInterpreter::Values<float>(x), ElementsAre(7, 7, 7, 7));
 }
 
-TEST_F(PluginWrapper, opaque_delegates_work_as_well) {
+TEST_F(PluginDelegateProxy, opaque_delegates_work_as_well) {
   const Handle delegate = External("opaque");
   EXPECT_EQ(delegate->Prepare, nullptr);
   ASSERT_NE(delegate->opaque_delegate_builder, nullptr);
@@ -159,7 +159,7 @@ TEST_F(PluginWrapper, opaque_delegates_work_as_well) {
   EXPECT_EQ(taken, 2);
 }
 
-TEST_F(PluginWrapper, knows_its_own_and_no_other_delegate) {
+TEST_F(PluginDelegateProxy, recognises_only_its_own_delegates) {
   const Handle plain = External("elementwise"), described = External("described0"),
                opaque = External("opaque");
   TfLiteDelegate plain_delegate = TfLiteDelegateCreate();
@@ -170,15 +170,15 @@ TEST_F(PluginWrapper, knows_its_own_and_no_other_delegate) {
   EXPECT_EQ(Unwrap(described.get()).library->name(), "elementwise");
   EXPECT_EQ(Unwrap(opaque.get()).library->name(), "libopaque.so");
   EXPECT_EQ(Unwrap(opaque.get()).library->path(), Library("opaque"));
-  for (TfLiteDelegate* stranger : {&plain_delegate, Unwrap(described.get()).inner}) {
-    EXPECT_EQ(Unwrap(stranger).inner, stranger);
-    EXPECT_EQ(Unwrap(stranger).library, nullptr);
+  for (TfLiteDelegate* unrelated : {&plain_delegate, Unwrap(described.get()).inner}) {
+    EXPECT_EQ(Unwrap(unrelated).inner, unrelated);
+    EXPECT_EQ(Unwrap(unrelated).library, nullptr);
   }
   EXPECT_EQ(Unwrap(nullptr).inner, nullptr);
   EXPECT_EQ(Unwrap(nullptr).library, nullptr);
 }
 
-TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
+TEST_F(PluginDelegateProxy, exceptions_are_contained) {
   EXPECT_EQ(WhyNot(Library("throwing"), {{"in", "create"}}),
             "the plug-in threw an exception: about to throw)");
   const Handle in_prepare = External("throwing", {{"in", "prepare"}});
@@ -190,9 +190,9 @@ TEST_F(PluginWrapper, exceptions_do_not_cross_the_border) {
 }
 
 // An observer that records the calls of plug-ins, with the exceptions they threw.
-class Notebook final : public CallObserver {
+class EventLog final : public CallObserver {
  public:
-  virtual ~Notebook() = default;
+  virtual ~EventLog() = default;
   void Begin(const ForeignCall& call) override {
     lines.emplace_back(call.callback == Callback::kCreate    ? "create"
                        : call.callback == Callback::kDestroy ? "destroy"
@@ -205,11 +205,11 @@ class Notebook final : public CallObserver {
   std::vector<std::string> lines;
 };
 
-TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
+TEST_F(PluginDelegateProxy, creation_and_destruction_are_reported_to_an_observer) {
   ErrorReporter reporter;
   const auto library = PluginLibrary::Load(Library("throwing").c_str(), false, &reporter);
   ASSERT_NE(library, nullptr);
-  Notebook notebook;
+  EventLog notebook;
   const char* key = "in";
   for (const char* place : {"create", "destroy", "prepare"}) {
     TfLiteDelegate* delegate =
@@ -221,14 +221,14 @@ TEST_F(PluginWrapper, creation_and_destruction_are_told_to_an_observer) {
                                           "create", "done", "destroy", "done"));
 }
 
-TEST_F(PluginWrapper, refuses_to_delete_what_it_did_not_make) {
-  TfLiteDelegate stranger = TfLiteDelegateCreate();
-  TfLiteExternalDelegateDelete(&stranger);
+TEST_F(PluginDelegateProxy, refuses_to_delete_other_delegates) {
+  TfLiteDelegate unrelated = TfLiteDelegateCreate();
+  TfLiteExternalDelegateDelete(&unrelated);
   EXPECT_THAT(DeputyLastError(), HasSubstr("not created from a plug-in"));
   TfLiteExternalDelegateDelete(nullptr);
 }
 
-TEST_F(PluginWrapper, options_are_256_at_most) {
+TEST_F(PluginDelegateProxy, options_are_256_at_most) {
   EXPECT_EQ(TfLiteExternalDelegateCreate(nullptr), nullptr);
   EXPECT_THAT(DeputyLastError(), HasSubstr("expected a path, found NULL"));
   TfLiteExternalDelegateOptions options = TfLiteExternalDelegateOptionsDefault("/none");
@@ -241,7 +241,7 @@ TEST_F(PluginWrapper, options_are_256_at_most) {
 
 // ---- Descriptions of plug-ins -------------------------------------------------------------------
 
-TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
+TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
   for (const char* name : {"described-8", "described0", "described8", "described_newer_minor",
                            "described_first_release"}) {
     const Handle delegate = External(name);
@@ -276,7 +276,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_taken) {
   }
 }
 
-TEST_F(PluginDescription, another_major_version_and_a_stump_are_refused) {
+TEST_F(PluginDescription, wrong_major_versions_and_small_structs_are_refused) {
   EXPECT_EQ(WhyNot(Library("described_wrong_major")),
             "'deputy_plugin': expected major ABI version 1, found 2)");
   EXPECT_EQ(WhyNot(Library("described_too_small")),
@@ -285,7 +285,7 @@ TEST_F(PluginDescription, another_major_version_and_a_stump_are_refused) {
             "'deputy_plugin': expected a struct of at least 72 bytes, found 0)");
 }
 
-TEST_F(PluginDescription, options_are_held_against_the_declared_ones) {
+TEST_F(PluginDescription, options_are_checked_against_their_declarations) {
   const std::string library = Library("described0");
   const std::pair<const char*, const char*> kRight[] = {
       {"fast", "true"}, {"fast", "0"},      {"threads", "-9223372036854775808"},
@@ -310,7 +310,7 @@ TEST_F(PluginDescription, options_are_held_against_the_declared_ones) {
   }
 }
 
-TEST_F(PluginDescription, missing_keys_and_values_are_named) {
+TEST_F(PluginDescription, missing_keys_and_values_are_reported) {
   DeputyPlugin* plugin = DeputyPluginLoad(Library("elementwise").c_str());
   ASSERT_NE(plugin, nullptr);
   const char* strings[] = {"ops", nullptr};
@@ -332,7 +332,7 @@ DeputyPluginInfo Describe(const DeputyPlugin* plugin) {
   return info;
 }
 
-TEST_F(PluginRegistry, lists_the_operators_of_a_plug_in_that_says) {
+TEST_F(PluginRegistry, lists_the_operators_of_a_plug_in) {
   DeputyPlugin* described = DeputyPluginLoad(Library("described0").c_str());
   DeputyPlugin* older = DeputyPluginLoad(Library("described_first_release").c_str());
   ASSERT_TRUE(described != nullptr && older != nullptr);
@@ -354,7 +354,7 @@ TEST_F(PluginRegistry, lists_the_operators_of_a_plug_in_that_says) {
   DeputyPluginRelease(older);
 }
 
-TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in_that_says) {
+TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in) {
   DeputyPlugin* described = DeputyPluginLoad(Library("described0").c_str());
   DeputyPlugin* older = DeputyPluginLoad(Library("described_first_release").c_str());
   ASSERT_TRUE(described != nullptr && older != nullptr);
@@ -379,14 +379,15 @@ TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in_that_says) {
   DeputyPluginRelease(older);
 }
 
-TEST_F(PluginDescription, partitions_and_events_come_from_the_inner_delegate) {
+TEST_F(PluginDescription, partitions_and_events_are_those_of_the_inner_delegate) {
   std::string found;
   const auto text = [](void* data, int32_t first_node, const char* stage, const char* words) {
     *static_cast<std::string*>(data) +=
         std::to_string(first_node) + " " + stage + ": " + words + "; ";
   };
-  const auto event = [](void* data, const DeputyDeviceEvent* told) {
-    *static_cast<std::string*>(data) += std::to_string(told->node) + " " + told->name + "; ";
+  const auto event = [](void* data, const DeputyDeviceEvent* device_event) {
+    *static_cast<std::string*>(data) +=
+        std::to_string(device_event->node) + " " + device_event->name + "; ";
   };
   const Handle delegate = External("described0");
   EXPECT_EQ(DeputyPluginDescribePartitions(delegate.get(), text, &found), kTfLiteOk);
@@ -400,7 +401,7 @@ TEST_F(PluginDescription, partitions_and_events_come_from_the_inner_delegate) {
   EXPECT_THAT(DeputyLastError(), HasSubstr("expected a callback, found NULL"));
 }
 
-TEST_F(PluginDescription, who_cannot_say_is_told_apart) {
+TEST_F(PluginDescription, missing_descriptions_are_reported) {
   const auto text = [](void*, int32_t, const char*, const char*) { FAIL(); };
   const auto event = [](void*, const DeputyDeviceEvent*) { FAIL(); };
   const Handle older = External("described_first_release");
@@ -441,7 +442,7 @@ TEST_F(PluginRegistry, describes_each_kind) {
 }
 
 // A call that loads a plug-in may have its own reporter.
-TEST(PluginReports, go_to_the_callers_reporter) {
+TEST(PluginReports, are_passed_to_the_callers_reporter) {
   std::string all, own;
   const auto keep = [](void* text, const char* format, va_list args) {
     char line[1024];
@@ -468,7 +469,7 @@ TEST(PluginReports, go_to_the_callers_reporter) {
   DeputyPluginRelease(plugin);
 }
 
-TEST_F(PluginRegistry, stable_delegates_take_settings) {
+TEST_F(PluginRegistry, stable_delegates_accept_settings) {
   DeputyPlugin* plugin = DeputyPluginLoad(Library("stable_1.0.0").c_str());
   ASSERT_NE(plugin, nullptr) << DeputyLastError();
   EXPECT_EQ(std::string(getenv("TFLITE_STABLE_DELEGATE_LIBRARY_PATH")), PluginFolder() + "/");
@@ -534,7 +535,7 @@ TEST_F(PluginRegistry, folders_and_files_and_the_environment_are_searched) {
   DeputyPluginListDelete(none);
 }
 
-TEST_F(PluginRegistry, a_name_is_looked_for_in_the_search_path) {
+TEST_F(PluginRegistry, names_are_searched_in_the_search_path) {
   const std::string folder = ScratchFile("names");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
@@ -558,7 +559,7 @@ TEST_F(PluginRegistry, a_name_is_looked_for_in_the_search_path) {
 
 // Creates a delegate on a separate thread, deletes it, ends the thread, and waits until the
 // library's own code has run once more.
-void Outlive(const std::string& library) {
+void UseThreadAfterDeletion(const std::string& library) {
   std::array<int, 2> ends = {};
   ASSERT_EQ(pipe(ends.data()), 0);
   std::thread([&] {
@@ -571,12 +572,13 @@ void Outlive(const std::string& library) {
   for (const int end : ends) close(end);
 }
 
-// Runs Outlive in a child process, because executing unloaded code crashes the process.
-bool SurvivesOutliving(const std::string& library) {
+// Runs UseThreadAfterDeletion in a child process, because executing unloaded code crashes the
+// process.
+bool SurvivesDeletion(const std::string& library) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    Outlive(library);
+    UseThreadAfterDeletion(library);
     _exit(testing::Test::HasFailure() ? 1 : 0);
   }
   int status = -1;
@@ -585,14 +587,14 @@ bool SurvivesOutliving(const std::string& library) {
 }
 
 TEST_F(PluginLife, a_thread_of_the_library_outlives_its_last_delegate) {
-  EXPECT_TRUE(SurvivesOutliving(Library("lingering_thread")));
+  EXPECT_TRUE(SurvivesDeletion(Library("lingering_thread")));
 }
 
 TEST_F(PluginLife, a_thread_local_destructor_of_the_library_outlives_its_last_delegate) {
-  EXPECT_TRUE(SurvivesOutliving(Library("lingering_key")));
+  EXPECT_TRUE(SurvivesDeletion(Library("lingering_key")));
 }
 
-TEST_F(PluginLife, the_library_is_loaded_once_and_stays) {
+TEST_F(PluginLife, the_library_is_loaded_once_and_never_unloaded) {
   const std::string library = Library("elementwise");
   DeputyPlugin* plugin = DeputyPluginLoad(library.c_str());
   TfLiteDelegate* first = DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0);
@@ -612,7 +614,7 @@ int CountMappings() {
   return lines;
 }
 
-TEST_F(PluginLife, a_thousand_cycles_take_no_more_than_the_first) {
+TEST_F(PluginLife, a_thousand_cycles_do_not_grow_memory) {
   const char* kLibraries[] = {"elementwise", "described0", "opaque", "throwing"};
   const auto cycle = [&](int i) {
     TfLiteDelegate* delegate = CreateExternal(Library(kLibraries[i % 4]));
