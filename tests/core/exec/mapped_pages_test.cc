@@ -90,7 +90,7 @@ class MappedPages : public testing::Test {
   long after_allocation_ = 0;
 };
 
-TEST_F(MappedPages, are_given_back_when_constants_are_packed) {
+TEST_F(MappedPages, are_released_when_constants_are_packed) {
   ASSERT_NE(model_, nullptr);
   const std::vector<float> first = Run();
   EXPECT_LT(after_allocation_, 1024) << "of 4096 kB of weights";

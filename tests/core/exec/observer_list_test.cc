@@ -48,7 +48,7 @@ void Call(ObserverList* list) {
   list->End({}, {});
 }
 
-TEST(ObserverList, notifies_in_order_and_of_ends_in_reverse) {
+TEST(ObserverList, notifies_begins_in_order_and_ends_in_reverse) {
   std::string log;
   Recorder a("a", &log), b("b", &log), c("c", &log);
   ObserverList list;
@@ -66,7 +66,7 @@ TEST(ObserverList, notifies_in_order_and_of_ends_in_reverse) {
   EXPECT_EQ(list.active(), nullptr);
 }
 
-TEST(ObserverList, needs_what_any_observer_needs) {
+TEST(ObserverList, combines_the_needs_of_its_observers) {
   std::string log;
   Recorder plain("p", &log), nodes("n", &log, kNeedsEveryNode, 16),
       exact("e", &log, kNeedsExactTensors, 8), tiles("t", &log, kNeedsTiles);
@@ -86,7 +86,7 @@ TEST(ObserverList, needs_what_any_observer_needs) {
   EXPECT_EQ(list.guard_bytes(), 8u);
 }
 
-TEST(ObserverList, one_observer_makes_a_call_invalid_and_all_see_it) {
+TEST(ObserverList, a_call_invalidated_by_one_observer_is_invalid_for_all) {
   std::string log;
   Recorder a("a", &log), b("b", &log);
   a.valid = false;

@@ -249,7 +249,7 @@ int64_t PreparationsOf(TestInterpreter* t) {
   return MapOf(*t).preparations;
 }
 
-TEST(PreparedShapes, random_numbers_begin_anew_with_every_allocation) {
+TEST(PreparedShapes, random_sequences_restart_with_every_allocation) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int shape = m.AddTensor(kTfLiteInt32, {2}, "shape");
@@ -266,7 +266,7 @@ TEST(PreparedShapes, random_numbers_begin_anew_with_every_allocation) {
   EXPECT_EQ(MapOf(t).preparations, 3);
 }
 
-TEST(PreparedShapes, kernels_of_the_client_are_prepared_every_time) {
+TEST(PreparedShapes, client_kernels_are_prepared_every_time) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
@@ -277,7 +277,7 @@ TEST(PreparedShapes, kernels_of_the_client_are_prepared_every_time) {
   EXPECT_EQ(PreparationsOf(&t), 6);
 }
 
-TEST(PreparedShapes, memory_of_the_client_is_prepared_every_time) {
+TEST(PreparedShapes, client_memory_is_prepared_every_time) {
   TestInterpreter t(AddModel(), Shapes(2));
   alignas(64) static float memory[64];
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};

@@ -31,13 +31,13 @@ const float* DataOf(const TfLiteInterpreter* interpreter, int tensor) {
 }
 
 // Another interpreter of a model, which is deleted with this object.
-class Another {
+class SecondInterpreter {
  public:
-  explicit Another(const TfLiteModel* model)
+  explicit SecondInterpreter(const TfLiteModel* model)
       : interpreter_(TfLiteInterpreterCreate(model, nullptr)) {}
-  ~Another() { TfLiteInterpreterDelete(interpreter_); }
-  Another(const Another&) = delete;
-  Another& operator=(const Another&) = delete;
+  ~SecondInterpreter() { TfLiteInterpreterDelete(interpreter_); }
+  SecondInterpreter(const SecondInterpreter&) = delete;
+  SecondInterpreter& operator=(const SecondInterpreter&) = delete;
   TfLiteInterpreter* get() const { return interpreter_; }
 
  private:
@@ -122,7 +122,7 @@ std::vector<float> Infer(TfLiteInterpreter* interpreter, size_t outputs = 8) {
 
 class SharedConstants : public testing::TestWithParam<Computed> {};
 
-TEST_P(SharedConstants, lie_in_one_place_for_all_interpreters) {
+TEST_P(SharedConstants, are_stored_once_for_all_interpreters) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -133,7 +133,7 @@ TEST_P(SharedConstants, lie_in_one_place_for_all_interpreters) {
   EXPECT_THAT(values, Each(computed.value));
   EXPECT_THAT(Infer(t.get()), Each(8 * computed.value));
 
-  const Another second(t.model());
+  const SecondInterpreter second(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   EXPECT_EQ(DataOf(second.get(), kWeights), DataOf(t.get(), kWeights));
   EXPECT_EQ(MapOf(second.get()).packed_bytes, map.packed_bytes);
@@ -145,9 +145,9 @@ TEST_P(SharedConstants, outlive_the_handle_of_the_model_and_other_interpreters) 
   const Computed& computed = GetParam();
   const std::vector<uint8_t> bytes = LayerOf(computed);
   TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
-  const Another last(model);
+  const SecondInterpreter last(model);
   {
-    const Another first(model);
+    const SecondInterpreter first(model);
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(first.get()), kTfLiteOk);
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(last.get()), kTfLiteOk);
     TfLiteModelDelete(model);
@@ -159,10 +159,10 @@ TEST_P(SharedConstants, are_released_with_the_last_interpreter) {
   const std::vector<uint8_t> bytes = LayerOf(GetParam());
   TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
   for (int round = 0; round < 2; ++round) {
-    const Another first(model);
+    const SecondInterpreter first(model);
     EXPECT_EQ(MapOf(first.get()).packed_bytes, 0u);
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(first.get()), kTfLiteOk);
-    const Another second(model);
+    const SecondInterpreter second(model);
     EXPECT_GT(MapOf(second.get()).packed_bytes, 0u);
   }
   TfLiteModelDelete(model);
@@ -173,7 +173,7 @@ TEST_P(SharedConstants, are_copied_before_a_client_writes) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  const Another second(t.model());
+  const SecondInterpreter second(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   const std::vector<float> other(64, 7.0f);
   ASSERT_EQ(TfLiteTensorCopyFromBuffer(t.Tensor(kWeights), other.data(), 64 * sizeof(float)),
@@ -182,7 +182,7 @@ TEST_P(SharedConstants, are_copied_before_a_client_writes) {
   EXPECT_EQ(*DataOf(second.get(), kWeights), computed.value);
   const TfLiteTensor* const from = t.Tensor(kWeights);
   TfLiteTensor* const to = TfLiteInterpreterGetTensor(second.get(), kWeights);
-  const Another third(t.model());
+  const SecondInterpreter third(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(third.get()), kTfLiteOk);
   ASSERT_EQ(TfLiteTensorCopy(from, to), kTfLiteOk);
   EXPECT_EQ(*DataOf(second.get(), kWeights), 7.0f);
@@ -194,7 +194,7 @@ TEST_P(SharedConstants, are_not_freed_by_functions_on_tensors) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  const Another second(t.model()), third(t.model());
+  const SecondInterpreter second(t.model()), third(t.model());
   for (TfLiteInterpreter* each : {second.get(), third.get()}) {
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(each), kTfLiteOk);
   }
@@ -276,7 +276,7 @@ TEST(SharedConstant, depends_on_sparsity) {
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   const size_t bytes_of_one = MapOf(t.get()).packed_bytes;
-  const Another second(t.model());
+  const SecondInterpreter second(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   EXPECT_EQ(MapOf(second.get()).packed_bytes, bytes_of_one);
   t.Set<float>(0, {1, 10});
@@ -296,7 +296,7 @@ TEST(SharedConstant, is_packed_for_each_table_of_kernels) {
   EXPECT_EQ(t.Allocate(), kTfLiteOk);
   const size_t before = MapOf(t.get()).packed_bytes;
   OverrideCpu(avx2);
-  const Another second(t.model());
+  const SecondInterpreter second(t.model());
   EXPECT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   OverrideCpu(nullptr);
   EXPECT_GE(MapOf(second.get()).packed_bytes, before + 8 * 8 * sizeof(float));
@@ -316,7 +316,7 @@ TEST(SharedConstant, is_not_written_by_a_delegate_that_claims_its_node) {
     return kTfLiteOk;
   };
   {
-    const Another both(t.model());
+    const SecondInterpreter both(t.model());
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(both.get()), kTfLiteOk);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(
                   both.get(), reinterpret_cast<TfLiteOpaqueDelegate*>(&delegate.base)),
@@ -351,7 +351,7 @@ TEST(SharedConstant, survives_delegates_of_other_nodes) {
       return kTfLiteOk;
     };
     TestInterpreter t(bytes);
-    const Another second(t.model());
+    const SecondInterpreter second(t.model());
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
     if (allocate_first) {
       ASSERT_EQ(t.Allocate(), kTfLiteOk);

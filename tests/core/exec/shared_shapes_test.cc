@@ -43,7 +43,7 @@ struct Memory {
   }
 };
 
-TEST(Variable, is_read_before_it_is_made_and_keeps_its_contents) {
+TEST(Variable, is_read_before_it_is_written_and_keeps_its_contents) {
   Memory model;
   Add(model.m, model.x, model.v, model.y);
   Add(model.m, model.x, model.c, model.v);
@@ -56,7 +56,7 @@ TEST(Variable, is_read_before_it_is_made_and_keeps_its_contents) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(12, 14, 16, 18));
 }
 
-TEST(Variable, made_before_its_reader_follows_a_new_shape) {
+TEST(Variable, written_before_its_consumer_adopts_a_new_shape) {
   Memory model;
   Add(model.m, model.x, model.c, model.v);
   Add(model.m, model.x, model.v, model.y);
@@ -86,7 +86,7 @@ TEST(Variable, that_a_later_node_would_reshape_is_refused) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk);
 }
 
-TEST(Variable, that_two_makers_would_shape_differently_is_refused) {
+TEST(Variable, that_two_producers_would_shape_differently_is_refused) {
   ModelBuilder m;
   const int big = m.AddTensor(kTfLiteFloat32, {1000}, "big");
   const int small = m.AddTensor(kTfLiteFloat32, {4}, "small");
@@ -176,7 +176,7 @@ std::vector<uint8_t> InPlace(const char* name) {
   return m.Finish();
 }
 
-TEST(InPlaceForClients, a_clients_operator_works_on_what_a_builtin_made) {
+TEST(InPlaceForClients, client_operator_works_in_place_on_a_builtins_output) {
   TestInterpreter t(InPlace("Negate"), &AddNegations);
   for (const int count : {4, 2}) {
     ASSERT_EQ(t.Resize(0, {count}), kTfLiteOk);
@@ -187,7 +187,7 @@ TEST(InPlaceForClients, a_clients_operator_works_on_what_a_builtin_made) {
   }
 }
 
-TEST(InPlaceForClients, a_clients_operator_works_on_the_graphs_input) {
+TEST(InPlaceForClients, client_operator_works_in_place_on_a_graph_input) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   m.AddCustomOp("Negate", {x}, {x});
@@ -202,7 +202,7 @@ TEST(InPlaceForClients, a_clients_operator_works_on_the_graphs_input) {
 
 // t = |x|; a = RESHAPE(t), a view; the custom operator modifies t in place; out = -a, and t is an
 // output.
-std::vector<uint8_t> ViewOfWhatIsWrittenAgain() {
+std::vector<uint8_t> ViewOfAnOverwrittenTensor() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
   const int t = m.AddTensor(kTfLiteFloat32, {4}, "t");
@@ -220,8 +220,8 @@ std::vector<uint8_t> ViewOfWhatIsWrittenAgain() {
   return m.Finish();
 }
 
-TEST(InPlaceForClients, a_view_keeps_its_values_when_what_it_looks_at_is_written_again) {
-  TestInterpreter t(ViewOfWhatIsWrittenAgain(), [](TfLiteInterpreterOptions* options) {
+TEST(InPlaceForClients, a_view_keeps_its_values_when_its_source_is_overwritten) {
+  TestInterpreter t(ViewOfAnOverwrittenTensor(), [](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsAddCustomOp(options, "Own", Negation<0>(), 1, 1);
   });
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -231,7 +231,7 @@ TEST(InPlaceForClients, a_view_keeps_its_values_when_what_it_looks_at_is_written
   EXPECT_THAT(t.Get<float>(1), ElementsAre(1, 2, 3, 4));
 }
 
-TEST(InPlaceForClients, a_clients_operator_that_would_shrink_what_a_builtin_writes_is_refused) {
+TEST(InPlaceForClients, client_operator_that_would_shrink_a_builtins_output_is_refused) {
   TestInterpreter t(InPlace("NegateOne"), &AddNegations);
   EXPECT_EQ(t.Allocate(), kTfLiteError);
   EXPECT_THAT(t.log(), HasSubstr("Node number 1 (NegateOne) failed to prepare."));
@@ -241,7 +241,7 @@ TEST(InPlaceForClients, a_clients_operator_that_would_shrink_what_a_builtin_writ
 
 // Convolution2DTransposeBias is a kernel of the library, so the permission for clients' operators
 // to work in place does not apply to it.
-TEST(InPlaceForClients, our_own_custom_operator_is_refused) {
+TEST(InPlaceForClients, custom_operators_of_deputy_are_refused) {
   ModelBuilder m;
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2}, "weights");
   const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {0}, "bias");

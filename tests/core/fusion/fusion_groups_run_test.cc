@@ -529,7 +529,7 @@ TEST_F(FusedGraphs, bfloat16_graphs_have_the_bits_of_single_nodes) {
   if (levels == 0) GTEST_SKIP() << "this machine has no products of bfloat16";
 }
 
-TEST_F(FusedGraphs, delegates_may_come_before_and_after) {
+TEST_F(FusedGraphs, delegates_may_be_applied_before_and_after) {
   int computed = 0;
   for (uint32_t seed = 0; seed < RandomGraphCount(kGraphs); ++seed) {
     GraphWriter writer(1000000 + seed);

@@ -82,7 +82,7 @@ TEST(FindFusionGroups, clamps_become_one) {
 }
 
 // A layer's epilogue has a fixed order: clamps, a sum, clamps, an activation.
-TEST(FindFusionGroups, nodes_in_another_order_stay_outside) {
+TEST(FindFusionGroups, nodes_in_another_order_are_not_fused) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kSwish).Node({2}, 3, &kRelu).Node({3, 0}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
@@ -121,7 +121,7 @@ TEST(FindFusionGroups, values_with_other_consumers_are_stored) {
 
 // Layers 0 -> 1 and 0 -> 2, and the sum 1 + 2 -> 3. The sum is fused with the later layer, because
 // the earlier layer is complete by then.
-TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
+TEST(FindFusionGroups, a_sum_is_fused_with_the_later_layer) {
   Plan plan(4, {3});
   plan.Node({0}, 1, &kHead).Node({0}, 2, &kHead).Node({1, 2}, 3, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(1, 2)));
@@ -129,7 +129,7 @@ TEST(FindFusionGroups, a_sum_goes_with_the_later_layer) {
 }
 
 // The second operand of the sum is computed after the head, by a node outside of the group.
-TEST(FindFusionGroups, a_node_with_a_late_operand_stays_outside) {
+TEST(FindFusionGroups, a_node_with_a_late_operand_is_not_fused) {
   Plan plan(5, {4});
   plan.Node({0}, 1, &kHead).Node({1}, 2, &kRelu).Node({0}, 3, nullptr).Node({2, 3}, 4, &kSum);
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1)));
@@ -264,7 +264,7 @@ TEST(FindFusionGroups, a_sum_reads_an_addend_with_fewer_channels) {
 // ---- MUL ----------------------------------------------------------------------------------------
 
 // A plan of x -> MUL by 5 factors, which LOGISTIC computes -> conv.
-Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
+Plan ChannelScaled(const FusionOffer* scale, const FusionOffer* head) {
   Plan plan(5, {4});
   plan[1] = plan[2] = {.elements = 5, .channels = 5};
   const bool swapped = scale == &kScaleSwapped;
@@ -274,7 +274,7 @@ Plan Excited(const FusionOffer* scale, const FusionOffer* head) {
 
 TEST(FindFusionGroups, a_layer_absorbs_the_preceding_factors) {
   for (const FusionOffer* scale : {&kScale, &kScaleSwapped}) {
-    const std::vector<FusionGroup> groups = Excited(scale, &kFactorHead).Find();
+    const std::vector<FusionGroup> groups = ChannelScaled(scale, &kFactorHead).Find();
     ASSERT_THAT(groups, SizeIs(1));
     EXPECT_EQ(groups[0].head, 2);
     EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
@@ -285,19 +285,19 @@ TEST(FindFusionGroups, a_layer_absorbs_the_preceding_factors) {
 }
 
 TEST(FindFusionGroups, some_products_are_stored) {
-  EXPECT_THAT(Excited(&kScale, &kHead).Nodes(), IsEmpty());
+  EXPECT_THAT(ChannelScaled(&kScale, &kHead).Nodes(), IsEmpty());
   // Factors per pixel cannot be fused.
-  Plan plan = Excited(&kScale, &kFactorHead);
+  Plan plan = ChannelScaled(&kScale, &kFactorHead);
   plan[2] = {.elements = 4, .channels = 1};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
   // Factors per batch element cannot be fused.
   plan[2] = {.elements = 10, .channels = 5};
   EXPECT_THAT(plan.Nodes(), IsEmpty());
   // The MUL is not fused if another node reads the product, or if a node may modify the image.
-  plan = Excited(&kScale, &kFactorHead);
+  plan = ChannelScaled(&kScale, &kFactorHead);
   ++plan[3].use_count;
   EXPECT_THAT(plan.Nodes(), IsEmpty());
-  plan = Excited(&kScale, &kFactorHead);
+  plan = ChannelScaled(&kScale, &kFactorHead);
   plan[0].fixed = true;
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
@@ -346,7 +346,7 @@ TEST_F(Fits, an_input_without_its_margins) {
 }
 
 TEST_F(Fits, an_image_and_its_factors) {
-  const Plan plan = Excited(&kScale, &kFactorHead);
+  const Plan plan = ChannelScaled(&kScale, &kFactorHead);
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 40}));
   EXPECT_TRUE(At(plan, {0, 10, 20, 30, 30}));   // internal tensors are not written
   EXPECT_FALSE(At(plan, {0, 10, 20, 30, 0}));   // overlaps the image

@@ -240,7 +240,7 @@ TEST(InPlacePass, wholes_are_nested_deeply) {
   EXPECT_EQ(tensors[kWholes].lifetime.first, 0);
 }
 
-TEST(InPlacePass, owners_of_an_earlier_layout_stay) {
+TEST(InPlacePass, owners_of_an_earlier_layout_are_kept) {
   std::vector<Arena::Slot> tensors = {Of(0, 2), Of(1, 2), Of(2, 3), Of(3, 4)};
   tensors[1].owner = 0;
   EXPECT_EQ(OwnersAfter({{2, kOne, kTwo, kTfLiteInplaceOpInput0Shared},

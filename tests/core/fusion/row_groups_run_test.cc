@@ -500,7 +500,7 @@ TEST_F(RowFusedGraphs, graphs_have_the_bits_of_single_nodes) {
   }
 }
 
-TEST_F(RowFusedGraphs, clients_and_delegates_may_come_later) {
+TEST_F(RowFusedGraphs, client_memory_and_delegates_may_be_added_later) {
   int moved = 0, computed = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     GraphWriter writer(seed);
@@ -927,7 +927,7 @@ TEST_F(RowFusedGraphs, a_gated_layer_is_one_group) {
 
 // While a profiler for single nodes is installed, each node runs separately and writes its output;
 // without the profiler, no internal tensor is written.
-TEST_F(RowFusedGraphs, a_profiler_that_comes_and_goes_sees_each_node) {
+TEST_F(RowFusedGraphs, a_temporary_profiler_receives_each_node) {
   static std::vector<int64_t> nodes;
   TfLiteTelemetryProfilerStruct profiler = {};
   const auto begin = +[](TfLiteTelemetryProfilerStruct*, const char*, int64_t node, int64_t) {

@@ -168,7 +168,7 @@ TEST(RowGroups, a_mean_begins_a_group) {
   EXPECT_EQ(rows.ops[1].computed_columns[1], 1);
 }
 
-TEST(RowGroups, there_is_no_group_without_a_product) {
+TEST(RowGroups, groups_need_a_product) {
   Plan plan(3, {2});
   plan.Node({0}, 1, &kSoftmax).Node({1}, 2, &kMap);
   EXPECT_THAT(plan.Nodes(), IsEmpty());
@@ -443,7 +443,7 @@ TEST(RowGroups, a_gate_with_other_consumers_is_stored) {
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));
 }
 
-TEST(RowGroups, a_gate_of_other_rows_stays_outside) {
+TEST(RowGroups, a_gate_of_other_rows_is_not_fused) {
   Plan plan = Gated();
   plan[6].channels = 10;
   EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 1, 3, 4)));

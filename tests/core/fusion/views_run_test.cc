@@ -381,7 +381,7 @@ TEST(Views, resized_parts_get_new_offsets) {
   EXPECT_EQ(t.Get<float>(0), expected);
 }
 
-TEST(Views, delegates_may_come_later) {
+TEST(Views, delegates_may_be_applied_later) {
   int computed = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     GraphWriter writer(seed);

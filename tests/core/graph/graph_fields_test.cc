@@ -36,7 +36,7 @@ int CountRows() {
 }
 
 // A structured binding compiles only with the struct's exact number of fields.
-TEST(GraphFields, are_as_many_as_the_structs_have) {
+TEST(GraphFields, cover_all_fields_of_the_structs) {
   const auto& [t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15] = TfLiteTensor{};
   (void)t1;
   EXPECT_EQ(CountRows<TfLiteTensor>(), 15);
@@ -151,7 +151,7 @@ class EachField : public testing::Test {
   HandGraph graph_{2};
 };
 
-TEST_F(EachField, of_a_tensor_is_noticed) {
+TEST_F(EachField, of_a_tensor_is_compared) {
   FieldsOf<TfLiteTensor>::Visit([&](const char* name, auto member, FieldKind kind) {
     SCOPED_TRACE(name);
     const Changes changes = ChangeOne(&graph_, graph_->tensor(0), member);
@@ -163,7 +163,7 @@ TEST_F(EachField, of_a_tensor_is_noticed) {
   });
 }
 
-TEST_F(EachField, of_a_node_is_noticed) {
+TEST_F(EachField, of_a_node_is_compared) {
   FieldsOf<TfLiteNode>::Visit([&](const char* name, auto member, FieldKind kind) {
     SCOPED_TRACE(name);
     const Changes changes = ChangeOne(&graph_, graph_->node(0), member);
@@ -174,7 +174,7 @@ TEST_F(EachField, of_a_node_is_noticed) {
   });
 }
 
-TEST_F(EachField, of_a_registration_is_noticed_but_the_runtimes_own) {
+TEST_F(EachField, of_a_registration_is_compared_except_runtime_fields) {
   FieldsOf<TfLiteRegistration>::Visit([&](const char* name, auto member, FieldKind kind) {
     SCOPED_TRACE(name);
     const Changes changes = ChangeOne(&graph_, graph_->registration(0), member);
@@ -193,7 +193,7 @@ TEST_F(EachField, of_a_registration_is_noticed_but_the_runtimes_own) {
 
 // ---- Copies and numbers -------------------------------------------------------------------------
 
-TEST(StructCopy, takes_no_size_that_an_array_cannot_have) {
+TEST(StructCopy, rejects_invalid_array_sizes) {
   TfLiteNode node{};
   node.inputs = IntArray({1, 2});
   node.inputs->size = -5;
@@ -214,7 +214,7 @@ TEST(StructCopy, moves_with_its_arrays) {
   TfLiteIntArrayFree(node.inputs);
 }
 
-TEST(GraphDigest, goes_by_the_contents_of_affine_quantisation_and_by_the_plan) {
+TEST(GraphDigest, depends_on_affine_quantisation_and_the_plan) {
   HandGraph graph(2);
   graph.AddNode({0}, {1});
   graph.AddNode({0}, {1});

@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(GraphTensors, are_added_empty_and_shown_by_the_context) {
+TEST(GraphTensors, are_added_empty_and_visible_in_the_context) {
   TfLiteContext context{};
   Graph graph(&context);
   EXPECT_EQ(graph.AddTensors(2), 0);
@@ -48,7 +48,7 @@ TEST(GraphTensors, are_found_by_index_and_by_address) {
   EXPECT_EQ(graph.IndexOf(reinterpret_cast<const TfLiteTensor*>(inside)), -1);
 }
 
-TEST(GraphTensors, stay_where_they_are_while_as_many_are_added_as_upstream_allows) {
+TEST(GraphTensors, keep_their_addresses_while_upstreams_limit_is_added) {
   TfLiteContext context{};
   Graph graph(&context);
   graph.AddTensors(7);
@@ -58,7 +58,7 @@ TEST(GraphTensors, stay_where_they_are_while_as_many_are_added_as_upstream_allow
   EXPECT_EQ(graph.tensor(0), first);
 }
 
-TEST(GraphTensors, that_do_not_exist_are_no_indices_but_absent_ones_are) {
+TEST(GraphTensors, indices_may_be_absent_but_not_out_of_range) {
   TfLiteContext context{};
   Graph graph(&context);
   graph.AddTensors(2);
@@ -75,7 +75,7 @@ TEST(GraphTensors, that_do_not_exist_are_no_indices_but_absent_ones_are) {
 }
 
 // The index of a removed node is used again, its id is not.
-TEST(GraphNodes, have_ids_that_name_no_other_node) {
+TEST(GraphNodes, have_unique_ids) {
   TfLiteContext context{};
   Graph graph(&context);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(graph.AddNode(TfLiteNode{}, TfLiteRegistration{}), i);
@@ -91,7 +91,7 @@ TEST(GraphNodes, have_ids_that_name_no_other_node) {
   EXPECT_GT(graph.id(2), graph.id(1));
 }
 
-TEST(GraphNodes, run_in_the_order_of_the_plan_and_are_found_by_it) {
+TEST(GraphNodes, run_and_are_found_in_plan_order) {
   TfLiteContext context{};
   Graph graph(&context);
   for (int i = 0; i < 3; ++i) graph.AddNode(TfLiteNode{}, TfLiteRegistration{});

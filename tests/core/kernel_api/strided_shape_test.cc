@@ -96,7 +96,7 @@ class Random {
   std::mt19937 random_;
 };
 
-TEST(StridedShape, chains_are_those_of_tables) {
+TEST(StridedShape, chains_equal_tables) {
   int reshaped = 0, refused = 0;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     Random random(seed);
@@ -130,7 +130,7 @@ TEST(StridedShape, chains_are_those_of_tables) {
   EXPECT_GT(refused, 500);
 }
 
-TEST(StridedShape, other_numbers_of_elements_are_no_reshape) {
+TEST(StridedShape, reshapes_require_equal_element_counts) {
   const StridedShape shape = *StridedShape::Dense(Dims{4, 6});
   for (const Dims& to : {Dims{4}, Dims{6}, Dims{5, 5}, Dims{48}, Dims{}, Dims{4, 6, 2}}) {
     EXPECT_FALSE(shape.Reshaped(to));
@@ -138,14 +138,14 @@ TEST(StridedShape, other_numbers_of_elements_are_no_reshape) {
   EXPECT_TRUE(shape.Reshaped(Dims{2, 1, 12}));
 }
 
-TEST(StridedShape, what_kernels_do_not_take_has_none) {
+TEST(StridedShape, unsupported_layouts_have_none) {
   EXPECT_FALSE(StridedShape::Dense(Dims(kMaxStridedRank + 1, 1)));
   EXPECT_FALSE(StridedShape::Dense(Dims{3, 0}));
   EXPECT_FALSE(StridedShape::Dense(Dims(8, 1 << 30)));
 }
 
 // A slice of 3 of the 8 elements of each row is dense like a shape with rows of 3.
-TEST(StridedShape, parts_of_rows_lie_closer) {
+TEST(StridedShape, parts_of_rows_have_smaller_strides) {
   const std::vector<int8_t> axes = {0, 2, 1};
   const StridedShape shape = StridedShape::Dense(Dims{2, 5, 8})->Transposed(axes.data());
   const std::optional<StridedShape> part = shape.WithRowSlice(1, 3);

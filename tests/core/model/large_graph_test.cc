@@ -44,7 +44,7 @@ TEST(LargeGraph, of_600000_nodes_is_created) {
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), 600000);
 }
 
-TEST(LargeGraph, is_delegated_in_as_many_parts_as_it_has_nodes) {
+TEST(LargeGraph, is_delegated_in_one_partition_per_node) {
   constexpr int kNodes = 40000;
   Halving half;
   TestInterpreter t(IdleChain(kNodes), AddIdleOperator);
@@ -71,7 +71,7 @@ TEST(LargeGraph, is_delegated_in_as_many_parts_as_it_has_nodes) {
   }
 }
 
-TEST(LargeGraph, of_many_parts_is_computed_by_their_nodes_under_hot) {
+TEST(LargeGraph, of_many_partitions_is_recomputed_under_hot) {
   constexpr int kNodes = 40000;
   Halving half;
   TestInterpreter t(IdleChain(kNodes), [](TfLiteInterpreterOptions* options) {
@@ -148,7 +148,7 @@ TEST(LargeGraph, of_transposes_is_computed) {
             (std::vector<int>{8, 2, 3}));
 }
 
-TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_taken_back_under_hot) {
+TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_under_hot) {
   constexpr int kSubgraphs = 60000;
   TestInterpreter t(OneSubgraphOften(kSubgraphs), [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
@@ -202,7 +202,7 @@ TEST(LargeGraph, of_signatures_that_share_a_long_name_copies_no_name) {
 
 // Delegates may keep pointers to nodes during several replacements, as with upstream's reserved
 // capacity.
-TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
+TEST(NodePointers, stay_valid_while_a_delegate_claims_nodes_one_by_one) {
   struct OneByOne {
     TfLiteDelegate base = TfLiteDelegateCreate();
     std::vector<TfLiteNode*> before, after;
@@ -210,7 +210,7 @@ TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
   one_by_one.base.data_ = &one_by_one;
   one_by_one.base.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
     auto* self = static_cast<OneByOne*>(delegate->data_);
-    const auto look = [&](std::vector<TfLiteNode*>* out) {
+    const auto collect_nodes = [&](std::vector<TfLiteNode*>* out) {
       for (int node = 0; node < 60; ++node) {
         TfLiteNode* pointer = nullptr;
         TfLiteRegistration* registration = nullptr;
@@ -218,7 +218,7 @@ TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
         out->push_back(pointer);
       }
     };
-    look(&self->before);
+    collect_nodes(&self->before);
     TfLiteRegistration kernel{};
     kernel.custom_name = "One";
     kernel.prepare = kernel.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
@@ -230,7 +230,7 @@ TEST(NodePointers, stay_valid_while_a_delegate_takes_nodes_one_by_one) {
       TfLiteIntArrayFree(one);
       if (status != kTfLiteOk) return status;
     }
-    look(&self->after);
+    collect_nodes(&self->after);
     return kTfLiteOk;
   };
   TestInterpreter t(Chain(60));

@@ -108,7 +108,7 @@ TEST(Loading, of_files_respects_the_callers_limits) {
 }
 
 // Models beyond the default limits can be loaded with larger ones.
-TEST(Loading, goes_beyond_the_defaults_when_it_may) {
+TEST(Loading, can_exceed_the_default_limits) {
   const std::vector<uint8_t> bytes = Repeated(100'001, true);
   EXPECT_EQ(TfLiteModelCreate(bytes.data(), bytes.size()), nullptr);
   const DeputyLimits more = LimitsOf(&DeputyLimits::max_subgraphs, 100'001);
@@ -120,7 +120,7 @@ TEST(Loading, goes_beyond_the_defaults_when_it_may) {
   TfLiteModelDelete(model);
 }
 
-TEST(Loading, with_limits_that_cannot_be_meant_fails) {
+TEST(Loading, with_invalid_limits_fails) {
   const std::vector<uint8_t> bytes = Repeated(1);
   DeputyLimits negative = LimitsOf(&DeputyLimits::max_subgraphs, -1);
   DeputyLimits unknown = LimitsOf(nullptr, 0);
@@ -165,7 +165,7 @@ TEST(LimitedInterpreter, refuses_a_model_beyond_the_limits_of_its_options) {
   }
 }
 
-TEST(LimitedInterpreter, runs_calls_as_deep_as_its_limit_says) {
+TEST(LimitedInterpreter, runs_calls_up_to_its_depth_limit) {
   TestInterpreter t(Nested(64));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<uint8_t>(0, {1});
@@ -174,7 +174,7 @@ TEST(LimitedInterpreter, runs_calls_as_deep_as_its_limit_says) {
 }
 
 // With a high limit on the call depth, memory is allocated only for the calls that are made.
-TEST(Limits, of_calls_may_be_as_high_as_it_gets) {
+TEST(Limits, of_call_depth_may_be_int32_max) {
   const DeputyLimits limits = LimitsOf(&DeputyLimits::max_call_depth, INT32_MAX);
   TestInterpreter t(Repeated(1), [&](TfLiteInterpreterOptions* options) {
     EXPECT_EQ(DeputyInterpreterOptionsSetLimits(options, &limits), kTfLiteOk);

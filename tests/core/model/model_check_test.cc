@@ -35,7 +35,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) { return info.par
 
 class Refusal : public testing::TestWithParam<Case> {};
 
-TEST_P(Refusal, names_what_is_wrong) {
+TEST_P(Refusal, reports_the_fault) {
   ModelBuilder m;
   GetParam().build(m);
   const std::vector<uint8_t> bytes = m.Finish();
@@ -108,13 +108,13 @@ const Case kTensorRefusals[] = {
      "tensor 0 'w': data: expected 3 bytes, found 2"},
     {"int2_too_short", [](ModelBuilder& m) { m.AddConstant<uint8_t>(kTfLiteInt2, {5}, {1}, "w"); },
      "tensor 0 'w': data: expected 2 bytes, found 1"},
-    {"data_behind_past_the_end",
+    {"trailing_data_past_the_end",
      [](ModelBuilder& m) {
        const uint32_t buffer = m.AddRawBuffer(schema::CreateBuffer(m.fbb(), 0, 1u << 20, 4));
        m.AddTensorOfBuffer(kTfLiteFloat32, {1}, buffer, "w");
      },
      "tensor 0 'w': buffer: expected to end within the file's"},
-    {"data_behind_wraps_around",
+    {"trailing_data_wraps_around",
      [](ModelBuilder& m) {
        const uint32_t buffer =
            m.AddRawBuffer(schema::CreateBuffer(m.fbb(), 0, 16, ~uint64_t{0} - 12));
@@ -152,7 +152,7 @@ const Case kStringRefusals[] = {
      "tensor 0 's': string data: expected at least 8 bytes, found 4"},
     {"count_of_another_shape", Strings(0, 1), "string data: expected 2 strings, found 1"},
     {"count_negative", Strings(0, -2), "string data: expected 2 strings, found -2"},
-    {"table_cut_short",
+    {"truncated_table",
      [](ModelBuilder& m) {
        m.AddConstant<int32_t>(kTfLiteString, {2}, {2, 16, 16}, "s");
      },
@@ -291,7 +291,7 @@ const Case kSparsityRefusals[] = {
        s.block_map = {0, 2};
      }),
      "block map[1]: expected 1..1, found 2"},
-    {"block_of_nothing", SparseWith([](Sparse& s) { s.block_rows = 0; }),
+    {"block_size_zero", SparseWith([](Sparse& s) { s.block_rows = 0; }),
      "level 2: expected a dense block that divides 4, found one of 0"},
     {"block_does_not_divide", SparseWith([](Sparse& s) { s.block_columns = 4; }),
      "level 3: expected a dense block that divides 6, found one of 4"},
@@ -307,7 +307,7 @@ const Case kSparsityRefusals[] = {
        s.segments = {0, 3};
      }),
      "level 1: expected 3 segments, found 2"},
-    {"segments_start_late", SparseWith([](Sparse& s) {
+    {"first_segment_not_zero", SparseWith([](Sparse& s) {
        s.segments = {1, 1, 3};
      }),
      "level 1: segment 0: expected 0..0, found 1"},
@@ -319,7 +319,7 @@ const Case kSparsityRefusals[] = {
        s.segments = {0, 1, 4};
      }),
      "level 1: segment 2: expected 1..3, found 4"},
-    {"indices_left_over", SparseWith([](Sparse& s) {
+    {"unused_indices", SparseWith([](Sparse& s) {
        s.segments = {0, 1, 2};
      }),
      "level 1: expected the last segment to end at 3, found 2"},
@@ -332,7 +332,7 @@ const Case kSparsityRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sparsity, Refusal, testing::ValuesIn(kSparsityRefusals), CaseName);
 
-TEST(Sparsity, sound_one_is_accepted_and_widened) {
+TEST(Sparsity, valid_sparsity_is_accepted_and_widened) {
   ModelBuilder m;
   AddSparse(m, Sparse());
   const std::vector<uint8_t> bytes = m.Finish();
@@ -360,7 +360,7 @@ const Case kOtherRefusals[] = {
                                                1000000, 8));
      },
      "node 0: custom options: expected to end within the file's"},
-    {"signature_of_no_subgraph", [](ModelBuilder& m) { m.AddSignature("serve", {}, {}, 1); },
+    {"signature_of_a_missing_subgraph", [](ModelBuilder& m) { m.AddSignature("serve", {}, {}, 1); },
      "signature 0 'serve': subgraph index: expected one of 1 subgraphs, found 1"},
     {"signature_input_out_of_range",
      [](ModelBuilder& m) {
@@ -394,7 +394,7 @@ INSTANTIATE_TEST_SUITE_P(Others, Refusal, testing::ValuesIn(kOtherRefusals), Cas
 class Inconsistency : public testing::TestWithParam<Case> {};
 
 // Each case's model begins with three tensors, 0, 1 and 2; the case adds the inconsistency.
-TEST_P(Inconsistency, is_noted_and_the_model_loads) {
+TEST_P(Inconsistency, is_recorded_and_the_model_loads) {
   ModelBuilder m;
   for (int i = 0; i < 3; ++i) m.AddTensor(kTfLiteFloat32, {1});
   GetParam().build(m);
@@ -456,51 +456,51 @@ const Case kInconsistencies[] = {
        m.AddOp(kTfLiteBuiltinAdd, {0, 1}, {1});
      },
      "node 0 ADD: expected outputs that are no inputs, found tensor 1 in both"},
-    {"if_calls_nothing",
+    {"if_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinIf, [](auto& fbb) { return schema::CreateIfOptions(fbb, 1, 2); }),
      kNoSuchSubgraph},
-    {"if_calls_below_nothing",
+    {"if_calls_a_negative_subgraph",
      [](ModelBuilder& m) {
        m.AddOp(kTfLiteBuiltinIf, {0}, {1}, schema::CreateIfOptions(m.fbb(), -1, 1));
        m.AddSubgraph();
      },
      "node 0 IF: expected a subgraph index 0..1, found -1"},
-    {"while_calls_nothing",
+    {"while_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinWhile, [](auto& fbb) { return schema::CreateWhileOptions(fbb, 2, 1); }),
      kNoSuchSubgraph},
-    {"call_once_calls_nothing",
+    {"call_once_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinCallOnce,
              [](auto& fbb) { return schema::CreateCallOnceOptions(fbb, 2); }),
      kNoSuchSubgraph},
-    {"reduce_calls_nothing",
+    {"reduce_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloReduce,
              [](auto& fbb) { return schema::CreateStablehloReduceOptions(fbb, 0, 2); }),
      kNoSuchSubgraph},
-    {"scatter_calls_nothing",
+    {"scatter_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloScatter,
              [](auto& fbb) {
                return schema::CreateStablehloScatterOptions(fbb, false, 0, 0, 0, 0, false, 2);
              }),
      kNoSuchSubgraph},
-    {"reduce_window_calls_nothing",
+    {"reduce_window_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloReduceWindow,
              [](auto& fbb) {
                return schema::CreateStablehloReduceWindowOptions(fbb, 0, 0, 0, 0, 0, 2);
              }),
      kNoSuchSubgraph},
-    {"sort_calls_nothing",
+    {"sort_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloSort,
              [](auto& fbb) { return schema::CreateStablehloSortOptions(fbb, 0, false, 2); }),
      kNoSuchSubgraph},
-    {"stablehlo_while_calls_nothing",
+    {"stablehlo_while_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloWhile,
              [](auto& fbb) { return schema::CreateStablehloWhileOptions(fbb, 1, 2); }),
      kNoSuchSubgraph},
-    {"composite_calls_nothing",
+    {"composite_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloComposite,
              [](auto& fbb) { return schema::CreateStableHLOCompositeOptions(fbb, 0, 2); }),
      kNoSuchSubgraph},
-    {"case_calls_nothing",
+    {"case_calls_a_missing_subgraph",
      Calling(kTfLiteBuiltinStablehloCase,
              [](auto& fbb) {
                const std::vector<int32_t> branches = {1, 1, 2};
@@ -601,7 +601,7 @@ TEST(CallDepth, is_accepted_up_to_the_limit) {
   }
 }
 
-TEST(CallDepth, marks_those_who_go_too_deep) {
+TEST(CallDepth, marks_subgraphs_beyond_the_limit) {
   const std::vector<uint8_t> bytes = Chain(67, -1);
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
@@ -610,7 +610,7 @@ TEST(CallDepth, marks_those_who_go_too_deep) {
   }
 }
 
-TEST(CallDepth, marks_a_circle_and_all_who_lead_to_it) {
+TEST(CallDepth, marks_a_cycle_and_its_callers) {
   const std::vector<uint8_t> bytes = Chain(500, 250);
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
@@ -621,7 +621,7 @@ TEST(CallDepth, marks_a_circle_and_all_who_lead_to_it) {
 
 // ---- Descriptions without a file ----------------------------------------------------------------
 
-TEST(Validate, checks_descriptions_made_by_hand) {
+TEST(Validate, checks_hand_written_descriptions) {
   ModelDesc desc;
   desc.subgraphs.resize(1);
   desc.subgraphs[0].operators.resize(1);

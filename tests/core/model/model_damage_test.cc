@@ -49,7 +49,7 @@ bool LoadsSafely(const std::vector<uint8_t>& bytes) {
   return true;
 }
 
-TEST(Damage, nothing_at_all_is_refused) {
+TEST(Damage, empty_files_are_refused) {
   ReportLog log;
   const std::vector<uint8_t> bytes = SampleModel();
   EXPECT_EQ(Model::FromBuffer(nullptr, 100, log.reporter()), nullptr);
@@ -136,7 +136,7 @@ TEST(Damage, shared_data_does_not_multiply) {
   EXPECT_THAT(result.reports.at(0), HasSubstr("the same data is referenced too often"));
 }
 
-TEST(Damage, more_tensors_than_the_limit_are_refused_before_they_cost_memory) {
+TEST(Damage, tensors_beyond_the_limit_are_refused_before_allocation) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto tensor = schema::CreateTensor(fbb);
   const auto tensors =
@@ -150,7 +150,7 @@ TEST(Damage, more_tensors_than_the_limit_are_refused_before_they_cost_memory) {
   EXPECT_THAT(result.reports.at(0), HasSubstr("tensors: expected at most 1000000, found 1000001"));
 }
 
-TEST(Damage, a_refused_allocation_is_a_report_and_a_retry_works) {
+TEST(Damage, failed_allocations_are_reported_and_a_retry_works) {
   const std::vector<uint8_t> bytes = SampleModel();
   int n = 1;
   for (;; ++n) {

@@ -44,7 +44,7 @@ flatbuffers::Offset<flatbuffers::Vector<int64_t>> MisalignedLongs(
 
 // ---- Descriptions ------------------------------------------------------------------------------
 
-TEST(Description, holds_what_the_file_says) {
+TEST(Description, equals_the_file) {
   const std::vector<uint8_t> bytes = SampleModel();
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr) << testing::PrintToString(result.reports);
@@ -147,7 +147,7 @@ TEST(Description, of_an_empty_model_is_empty) {
   EXPECT_TRUE(result.model->desc().subgraphs.empty());
 }
 
-TEST(Description, tells_a_subgraph_that_lacks_its_tables) {
+TEST(Description, detects_subgraphs_without_tables) {
   flatbuffers::FlatBufferBuilder fbb;
   const std::vector<flatbuffers::Offset<schema::SubGraph>> subgraphs = {
       schema::CreateSubGraph(fbb)};
@@ -158,7 +158,7 @@ TEST(Description, tells_a_subgraph_that_lacks_its_tables) {
   EXPECT_FALSE(result.model->desc().subgraphs[0].complete);
 }
 
-TEST(OperatorCodes, are_the_greater_of_the_old_and_the_new_field) {
+TEST(OperatorCodes, are_the_maximum_of_the_old_and_new_fields) {
   ModelBuilder m;
   const auto code = [&m](int8_t old_code, int new_code) {
     m.AddRawOperatorCode(schema::CreateOperatorCode(
@@ -184,7 +184,7 @@ TEST(OperatorCodes, are_the_greater_of_the_old_and_the_new_field) {
   EXPECT_STREQ(codes[6].custom_name, "");
 }
 
-TEST(Options, of_a_union_member_from_the_future_are_absent) {
+TEST(Options, of_unknown_union_members_are_absent) {
   ModelBuilder m;
   m.AddTensor(kTfLiteFloat32, {1});
   m.AddTensor(kTfLiteFloat32, {1});
@@ -268,7 +268,7 @@ TEST(Options, map_every_type_of_the_schema) {
 
 // ---- Location of data --------------------------------------------------------------------------
 
-bool LiesIn(const void* pointer, const std::vector<uint8_t>& bytes) {
+bool IsInside(const void* pointer, const std::vector<uint8_t>& bytes) {
   const auto* p = static_cast<const uint8_t*>(pointer);
   return p >= bytes.data() && p < bytes.data() + bytes.size();
 }
@@ -281,7 +281,7 @@ TEST(Bytes, of_an_aligned_caller_are_used_in_place) {
   EXPECT_EQ(result.model->bytes().size(), bytes.size());
   EXPECT_EQ(result.model->file_descriptor(), -1);
   for (const int constant : {1, 5, 7, 8}) {
-    EXPECT_TRUE(LiesIn(result.model->desc().subgraphs[0].tensors[constant].data, bytes));
+    EXPECT_TRUE(IsInside(result.model->desc().subgraphs[0].tensors[constant].data, bytes));
   }
 }
 
@@ -293,14 +293,14 @@ TEST(Bytes, of_an_unaligned_caller_are_copied) {
     ReportLog log;
     const auto model = Model::FromBuffer(bytes.data() + shift, original.size(), log.reporter());
     ASSERT_NE(model, nullptr) << shift << ": " << log.all();
-    EXPECT_FALSE(LiesIn(model->bytes().data(), bytes));
+    EXPECT_FALSE(IsInside(model->bytes().data(), bytes));
     bytes.assign(bytes.size(), 0xAB);  // the model has a copy
     EXPECT_STREQ(model->desc().subgraphs[0].tensors[1].name, "w");
     EXPECT_EQ(reinterpret_cast<const float*>(model->desc().subgraphs[0].tensors[1].data)[0], 1.5f);
   }
 }
 
-TEST(Bytes, behind_the_flatbuffer_are_found_by_offset_and_size) {
+TEST(Bytes, after_the_flatbuffer_are_found_by_offset_and_size) {
   ModelBuilder m;
   std::vector<int32_t> values(1000);
   std::iota(values.begin(), values.end(), 0);
@@ -328,14 +328,14 @@ TEST(Bytes, not_aligned_to_their_element_are_copied_once) {
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr) << testing::PrintToString(result.reports);
   const std::vector<TensorDesc>& tensors = result.model->desc().subgraphs[0].tensors;
-  EXPECT_FALSE(LiesIn(tensors[0].data, bytes));
+  EXPECT_FALSE(IsInside(tensors[0].data, bytes));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(tensors[0].data) % 16, 0u);
   EXPECT_EQ(tensors[1].data, tensors[0].data);
   EXPECT_EQ(tensors[2].data, bytes.data() + 5);
   EXPECT_EQ(std::memcmp(tensors[0].data, bytes.data() + 5, 16), 0);
 }
 
-TEST(Bytes, of_misaligned_zero_points_and_options_are_read_right) {
+TEST(Bytes, of_misaligned_zero_points_and_options_are_read_correctly) {
   ModelBuilder m;
   const auto zero_points = MisalignedLongs(m.fbb(), {-5, 100});
   const std::vector<float> scales = {1, 2};
@@ -357,7 +357,7 @@ TEST(Bytes, of_misaligned_zero_points_and_options_are_read_right) {
   EXPECT_THAT(subgraph.operators[0].options.Longs(0), ElementsAre(1, -2, int64_t{3} << 33));
 }
 
-TEST(Bytes, of_large_custom_options_lie_behind) {
+TEST(Bytes, of_large_custom_options_follow_the_flatbuffer) {
   ModelBuilder m;
   const uint32_t code = m.AddOperatorCode(kTfLiteBuiltinCustom, "Mine", 1);
   m.AddRawOperator(schema::CreateOperator(m.fbb(), code, 0, 0, schema::BuiltinOptions::NONE, 0, 0,
@@ -447,7 +447,7 @@ TEST_F(Files, loaded_by_copy_may_shrink) {
   EXPECT_EQ(std::memcmp(model->bytes().data(), bytes.data(), bytes.size()), 0);
 }
 
-TEST_F(Files, that_are_missing_are_named) {
+TEST_F(Files, that_are_missing_are_reported_by_name) {
   const std::string path = folder_ / "none.tflite";
   for (const auto load : {&Model::FromFile, &Model::FromFileByCopy}) {
     ReportLog log;
@@ -457,7 +457,7 @@ TEST_F(Files, that_are_missing_are_named) {
   }
 }
 
-TEST_F(Files, that_are_no_files_are_refused) {
+TEST_F(Files, that_are_not_regular_are_refused) {
   ReportLog log;
   EXPECT_EQ(Model::FromFile(folder_.c_str(), log.reporter()), nullptr);
   EXPECT_THAT(log.all(), HasSubstr("expected a regular file, found a directory"));

@@ -63,42 +63,42 @@ void Split(ModelBuilder& m, std::vector<int> outputs) {
 }
 
 const Case kWrong[] = {
-    {"two_nodes_make_one_tensor",
+    {"two_nodes_produce_one_tensor",
      [](ModelBuilder& m) {
        Add(m, kX, kC, kB);
        Add(m, kX, kX, kB);
      },
      "subgraph 0 node 1 ADD: output 0: expected a tensor without another producer, found the "
      "output of node 0, tensor 4 'b'"},
-    {"one_node_makes_one_tensor_twice",
+    {"one_node_produces_one_tensor_twice",
      [](ModelBuilder& m) {
        Split(m, {kB, kB});
      },
      "subgraph 0 node 0 SPLIT: output 1: expected a tensor once, found again tensor 4 'b'"},
-    {"one_node_makes_a_variable_twice",
+    {"one_node_writes_a_variable_twice",
      [](ModelBuilder& m) {
        Split(m, {kV, kV});
      },
      "node 0 SPLIT: output 1: expected a tensor once, found again tensor 2 'v'"},
-    {"a_constant_is_made",
+    {"a_constant_is_written",
      [](ModelBuilder& m) {
        Add(m, kX, kX, kC);
        Add(m, kX, kC, kB);
      },
      "subgraph 0 node 0 ADD: output 0: expected no constant, found the constant tensor 1 'c'"},
-    {"a_constant_is_made_by_a_custom_operator_in_place",
+    {"a_constant_is_written_by_a_custom_operator_in_place",
      [](ModelBuilder& m) { m.AddCustomOp("Mine", {kC}, {kC}); },
      "node 0 Mine: output 0: expected no constant, found the constant tensor 1 'c'"},
-    {"the_graphs_input_is_made",
+    {"the_graphs_input_is_written",
      [](ModelBuilder& m) {
        Add(m, kC, kC, kX);
        Add(m, kX, kC, kB);
      },
      "node 0 ADD: output 0: expected no subgraph input, found the input tensor 0 'x'"},
-    {"a_custom_operator_makes_the_graphs_input_from_another_tensor",
+    {"a_custom_operator_writes_the_graphs_input_from_another_tensor",
      [](ModelBuilder& m) { m.AddCustomOp("Mine", {kC}, {kX}); },
      "node 0 Mine: output 0: expected no subgraph input, found the input tensor 0 'x'"},
-    {"a_node_reads_what_a_later_node_makes",
+    {"a_node_reads_the_output_of_a_later_node",
      [](ModelBuilder& m) {
        Add(m, kX, kA, kB);
        Add(m, kX, kX, kA);
@@ -122,13 +122,13 @@ const Case kWrong[] = {
 const Case kSound[] = {
     {"a_constant_is_the_graphs_output", [](ModelBuilder& m) { m.SetOutputs({kC}); }, ""},
     {"the_graphs_input_is_its_output", [](ModelBuilder& m) { m.SetOutputs({kX}); }, ""},
-    {"a_variable_is_read_before_it_is_made",
+    {"a_variable_is_read_before_it_is_written",
      [](ModelBuilder& m) {
        Add(m, kX, kV, kB);
        Add(m, kX, kC, kV);
      },
      ""},
-    {"a_variable_is_made_by_two_nodes",
+    {"a_variable_is_written_by_two_nodes",
      [](ModelBuilder& m) {
        Add(m, kX, kX, kV);
        Add(m, kX, kV, kB);
@@ -158,7 +158,7 @@ constexpr int64_t kDelegateFlags[] = {kTfLiteDelegateFlagsNone,
 
 class WrongGraph : public testing::TestWithParam<Case> {};
 
-TEST_P(WrongGraph, loads_and_names_the_fault) {
+TEST_P(WrongGraph, loads_and_reports_the_fault) {
   const std::vector<uint8_t> bytes = ModelOf(GetParam());
   const LoadResult result = LoadBytes(bytes);
   ASSERT_NE(result.model, nullptr);
@@ -269,7 +269,7 @@ TEST(CalledSubgraph, with_an_input_out_of_range_is_refused) {
 
 // A tensor without a producer holds uninitialised memory, which must not be read, as in TensorFlow
 // Lite.
-TEST(UnproducedTensor, is_refused_when_it_is_read) {
+TEST(UnproducedTensor, is_refused_if_a_node_reads_it) {
   TestInterpreter t(ModelOf({"", [](ModelBuilder& m) { Add(m, kX, kA, kB); }, ""}));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 2, 3, 4});

@@ -31,7 +31,7 @@ Gap FindInMap(const std::array<bool, kEnd>& busy, size_t wanted) {
   return best;
 }
 
-TEST(BestFit, random_extents_leave_the_gap_of_a_byte_map) {
+TEST(BestFit, random_extents_have_the_gap_of_a_byte_map) {
   std::mt19937 random(11);
   for (int round = 0; round < 20'000; ++round) {
     std::array<bool, kEnd> busy = {};
@@ -55,7 +55,7 @@ TEST(BestFit, random_extents_leave_the_gap_of_a_byte_map) {
   }
 }
 
-TEST(BestFit, skipped_bytes_are_no_gap) {
+TEST(BestFit, skipped_bytes_are_not_a_gap) {
   GapSearch search(10);
   search.SkipTo(100);
   search.Pass({115, 120});

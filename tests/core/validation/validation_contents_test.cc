@@ -62,7 +62,7 @@ class Contents : public testing::Test {
   GuardedContents contents_{&*graph_, &arena_, &persistent_};
 };
 
-TEST_F(Contents, of_other_tensors_must_stay) {
+TEST_F(Contents, of_other_tensors_must_not_change) {
   contents_.Take(roles_, nullptr, 0, -1);
   EXPECT_THAT(Damages(contents_), IsEmpty());
   Bytes(0)[3] = 'x';
@@ -71,7 +71,7 @@ TEST_F(Contents, of_other_tensors_must_stay) {
   EXPECT_THAT(Damages(contents_), ElementsAre("0 inside 3+1", "1 inside 7+2"));
 }
 
-TEST_F(Contents, around_tensors_must_stay) {
+TEST_F(Contents, around_tensors_must_not_change) {
   contents_.Take(roles_, nullptr, 0, -1);
   Bytes(2)[-5] = 'x';
   Bytes(2)[kBytes + 2] = 'x';
@@ -88,13 +88,13 @@ TEST_F(Contents, that_are_stale_on_the_delegate_itself_are_undefined) {
   EXPECT_THAT(Damages(contents_), ElementsAre("1 inside 0+1"));
 }
 
-TEST_F(Contents, between_nodes_are_sure_to_matter_only_where_they_last_or_are_read_next) {
+TEST_F(Contents, between_nodes_matter_if_they_persist_or_are_read_next) {
   contents_.Take(roles_, nullptr, -1, 1);
   Bytes(0)[0] = Bytes(1)[0] = 'x';
   EXPECT_THAT(Damages(contents_), ElementsAre("1 inside 0+1"));
 }
 
-TEST_F(Contents, that_are_not_written_are_found_and_given_back) {
+TEST_F(Contents, that_are_not_written_are_detected_and_restored) {
   contents_.Take(roles_, nullptr, 0, -1);
   contents_.Fill(2);
   EXPECT_NE(Bytes(2)[0], 'c');
@@ -102,7 +102,7 @@ TEST_F(Contents, that_are_not_written_are_found_and_given_back) {
   EXPECT_EQ(std::string(Bytes(2), kBytes), std::string(kBytes, 'c'));
 }
 
-TEST_F(Contents, that_are_written_in_part_count_as_written) {
+TEST_F(Contents, that_are_partly_written_count_as_written) {
   contents_.Take(roles_, nullptr, 0, -1);
   contents_.Fill(2);
   Bytes(2)[kBytes - 1] = 'x';

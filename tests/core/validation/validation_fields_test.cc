@@ -38,7 +38,7 @@ class SavedFieldsOfAGraph : public testing::Test {
   HandGraph graph_{2};
 };
 
-TEST_F(SavedFieldsOfAGraph, say_what_has_changed_where) {
+TEST_F(SavedFieldsOfAGraph, report_changed_fields_and_their_positions) {
   const SavedFields saved(&*graph_, graph_.context());
   EXPECT_THAT(Changes(saved), IsEmpty());
   graph_.context()->recommended_num_threads = 7;
@@ -54,13 +54,13 @@ TEST_F(SavedFieldsOfAGraph, say_what_has_changed_where) {
   EXPECT_EQ(saved.inputs(0)->data[0], 0);
 }
 
-TEST_F(SavedFieldsOfAGraph, do_not_count_the_functions_that_are_swapped_between_modes) {
+TEST_F(SavedFieldsOfAGraph, ignore_functions_that_are_swapped_between_modes) {
   const SavedFields saved(&*graph_, graph_.context());
   graph_.context()->GetExecutionPlan = [](TfLiteContext*, TfLiteIntArray**) { return kTfLiteOk; };
   EXPECT_THAT(Changes(saved), IsEmpty());
 }
 
-TEST_F(SavedFieldsOfAGraph, are_refreshed_by_what_the_runtime_does) {
+TEST_F(SavedFieldsOfAGraph, are_refreshed_by_changes_of_the_runtime) {
   SavedFields saved(&*graph_, graph_.context());
   for (const int index : {0, 1}) graph_->tensor(index)->dims->data[0] = 5;
   saved.RefreshTensor(1);
@@ -81,7 +81,7 @@ TEST_F(SavedFieldsOfAGraph, are_refreshed_by_what_the_runtime_does) {
   EXPECT_THAT(Changes(saved), ElementsAre("node 1 user_data"));
 }
 
-TEST_F(SavedFieldsOfAGraph, know_tensors_that_are_gone_no_more) {
+TEST_F(SavedFieldsOfAGraph, drop_removed_tensors) {
   const int added = graph_->AddTensors(1);
   const SavedFields saved(&*graph_, graph_.context());
   graph_->RemoveTensorsFrom(added);

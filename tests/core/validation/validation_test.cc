@@ -42,9 +42,9 @@ void Collect(void* user_data, const DeputyFinding* finding) {
        finding->subgraph_index, finding->node_index, finding->tensor_index});
 }
 
-TestInterpreter::Configure Watched(Findings* findings,
-                                   DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
-                                   int64_t budget_ns = 0) {
+TestInterpreter::Configure Validated(Findings* findings,
+                                     DeputyDelegatePolicy policy = kDeputyPolicyTfLite,
+                                     int64_t budget_ns = 0) {
   return [=](TfLiteInterpreterOptions* options) {
     DeputyValidationOptions validation{};
     validation.struct_size = sizeof validation;
@@ -180,7 +180,7 @@ Findings RunLifeCycle(Probe* probe, DeputyDelegatePolicy policy = kDeputyPolicyT
                       int64_t budget_ns = 0) {
   Findings findings;
   {
-    TestInterpreter t(Model(), Watched(&findings, policy, budget_ns));
+    TestInterpreter t(Model(), Validated(&findings, policy, budget_ns));
     TfLiteInterpreterModifyGraphWithDelegate(t.get(), &probe->base);
     const bool ready = t.Allocate() == kTfLiteOk;
     for (int i = 0; i < 2 && ready; ++i) {
@@ -220,7 +220,7 @@ TfLiteIntArray* Dims(std::initializer_list<int> values) {
 
 // ---- Delegates that break a rule ----------------------------------------------------------------
 
-TEST(validation, a_delegate_that_keeps_the_contract_is_not_blamed) {
+TEST(validation, a_correct_delegate_has_no_findings) {
   for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     Probe probe;
     EXPECT_EQ(Texts(RunLifeCycle(&probe, policy)), "");
@@ -578,7 +578,7 @@ std::vector<Wrong> WrongDelegates() {
   return all;
 }
 
-TEST(validation, every_wrong_delegate_is_caught_by_its_rule) {
+TEST(validation, every_wrong_delegate_is_found_by_its_rule) {
   std::set<std::string> rules;
   for (const Wrong& wrong : WrongDelegates()) {
     SCOPED_TRACE(wrong.name);
@@ -598,12 +598,12 @@ TEST(validation, every_wrong_delegate_is_caught_by_its_rule) {
 
 // ---- Rules that need more than one delegate or one call -----------------------------------------
 
-TEST(validation, contexts_kept_beyond_their_call_are_found) {
+TEST(validation, contexts_used_after_their_call_are_found) {
   Probe probe;
   TfLiteContext* kept = nullptr;
   probe.in_invoke = [&](TfLiteContext* context, TfLiteNode*) { kept = context; };
   Findings findings;
-  TestInterpreter t(Model(), Watched(&findings));
+  TestInterpreter t(Model(), Validated(&findings));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &probe.base), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   ASSERT_NE(kept, nullptr);
@@ -643,7 +643,7 @@ TEST(validation, calls_of_the_interpreter_from_a_callback_are_found) {
     Findings findings;
     Probe probe, other;
     other.claims.clear();
-    TestInterpreter t(Model(), Watched(&findings));
+    TestInterpreter t(Model(), Validated(&findings));
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &probe.base), kTfLiteOk);
     int depth = 0;
     probe.in_invoke = [&, inside = inside](TfLiteContext*, TfLiteNode*) {
@@ -670,7 +670,7 @@ TEST(validation, claiming_another_delegates_node_is_found) {
   second.claims = {3};
   second.registration.custom_name = "Second";
   Findings findings;
-  TestInterpreter t(Model(), Watched(&findings));
+  TestInterpreter t(Model(), Validated(&findings));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &first.base), kTfLiteOk);
   TfLiteInterpreterModifyGraphWithDelegate(t.get(), &second.base);
   ASSERT_EQ(findings.size(), 1u) << Texts(findings);
@@ -678,7 +678,7 @@ TEST(validation, claiming_another_delegates_node_is_found) {
   EXPECT_NE(findings[0].text.find("'Second', Prepare"), std::string::npos) << findings[0].text;
 }
 
-TEST(validation, taking_another_delegates_handle_is_found) {
+TEST(validation, using_another_delegates_handle_is_found) {
   Probe holder, thief;
   holder.base.FreeBufferHandle = &Probe::FreeHandle;
   holder.claims = {0};
@@ -691,7 +691,7 @@ TEST(validation, taking_another_delegates_handle_is_found) {
   };
   Findings findings;
   {
-    TestInterpreter t(Model(), Watched(&findings));
+    TestInterpreter t(Model(), Validated(&findings));
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &holder.base), kTfLiteOk);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &thief.base), kTfLiteOk);
   }
@@ -702,7 +702,7 @@ TEST(validation, taking_another_delegates_handle_is_found) {
       << findings[0].text;
 }
 
-TEST(validation, a_slow_invoke_is_found_where_there_is_a_budget) {
+TEST(validation, a_slow_invoke_is_found_with_a_time_budget) {
   Probe probe;
   probe.in_invoke = [](TfLiteContext*, TfLiteNode*) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -789,7 +789,7 @@ const Kind kKinds[] = {{"plain", false, false, false},
 
 class GoodDelegates : public testing::TestWithParam<std::tuple<Kind, DeputyDelegatePolicy>> {};
 
-TEST_P(GoodDelegates, are_not_blamed_for_any_mask) {
+TEST_P(GoodDelegates, have_no_findings_for_any_mask) {
   const auto& [kind, policy] = GetParam();
   TestInterpreter cpu(Chain());
   const std::vector<float> expected = RunLifeCycleOfChain(&cpu);
@@ -803,7 +803,7 @@ TEST_P(GoodDelegates, are_not_blamed_for_any_mask) {
     TfLiteOpaqueDelegate* opaque = kind.opaque ? ScriptedOpaqueDelegate(&scripted) : nullptr;
     Findings findings;
     {
-      TestInterpreter t(Chain(), Watched(&findings, policy));
+      TestInterpreter t(Chain(), Validated(&findings, policy));
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self), kTfLiteOk);
       EXPECT_EQ(RunLifeCycleOfChain(&t), expected);
       EXPECT_EQ(DeputyInterpreterGetFindingCount(t.get()), 0u);
@@ -860,7 +860,7 @@ const Scripted kScripted[] = {
 class ScriptedFailures
     : public testing::TestWithParam<std::tuple<Scripted, bool, DeputyDelegatePolicy>> {};
 
-TEST_P(ScriptedFailures, are_found_by_their_rule_or_speak_for_themselves) {
+TEST_P(ScriptedFailures, are_found_by_their_rule_or_fail_visibly) {
   const auto& [row, is_opaque, policy] = GetParam();
   ScriptedDelegate scripted;
   ScriptedDelegateInit(&scripted, kTfLiteDelegateFlagsNone);
@@ -873,7 +873,7 @@ TEST_P(ScriptedFailures, are_found_by_their_rule_or_speak_for_themselves) {
   TfLiteOpaqueDelegate* opaque = is_opaque ? ScriptedOpaqueDelegate(&scripted) : nullptr;
   Findings findings;
   {
-    TestInterpreter t(Chain(), Watched(&findings, policy));
+    TestInterpreter t(Chain(), Validated(&findings, policy));
     TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self);
     if (t.Allocate() == kTfLiteOk) {
       t.Set<float>(0, {1, 2, 3, 4});
@@ -913,7 +913,7 @@ INSTANTIATE_TEST_SUITE_P(all, ScriptedFailures,
 
 // The CPU runs an IF, and a delegate claims nodes in its branches, so that calls of the delegate
 // are nested in calls of the IF.
-TEST(validation, delegates_in_branches_are_not_blamed) {
+TEST(validation, delegates_in_branches_have_no_findings) {
   ModelBuilder m;
   const auto branch = [&](TfLiteBuiltinOperator code) {
     const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
@@ -944,7 +944,7 @@ TEST(validation, delegates_in_branches_are_not_blamed) {
     ScriptedDelegateInit(&scripted, kTfLiteDelegateFlagsAllowDynamicTensors);
     scripted.claim_all = true;
     Findings findings;
-    TestInterpreter t(model, Watched(&findings, policy));
+    TestInterpreter t(model, Validated(&findings, policy));
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), scripted.self), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     for (bool taken : {true, false}) {
@@ -959,7 +959,7 @@ TEST(validation, delegates_in_branches_are_not_blamed) {
   }
 }
 
-TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
+TEST(validation, two_delegates_have_no_findings) {
   for (bool on_device : {false, true}) {
     ScriptedDelegate first, second;
     ScriptedDelegateInit(&first, kTfLiteDelegateFlagsNone);
@@ -970,7 +970,7 @@ TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
     Findings findings;
     {
       TestInterpreter cpu(Chain());
-      TestInterpreter t(Chain(), Watched(&findings));
+      TestInterpreter t(Chain(), Validated(&findings));
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), first.self), kTfLiteOk);
       ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), second.self), kTfLiteOk);
       EXPECT_EQ(RunLifeCycleOfChain(&t), RunLifeCycleOfChain(&cpu));
@@ -980,7 +980,7 @@ TEST(validation, two_delegates_beside_each_other_are_not_blamed) {
 }
 
 // The bits of `kind` enable float16 weights, inner results in added tensors, and dynamic outputs.
-TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
+TEST(validation, elementwise_delegates_of_all_kinds_have_no_findings) {
   for (int kind = 0; kind < 8; ++kind) {
     for (DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
       for (int first = 0; first < 8; ++first) {
@@ -994,7 +994,7 @@ TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
         Findings findings;
         {
           TestInterpreter cpu(HalfChain());
-          TestInterpreter t(HalfChain(), Watched(&findings, policy));
+          TestInterpreter t(HalfChain(), Validated(&findings, policy));
           ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
           EXPECT_EQ(RunLifeCycleOfChain(&t), RunLifeCycleOfChain(&cpu));
           EXPECT_GT(delegate.nodes_computed, 0) << t.log();
@@ -1013,7 +1013,7 @@ TEST(validation, elementwise_delegates_of_all_kinds_are_not_blamed) {
 TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   Findings findings;
   Probe probe;
-  TestInterpreter t(Model(), Watched(&findings));
+  TestInterpreter t(Model(), Validated(&findings));
   Interpreter& interpreter = *t.get()->impl;
   const ForeignCall unborn = {.callback = Callback::kInvoke,
                               .context = interpreter.primary().context(),
@@ -1025,9 +1025,9 @@ TEST(validation, kernels_that_are_not_initialised_or_prepared_are_found) {
   EXPECT_NE(findings[0].text.find("not been initialised"), std::string::npos);
 }
 
-TEST(validation, counts_no_runs_of_nodes_for_a_profile_that_nobody_wants) {
+TEST(validation, counts_no_node_runs_without_a_profiler) {
   Findings findings;
-  TestInterpreter t(Model(), Watched(&findings));
+  TestInterpreter t(Model(), Validated(&findings));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   DeputyNodeRun run{};
@@ -1047,7 +1047,7 @@ size_t FindingsUnder(const TestInterpreter::Configure& configure) {
   return DeputyInterpreterGetFindingCount(t.get());
 }
 
-TEST(validation, the_environment_switches_it_on_and_the_call_beats_it) {
+TEST(validation, the_environment_enables_it_and_the_call_overrides_it) {
   unsetenv("DEPUTY_VALIDATION");
   EXPECT_EQ(FindingsUnder({}), 0u);
   setenv("DEPUTY_VALIDATION", "1", 1);
@@ -1062,14 +1062,14 @@ TEST(validation, the_environment_switches_it_on_and_the_call_beats_it) {
   EXPECT_EQ(FindingsUnder({}), 0u);
   unsetenv("DEPUTY_VALIDATION");
   Findings findings;
-  EXPECT_EQ(FindingsUnder(Watched(&findings)), 1u);
+  EXPECT_EQ(FindingsUnder(Validated(&findings)), 1u);
 }
 
 TEST(validation, findings_are_counted_listed_and_reported) {
   Probe probe;
   probe.writes_output = false;
   Findings findings;
-  TestInterpreter t(Model(), Watched(&findings));
+  TestInterpreter t(Model(), Validated(&findings));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &probe.base), kTfLiteOk);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(t.Invoke(), kTfLiteOk);
   ASSERT_EQ(findings.size(), 1u) << Texts(findings);
@@ -1110,7 +1110,7 @@ TEST(validation, wrong_options_are_refused) {
 
 // An output that a delegate does not write keeps its previous contents, as it does without the
 // validation layer.
-TEST(validation, results_stay_what_they_are) {
+TEST(validation, results_are_unchanged) {
   const auto run = [](const TestInterpreter::Configure& configure) {
     Probe probe;
     TestInterpreter t(Model(), configure);
@@ -1126,7 +1126,7 @@ TEST(validation, results_stay_what_they_are) {
     return results;
   };
   Findings findings;
-  const auto watched = run(Watched(&findings));
+  const auto watched = run(Validated(&findings));
   EXPECT_EQ(watched[0], run({})[0]);
   EXPECT_EQ(watched[2], watched[0]);
   EXPECT_EQ(findings.size(), 1u);
