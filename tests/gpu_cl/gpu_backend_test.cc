@@ -118,7 +118,7 @@ class GpuBackendTest : public testing::Test {
   const Library library_;
 };
 
-TEST_F(GpuBackendTest, splits_are_taken_with_opencl_alone) {
+TEST_F(GpuBackendTest, splits_are_claimed_with_opencl_only) {
   for (const Case& c : kCases) {
     for (const bool by_sizes : {false, true}) {
       SCOPED_TRACE(std::string(c.name) + (by_sizes ? ": SPLIT_V" : ": SPLIT"));

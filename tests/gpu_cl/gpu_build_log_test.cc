@@ -99,7 +99,7 @@ class GpuBuildLog : public testing::Test {
 
 std::filesystem::path GpuBuildLog::cache_;
 
-TEST_F(GpuBuildLog, has_warnings_where_there_are_some) {
+TEST_F(GpuBuildLog, contains_the_compilers_warnings) {
   std::vector<Device> devices;
   Device device;
   ASSERT_TRUE(ListDevices(*api_, &devices).ok());

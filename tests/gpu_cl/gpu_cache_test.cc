@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 // The vectors are from FIPS 180-4 and the NIST examples for SHA-256.
-TEST(Sha256Test, vectors_of_the_standard) {
+TEST(Sha256Test, test_vectors_of_the_standard) {
   EXPECT_EQ(Hex(Sha256Of("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(Hex(Sha256Of("abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -43,7 +43,7 @@ TEST(Sha256Test, vectors_of_the_standard) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256Test, pieces_give_the_digest_of_the_whole) {
+TEST(Sha256Test, incremental_updates_give_the_same_digest) {
   const std::string text(300, 'x');
   for (size_t piece = 1; piece <= 130; ++piece) {
     Sha256 hash;
@@ -54,7 +54,7 @@ TEST(Sha256Test, pieces_give_the_digest_of_the_whole) {
   }
 }
 
-TEST(ProgramKeyTest, everything_that_a_program_depends_on_changes_it) {
+TEST(ProgramKeyTest, depends_on_every_property_of_a_program) {
   std::vector<ProgramIdentity> identities(1);
   const auto add = [&](auto change) {
     ProgramIdentity identity;
@@ -137,7 +137,7 @@ class CacheTest : public testing::Test {
   std::unique_ptr<ProgramCache> cache_;
 };
 
-TEST_F(CacheTest, entry_comes_back_as_it_was) {
+TEST_F(CacheTest, entry_round_trips) {
   const std::string binary(
       "\0\x7f"
       "ELF\xff",
@@ -150,7 +150,7 @@ TEST_F(CacheTest, entry_comes_back_as_it_was) {
   EXPECT_EQ(problem_, "");
 }
 
-TEST_F(CacheTest, entry_that_is_not_there_is_no_problem) {
+TEST_F(CacheTest, missing_entry_is_a_miss) {
   EXPECT_FALSE(Load(key_));
   EXPECT_EQ(problem_, "");
 }
@@ -163,7 +163,7 @@ TEST_F(CacheTest, entry_is_replaced) {
 }
 
 // The bytes of a file must not change, so that future versions can read it.
-TEST_F(CacheTest, file_is_as_described) {
+TEST_F(CacheTest, file_has_the_documented_format) {
   ASSERT_EQ(cache_->Store(key_, "binary", "tune"), "");
   const std::string payload = std::string("\4\0\0\0\0\0\0\0", 8) + "tune" + "binary";
   const auto raw = [](const Digest& digest) { return std::string(digest.begin(), digest.end()); };
@@ -194,12 +194,12 @@ class DamageTest : public CacheTest {
   std::string whole_;
 };
 
-TEST_F(DamageTest, whole_file_is_a_hit) {
+TEST_F(DamageTest, complete_file_is_a_hit) {
   WriteFile(PathOf(key_), whole_);
   EXPECT_TRUE(Load(key_)) << problem_;
 }
 
-TEST_F(DamageTest, file_that_is_cut_off_is_a_miss) {
+TEST_F(DamageTest, truncated_file_is_a_miss) {
   for (size_t size = 0; size < whole_.size(); size += 64) {
     ExpectMiss(whole_.substr(0, size), "cut off at " + std::to_string(size));
   }
@@ -216,7 +216,7 @@ TEST_F(DamageTest, flipped_byte_is_a_miss) {
   }
 }
 
-TEST_F(DamageTest, file_that_is_longer_is_a_miss) {
+TEST_F(DamageTest, longer_file_is_a_miss) {
   ExpectMiss(whole_ + '\0', "one byte more");
   ExpectMiss(whole_ + whole_, "twice");
 }
@@ -240,7 +240,7 @@ TEST_F(DamageTest, length_of_records_beyond_the_file_is_a_miss) {
   }
 }
 
-TEST_F(CacheTest, things_that_are_no_files_are_misses) {
+TEST_F(CacheTest, other_than_regular_files_are_misses) {
   ASSERT_TRUE(fs::create_directory(PathOf(key_)));
   EXPECT_FALSE(Load(key_));
   EXPECT_NE(problem_, "");
@@ -257,7 +257,7 @@ TEST_F(CacheTest, things_that_are_no_files_are_misses) {
   EXPECT_NE(problem_, "");
 }
 
-TEST_F(CacheTest, folder_is_made_for_the_user_alone) {
+TEST_F(CacheTest, folder_is_created_for_the_user_only) {
   EXPECT_EQ(fs::status(folder_).permissions(), fs::perms::owner_all);
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   EXPECT_EQ(fs::status(PathOf(key_)).permissions(), fs::perms::owner_read | fs::perms::owner_write);
@@ -281,7 +281,7 @@ TEST_F(CacheTest, folder_of_another_user_is_refused) {
   EXPECT_THAT(problem_, HasSubstr("the directory belongs to another user"));
 }
 
-TEST_F(CacheTest, folder_that_cannot_be_made_is_told) {
+TEST_F(CacheTest, failure_to_create_the_folder_is_reported) {
   WriteFile(root_ + "/file", "");
   EXPECT_EQ(Open(root_ + "/file"), nullptr);
   EXPECT_THAT(problem_, HasSubstr("Not a directory"));
@@ -289,13 +289,13 @@ TEST_F(CacheTest, folder_that_cannot_be_made_is_told) {
   EXPECT_EQ(Open(""), nullptr);
 }
 
-TEST_F(CacheTest, folder_that_is_gone_is_told) {
+TEST_F(CacheTest, missing_folder_is_reported) {
   fs::remove_all(folder_);
   EXPECT_THAT(cache_->Store(key_, "binary", ""), HasSubstr("No such file or directory"));
   EXPECT_FALSE(Load(key_));
 }
 
-TEST_F(CacheTest, what_was_not_used_for_longest_goes_first) {
+TEST_F(CacheTest, least_recently_used_entry_is_evicted_first) {
   cache_ = Open(folder_, 3500);
   const std::string binary(1000, 'x');
   const std::vector<Digest> keys = {Sha256Of("a"), Sha256Of("b"), Sha256Of("c"), Sha256Of("d")};
@@ -311,7 +311,7 @@ TEST_F(CacheTest, what_was_not_used_for_longest_goes_first) {
   EXPECT_TRUE(fs::exists(PathOf(keys[3])));
 }
 
-TEST_F(CacheTest, eviction_leaves_files_of_others_and_takes_old_temporary_ones) {
+TEST_F(CacheTest, eviction_keeps_foreign_files_and_removes_old_temporary_ones) {
   cache_ = Open(folder_, 1200);
   WriteFile(folder_ + "/notes.txt", std::string(5000, 'x'));
   WriteFile(folder_ + "/dead.glcl.1.2.tmp", "half");
@@ -324,7 +324,7 @@ TEST_F(CacheTest, eviction_leaves_files_of_others_and_takes_old_temporary_ones) 
   EXPECT_TRUE(Load(key_));
 }
 
-TEST_F(CacheTest, program_that_is_too_large_or_empty_is_not_kept) {
+TEST_F(CacheTest, too_large_or_empty_programs_are_not_stored) {
   cache_ = Open(folder_, 1000);
   EXPECT_THAT(cache_->Store(key_, std::string(1000, 'x'), ""),
               HasSubstr("exceeds the cache limit of"));
@@ -338,14 +338,14 @@ TEST_F(CacheTest, file_larger_than_the_cache_is_not_read) {
   EXPECT_THAT(problem_, HasSubstr("is not a file of at most"));
 }
 
-TEST_F(CacheTest, discarded_entry_is_gone) {
+TEST_F(CacheTest, discarded_entry_is_removed) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   cache_->Discard(key_);
   EXPECT_FALSE(Load(key_));
   EXPECT_EQ(problem_, "");
 }
 
-TEST_F(CacheTest, marker_lies_there_while_an_entry_is_loaded) {
+TEST_F(CacheTest, marker_exists_while_an_entry_is_loaded) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   {
     auto program = Load(key_);
@@ -358,7 +358,7 @@ TEST_F(CacheTest, marker_lies_there_while_an_entry_is_loaded) {
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
 }
 
-TEST_F(CacheTest, marker_of_one_who_lives_keeps_nobody_away) {
+TEST_F(CacheTest, marker_of_a_running_process_blocks_no_other) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   {
     const auto first = Load(key_);
@@ -373,7 +373,7 @@ TEST_F(CacheTest, marker_of_one_who_lives_keeps_nobody_away) {
 
 // Two processes store and load the same entry, and both evict other entries: a loaded entry must
 // always be complete, from one process or the other.
-TEST_F(CacheTest, two_processes_find_whole_entries) {
+TEST_F(CacheTest, two_processes_find_complete_entries) {
   cache_ = Open(folder_, 6000);
   const auto live = [&](char letter) {
     const std::string binary(2000, letter);
@@ -397,7 +397,7 @@ TEST_F(CacheTest, two_processes_find_whole_entries) {
   EXPECT_FALSE(fs::exists(MarkerOf(key_)));
 }
 
-TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
+TEST_F(CacheTest, entry_that_crashed_a_process_is_skipped_for_a_day) {
   ASSERT_EQ(cache_->Store(key_, "binary", ""), "");
   CrashLoading(key_);
   ASSERT_TRUE(fs::exists(MarkerOf(key_)));
@@ -416,7 +416,7 @@ TEST_F(CacheTest, entry_that_a_process_died_of_is_skipped_for_a_day) {
 }
 
 // Root may write to read-only folders, so the test runs as user 65534 if it is root.
-TEST_F(CacheTest, folder_that_is_read_only_can_be_loaded_from) {
+TEST_F(CacheTest, read_only_folder_can_be_loaded_from) {
   const bool root = geteuid() == 0;
   if (root) {
     ASSERT_EQ(chown(root_.c_str(), 65534, 65534), 0);

@@ -23,20 +23,20 @@ using testing::StartsWith;
 
 LoadedCl LoadFrom(const std::vector<std::string>& names) { return LoadCl(names); }
 
-TEST(LoadClTest, missing_library_is_named_with_its_reason) {
+TEST(LoadClTest, missing_library_is_reported_with_a_reason) {
   const LoadedCl loaded = LoadFrom({"/nowhere/libOpenCL.so.1"});
   EXPECT_EQ(loaded.api, nullptr);
   EXPECT_THAT(loaded.tried, StartsWith("/nowhere/libOpenCL.so.1: "));
   EXPECT_THAT(loaded.tried, HasSubstr("No such file or directory"));
 }
 
-TEST(LoadClTest, library_without_the_functions_is_refused_by_the_first_of_them) {
+TEST(LoadClTest, library_without_functions_is_refused_naming_the_first) {
   const LoadedCl loaded = LoadFrom({"libm.so.6"});
   EXPECT_EQ(loaded.api, nullptr);
   EXPECT_EQ(loaded.tried, "libm.so.6: missing function clGetPlatformIDs");
 }
 
-TEST(LoadClTest, all_that_was_tried_is_told) {
+TEST(LoadClTest, all_attempts_are_reported) {
   const LoadedCl loaded = LoadFrom({"/nowhere/a.so", "libm.so.6", "/nowhere/b.so"});
   EXPECT_EQ(loaded.api, nullptr);
   EXPECT_THAT(loaded.tried, HasSubstr("/nowhere/a.so: "));
@@ -44,7 +44,7 @@ TEST(LoadClTest, all_that_was_tried_is_told) {
   EXPECT_THAT(loaded.tried, HasSubstr("; /nowhere/b.so: "));
 }
 
-TEST(LoadClTest, environment_comes_first) {
+TEST(LoadClTest, environment_has_priority) {
   const ScopedEnvironment variable("DEPUTY_OPENCL_LIBRARY", "/nowhere/mine.so");
   const std::vector<std::string> names = ClLibraryNames();
   ASSERT_EQ(names.size(), 3u);
@@ -53,14 +53,14 @@ TEST(LoadClTest, environment_comes_first) {
   EXPECT_EQ(names[2], "libOpenCL.so");
 }
 
-TEST(LoadClTest, environment_may_ask_for_no_library) {
+TEST(LoadClTest, environment_can_disable_the_library) {
   const ScopedEnvironment variable("DEPUTY_OPENCL_LIBRARY", "none");
   const LoadedCl loaded = LoadCl();
   EXPECT_EQ(loaded.api, nullptr);
   EXPECT_EQ(loaded.tried, "disabled by DEPUTY_OPENCL_LIBRARY=none");
 }
 
-TEST(LoadClTest, library_that_is_there_fills_the_table) {
+TEST(LoadClTest, available_library_fills_the_table) {
   if (RealCl().api == nullptr) GTEST_SKIP() << RealCl().tried;
 #define DEPUTY_CL_THERE(name) EXPECT_NE(RealCl().api->name, nullptr) << #name;
   DEPUTY_CL_REQUIRED(DEPUTY_CL_THERE)
@@ -69,7 +69,7 @@ TEST(LoadClTest, library_that_is_there_fills_the_table) {
   EXPECT_EQ(*LoadCl().api, *RealCl().api) << "the same library has the same functions";
 }
 
-TEST(ClErrorTest, codes_have_their_names) {
+TEST(ClErrorTest, codes_have_names) {
   EXPECT_EQ(ClErrorName(-1), "CL_DEVICE_NOT_FOUND (-1)");
   EXPECT_EQ(ClErrorName(-5), "CL_OUT_OF_RESOURCES (-5)");
   EXPECT_EQ(ClErrorName(-14), "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST (-14)");
@@ -90,7 +90,7 @@ TEST(ClErrorTest, four_codes_mean_that_the_device_is_lost) {
   for (const int code : {0, -4, -5, -42, -54}) EXPECT_FALSE(IsDeviceLost(code)) << code;
 }
 
-TEST(ClErrorTest, failed_call_is_told_by_name) {
+TEST(ClErrorTest, failed_call_is_reported_by_name) {
   EXPECT_TRUE(ClCall("clFinish", CL_SUCCESS).ok());
   const ClStatus status = ClCall("clFinish", -36);
   EXPECT_EQ(status.code, -36);
@@ -102,7 +102,7 @@ ClContext NewContext(const ClApi& api) {
   return {&api, api.CreateContext(nullptr, 0, nullptr, nullptr, nullptr, &code)};
 }
 
-TEST(ClObjectTest, reference_is_released_once_wherever_it_went) {
+TEST(ClObjectTest, reference_is_released_once_after_moves) {
   const ClSpy spy(*FakeCl());
   const ClApi& api = *spy.api();
   {
@@ -122,7 +122,7 @@ TEST(ClObjectTest, reference_is_released_once_wherever_it_went) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-TEST(ClSpyTest, chosen_call_fails_and_makes_no_object) {
+TEST(ClSpyTest, selected_call_fails_and_creates_no_object) {
   ClSpy spy(*FakeCl());
   const ClApi& api = *spy.api();
   spy.Fail("CreateContext", 1, -5);

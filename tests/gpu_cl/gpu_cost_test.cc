@@ -26,7 +26,7 @@ Graph TwoNodes() {
   return m.graph;
 }
 
-TEST(Cost, gain_is_of_nodes_on_the_cpu_less_what_the_passes_leave_and_the_border) {
+TEST(Cost, gain_is_cpu_time_minus_device_and_transfer_time) {
   CostModel model;
   model.cpu = {.macs = 1, .steps = 1, .bytes = 1, .launch_ns = 1000};
   model.device = kRates;
@@ -53,7 +53,7 @@ TEST(Cost, constants_of_a_processor) {
   EXPECT_EQ(CostModelOf(profile, DeviceClass::kDesktop, 1).device.macs, model.device.macs);
 }
 
-TEST(Cost, more_units_are_faster_and_a_device_that_says_nothing_has_one) {
+TEST(Cost, more_units_are_faster_and_one_is_the_default) {
   for (const DeviceKind kind : {DeviceKind::kDiscreteGpu, DeviceKind::kIntegratedGpu,
                                 DeviceKind::kCpu, DeviceKind::kOther}) {
     for (const DeviceClass device_class :

@@ -73,9 +73,9 @@ DeputyDelegateInfo FirstDelegate(const TestInterpreter& t) {
 }
 
 void SetImage(TestInterpreter* t, const std::vector<int32_t>& indices) {
-  std::vector<float> picture(16);
-  for (size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
-  t->Set<float>(0, picture);
+  std::vector<float> pixels(16);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
+  t->Set<float>(0, pixels);
   t->Set<int32_t>(1, indices);
 }
 

@@ -54,7 +54,7 @@ class GpuDelegateTest : public SpiedDeviceTest {
 
 // ---- Claimed nodes ------------------------------------------------------------------------------
 
-TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
+TEST_F(GpuDelegateTest, claims_and_computes_all_nodes) {
   const TestDelegate gpu(spy_->api());
   ASSERT_NE(gpu.get(), nullptr) << gpu.error();
   TestInterpreter t(SmallModel());
@@ -71,7 +71,7 @@ TEST_F(GpuDelegateTest, takes_all_nodes_and_computes_them) {
   }
 }
 
-TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_devices) {
+TEST_F(GpuDelegateTest, agrees_with_the_cpu_for_every_device_class) {
   const std::vector<float> expected = ImageResultOnCpu();
   const bool device_is_cpu = NewContext()->device().profile.device_class == DeviceClass::kCpu;
   for (const char* name : {"auto", "cpu", "desktop", "mobile"}) {
@@ -93,7 +93,7 @@ TEST_F(GpuDelegateTest, computes_what_the_cpu_computes_for_every_class_of_device
 }
 
 // With fp16, memory is halved and results are less precise; with "auto" a CPU uses float32.
-TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
+TEST_F(GpuDelegateTest, half_precision_halves_the_memory) {
   std::vector<float> thirds;
   for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);
   std::map<std::string, size_t> bytes;
@@ -122,7 +122,7 @@ TEST_F(GpuDelegateTest, half_precision_halves_what_is_stored) {
   EXPECT_EQ(bytes["auto"], bytes["fp32"]);
 }
 
-TEST_F(GpuDelegateTest, what_it_lacks_stays_on_the_cpu) {
+TEST_F(GpuDelegateTest, unsupported_nodes_stay_on_the_cpu) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(DividedModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -135,7 +135,7 @@ TEST_F(GpuDelegateTest, what_it_lacks_stays_on_the_cpu) {
   EXPECT_EQ(Calls("EnqueueNDRangeKernel"), 2);
 }
 
-TEST_F(GpuDelegateTest, of_few_partitions_the_largest_is_taken) {
+TEST_F(GpuDelegateTest, partition_limit_selects_the_largest) {
   const TestDelegate gpu(spy_->api(), {{"max_partitions", "1"}});
   TestInterpreter t(DividedModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -171,7 +171,7 @@ std::vector<uint8_t> LopsidedModel() {
 
 // With a limit of one partition the delegate prefers the single node, which moves little data, to
 // the two nodes whose data would be copied to the device and back.
-TEST_F(GpuDelegateTest, of_few_partitions_the_most_worthwhile_is_taken) {
+TEST_F(GpuDelegateTest, partition_limit_selects_the_largest_gain) {
   for (const char* most : {"0", "1", "2"}) {
     const TestDelegate gpu(spy_->api(), {{"max_partitions", most}});
     TestInterpreter t(LopsidedModel());
@@ -191,7 +191,7 @@ TEST_F(GpuDelegateTest, of_few_partitions_the_most_worthwhile_is_taken) {
   }
 }
 
-TEST_F(GpuDelegateTest, quantised_models_can_be_switched_off) {
+TEST_F(GpuDelegateTest, quantised_models_can_be_disabled) {
   for (const bool quantized : {true, false}) {
     const TestDelegate gpu(spy_->api(), {{"quantized", quantized ? "true" : "false"}});
     TestInterpreter t(IntegerModel(kTfLiteInt8));
@@ -215,7 +215,7 @@ struct Support {
 // Returns the support status of each node of a model.
 std::vector<Support> QuerySupport(TfLiteDelegate* gpu, const std::vector<uint8_t>& model) {
   std::vector<Support> support;
-  Programmed asking([&](TfLiteContext* context, TfLiteDelegate*) {
+  Programmed querying([&](TfLiteContext* context, TfLiteDelegate*) {
     TfLiteIntArray* plan;
     EXPECT_EQ(context->GetExecutionPlan(context, &plan), kTfLiteOk);
     const auto count = static_cast<size_t>(plan->size);
@@ -233,11 +233,12 @@ std::vector<Support> QuerySupport(TfLiteDelegate* gpu, const std::vector<uint8_t
     return kTfLiteOk;
   });
   TestInterpreter t(model);
-  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &asking.base), kTfLiteOk) << t.log();
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &querying.base), kTfLiteOk)
+      << t.log();
   return support;
 }
 
-TEST_F(GpuDelegateTest, says_why_it_leaves_nodes) {
+TEST_F(GpuDelegateTest, reports_reasons_for_unclaimed_nodes) {
   const TestDelegate gpu(spy_->api(), {{"quantized", "false"}});
   const std::vector<Support> divided = QuerySupport(gpu.get(), DividedModel());
   ASSERT_EQ(divided.size(), 4u);
@@ -270,7 +271,7 @@ int NodesClaimed(const std::shared_ptr<const ClApi>& api, const OptionTexts& opt
 }
 
 // The gain of models as small as these is always negative; a minimum of 0 disables the check.
-TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
+TEST_F(GpuDelegateTest, partitions_with_too_little_gain_stay_on_the_cpu) {
   const auto api = spy_->api();
   EXPECT_EQ(NodesClaimed(api, {}, DividedModel()), 3);
   EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "0"}}, DividedModel()), 0);
@@ -279,7 +280,7 @@ TEST_F(GpuDelegateTest, partitions_that_gain_too_little_stay_on_the_cpu) {
   EXPECT_EQ(NodesClaimed(api, {{"min_gain_us", "1e6"}, {"force", "true"}}, DividedModel()), 3);
 }
 
-TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
+TEST_F(GpuDelegateTest, reports_the_gain_of_partitions) {
   const TestDelegate gpu(spy_->api(), {{"min_gain_us", "1000"}});
   const std::vector<Support> support = QuerySupport(gpu.get(), DividedModel());
   ASSERT_EQ(support.size(), 4u);
@@ -295,7 +296,7 @@ TEST_F(GpuDelegateTest, says_what_partitions_would_gain) {
   EXPECT_EQ(support[2].reason, kDeputyReasonOperator);
 }
 
-TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
+TEST_F(GpuDelegateTest, reports_the_cost_of_nodes) {
   const TestDelegate gpu(spy_->api());
   const std::vector<Support> support = QuerySupport(gpu.get(), ImageModel());
   ASSERT_EQ(support.size(), 6u);
@@ -306,7 +307,7 @@ TEST_F(GpuDelegateTest, says_how_long_nodes_take) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-TEST_F(GpuDelegateTest, follows_when_inputs_are_resized) {
+TEST_F(GpuDelegateTest, is_rebuilt_when_inputs_are_resized) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(SmallModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -352,7 +353,7 @@ void GpuDelegateTest::ResizeAndCheck(const OptionTexts& options, const std::vect
 
 // Programs compiled for one size are reused. Sizes are arguments of kernels, so another size uses
 // the same programs, unless its products run in tiles of another shape.
-TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
+TEST_F(GpuDelegateTest, resize_compiles_only_new_kernels) {
   for (const char* name : {"cpu", "desktop"}) {
     SCOPED_TRACE(name);
     const TestDelegate keeps_the_context(spy_->api(), {{"device_class", name}});
@@ -368,7 +369,7 @@ TEST_F(GpuDelegateTest, resize_compiles_what_is_new_alone) {
 // Plans are kept for as many shapes as the option says, and reused, from the second resize on, when
 // a shape occurs again; the least recently used plan is dropped first. The test counts kernels,
 // which are created only for new plans.
-TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
+TEST_F(GpuDelegateTest, previous_shapes_are_still_bound) {
   const TestDelegate gpu(spy_->api(), {{"kept_plans", "3"}});
   TestInterpreter t(BatchModel()), cpu(BatchModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -406,7 +407,7 @@ TEST_F(GpuDelegateTest, shapes_that_come_back_are_bound_still) {
 
 // When the device is out of memory, kept plans are released and the failed operation is retried at
 // once, without the CPU.
-TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
+TEST_F(GpuDelegateTest, cached_shapes_are_evicted_when_out_of_memory) {
   for (const char* function : {"CreateBuffer", "CreateSubBuffer", "EnqueueNDRangeKernel"}) {
     for (const cl_int code : {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES}) {
       SCOPED_TRACE(std::string(function) + " " + std::to_string(code));
@@ -434,7 +435,7 @@ TEST_F(GpuDelegateTest, kept_shapes_go_where_memory_is_short) {
 }
 
 // If a driver refuses a work-group size within its limits, the driver chooses the size.
-TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
+TEST_F(GpuDelegateTest, refused_group_sizes_fall_back_to_the_drivers) {
   for (const cl_int code : {CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", "cpu"}});
     TestInterpreter t(ImageModel());
@@ -457,7 +458,7 @@ TEST_F(GpuDelegateTest, refused_group_sizes_are_left_to_the_driver) {
   }
 }
 
-TEST_F(GpuDelegateTest, shapes_are_not_kept_where_that_is_not_wanted) {
+TEST_F(GpuDelegateTest, caching_of_shapes_can_be_disabled) {
   const TestDelegate gpu(spy_->api(), {{"kept_plans", "0"}});
   TestInterpreter t(BatchModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -471,7 +472,7 @@ TEST_F(GpuDelegateTest, shapes_are_not_kept_where_that_is_not_wanted) {
 }
 
 // Another model with the same shapes has other constants, so it must not use the kept plans.
-TEST_F(GpuDelegateTest, kept_shapes_are_told_apart_by_constants) {
+TEST_F(GpuDelegateTest, cached_shapes_are_distinguished_by_constants) {
   const TestDelegate gpu(spy_->api());
   for (const float factor : {1.0f, 2.0f, 1.0f}) {
     TestInterpreter t(ScaledModel(factor));
@@ -486,7 +487,7 @@ TEST_F(GpuDelegateTest, kept_shapes_are_told_apart_by_constants) {
   }
 }
 
-TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
+TEST_F(GpuDelegateTest, device_bytes_are_allocated_and_released) {
   const TestDelegate gpu(spy_->api());
   EXPECT_EQ(DeviceBytes(gpu.get()), 0u);
   {
@@ -498,7 +499,7 @@ TEST_F(GpuDelegateTest, device_bytes_come_and_go) {
   EXPECT_EQ(DeviceBytes(gpu.get()), 0u);
 }
 
-TEST_F(GpuDelegateTest, indices_out_of_range_are_an_error_that_passes) {
+TEST_F(GpuDelegateTest, indices_out_of_range_are_a_temporary_error) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -540,7 +541,7 @@ TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
 }
 
 // One thread creates the delegate, a second one runs it, a third one deletes it.
-TEST_F(GpuDelegateTest, any_thread_may_do_the_next_thing) {
+TEST_F(GpuDelegateTest, any_thread_may_make_the_next_call) {
   auto gpu = std::make_unique<TestDelegate>(spy_->api());
   std::unique_ptr<TestInterpreter> t;
   const auto on_a_thread = [](const auto& work) { std::thread(work).join(); };
@@ -582,7 +583,7 @@ TEST_F(GpuDelegateTest, interpreters_of_one_delegate_run_on_threads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(GpuDelegateTest, many_lives_leave_nothing) {
+TEST_F(GpuDelegateTest, many_life_cycles_do_not_leak) {
   for (int life = 0; life < 100; ++life) {
     const TestDelegate gpu(spy_->api());
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();
@@ -599,7 +600,7 @@ TEST_F(GpuDelegateTest, many_lives_leave_nothing) {
 // ---- No device ----------------------------------------------------------------------------------
 
 // Checks that the model runs although there is no delegate.
-void ExpectTheCpuComputes() {
+void ExpectCpuResults() {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 1, 1, 1});
@@ -607,15 +608,15 @@ void ExpectTheCpuComputes() {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 6, 0, 3));
 }
 
-TEST(GpuDelegateAloneTest, no_library_is_no_delegate) {
+TEST(GpuDelegateCreationTest, no_library_creates_no_delegate) {
   const ScopedEnvironment without_opencl("DEPUTY_OPENCL_LIBRARY", "none");
   std::string error;
   EXPECT_EQ(CreateDelegate({}, &error), nullptr);
   EXPECT_EQ(error, "no OpenCL: disabled by DEPUTY_OPENCL_LIBRARY=none");
-  ExpectTheCpuComputes();
+  ExpectCpuResults();
 }
 
-TEST(GpuDelegateAloneTest, no_platform_is_no_delegate) {
+TEST(GpuDelegateCreationTest, no_platform_creates_no_delegate) {
   SetFakePlatforms({});
   const TestDelegate none(FakeCl());
   EXPECT_EQ(none.get(), nullptr);
@@ -628,19 +629,19 @@ TEST(GpuDelegateAloneTest, no_platform_is_no_delegate) {
   const TestDelegate empty(FakeCl());
   EXPECT_EQ(empty.get(), nullptr);
   EXPECT_THAT(empty.error(), HasSubstr("OpenCL has no device"));
-  ExpectTheCpuComputes();
+  ExpectCpuResults();
 }
 
-TEST(GpuDelegateAloneTest, no_such_device_is_no_delegate) {
+TEST(GpuDelegateCreationTest, unknown_device_creates_no_delegate) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const TestDelegate gpu(FakeCl(), {{"device", "Adreno"}});
   EXPECT_EQ(gpu.get(), nullptr);
   EXPECT_THAT(gpu.error(), HasSubstr("adreno"));
   EXPECT_THAT(gpu.error(), HasSubstr("H200"));
-  ExpectTheCpuComputes();
+  ExpectCpuResults();
 }
 
-TEST(GpuDelegateAloneTest, nothing_is_destroyed_without_a_delegate) { DestroyDelegate(nullptr); }
+TEST(GpuDelegateCreationTest, nothing_is_destroyed_without_a_delegate) { DestroyDelegate(nullptr); }
 
 }  // namespace
 }  // namespace deputy::gpu_cl::gpu_delegate_test

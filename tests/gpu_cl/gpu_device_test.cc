@@ -47,9 +47,9 @@ class DeviceChoiceTest : public testing::Test {
   }
 
   // Returns the name of the chosen device, or the reason why there is none.
-  std::string Chosen(const std::string& wish) const {
+  std::string Chosen(const std::string& selection) const {
     Device device;
-    const ClStatus status = ChooseDevice(devices_, wish, &device);
+    const ClStatus status = ChooseDevice(devices_, selection, &device);
     return status.ok() ? device.profile.name : status.text;
   }
 
@@ -79,7 +79,7 @@ TEST_F(DeviceChoiceTest, default_is_the_discrete_gpu_then_integrated_then_accele
   EXPECT_EQ(Chosen(""), "pthread-server");
 }
 
-TEST_F(DeviceChoiceTest, wish_is_an_index_a_type_or_a_part_of_a_name) {
+TEST_F(DeviceChoiceTest, device_is_selected_by_index_type_or_part_of_a_name) {
   ListAll();
   EXPECT_EQ(Chosen("0"), "pthread-server");
   EXPECT_EQ(Chosen("3"), "Mali-G78");
@@ -91,7 +91,7 @@ TEST_F(DeviceChoiceTest, wish_is_an_index_a_type_or_a_part_of_a_name) {
   EXPECT_EQ(Chosen("portable"), "pthread-server");
 }
 
-TEST_F(DeviceChoiceTest, wish_that_fits_nothing_is_told_with_what_there_is) {
+TEST_F(DeviceChoiceTest, unknown_selection_is_reported_with_the_available_devices) {
   ListAll();
   const std::string text = Chosen("voodoo");
   EXPECT_THAT(text, HasSubstr("OpenCL device 'voodoo': expected an index, gpu, accelerator, cpu"));
@@ -102,14 +102,14 @@ TEST_F(DeviceChoiceTest, wish_that_fits_nothing_is_told_with_what_there_is) {
   EXPECT_THAT(Chosen("gpu"), HasSubstr("OpenCL device 'gpu'"));
 }
 
-TEST_F(DeviceChoiceTest, environment_counts_where_the_option_is_empty) {
+TEST_F(DeviceChoiceTest, environment_is_used_if_the_option_is_empty) {
   ListAll();
   setenv("DEPUTY_OPENCL_DEVICE", "mali", 1);
   EXPECT_EQ(Chosen(""), "Mali-G78");
   EXPECT_EQ(Chosen("cpu"), "pthread-server");
 }
 
-TEST_F(DeviceChoiceTest, device_that_is_not_usable_is_listed_and_not_taken) {
+TEST_F(DeviceChoiceTest, unusable_device_is_listed_but_not_selected) {
   FakeDevice away = kDiscrete;
   away.available = CL_FALSE;
   FakeDevice without_compiler = kIntegrated;
@@ -139,7 +139,7 @@ TEST_F(DeviceChoiceTest, classes_follow_type_vendor_and_memory) {
   EXPECT_THAT(known, testing::ElementsAre(true, true, true, true, true, false, false));
 }
 
-TEST_F(DeviceChoiceTest, half_precision_is_listed_as_a_word_of_its_own) {
+TEST_F(DeviceChoiceTest, half_precision_is_matched_as_a_whole_extension_name) {
   FakeDevice with = kDiscrete;
   with.extensions = "cl_khr_fp64 cl_khr_fp16 cl_khr_icd";
   FakeDevice without = kDiscrete;
@@ -149,7 +149,7 @@ TEST_F(DeviceChoiceTest, half_precision_is_listed_as_a_word_of_its_own) {
   EXPECT_FALSE(devices_[1].profile.lists_fp16);
 }
 
-TEST_F(DeviceChoiceTest, no_platform_and_no_device_are_told_apart) {
+TEST_F(DeviceChoiceTest, no_platform_and_no_device_are_distinguished) {
   List({});
   EXPECT_EQ(status_.code, CL_DEVICE_NOT_FOUND);
   EXPECT_THAT(status_.text, HasSubstr("OpenCL has no platform"));
@@ -183,7 +183,7 @@ class RegistryTest : public testing::Test {
   ContextRegistry registry_;
 };
 
-TEST_F(RegistryTest, context_is_shared_per_device_and_goes_with_its_last_holder) {
+TEST_F(RegistryTest, context_is_shared_per_device_and_released_with_its_last_owner) {
   auto first = Acquire(0);
   auto second = Acquire(0);
   auto other = Acquire(1);
@@ -201,7 +201,7 @@ TEST_F(RegistryTest, context_is_shared_per_device_and_goes_with_its_last_holder)
   EXPECT_EQ(spy_.calls().at("CreateContext"), 3);
 }
 
-TEST_F(RegistryTest, lost_context_is_replaced_by_one_that_all_share) {
+TEST_F(RegistryTest, lost_context_is_replaced_by_a_shared_one) {
   const auto lost = Acquire(0);
   lost->Poison();
   EXPECT_TRUE(lost->lost());
@@ -212,7 +212,7 @@ TEST_F(RegistryTest, lost_context_is_replaced_by_one_that_all_share) {
   EXPECT_EQ(spy_.calls().at("CreateContext"), 2);
 }
 
-TEST_F(RegistryTest, failure_to_create_is_told_and_leaves_nothing) {
+TEST_F(RegistryTest, failure_to_create_is_reported_and_leaks_nothing) {
   spy_.Fail("CreateContext", 0, CL_OUT_OF_HOST_MEMORY);
   ClStatus status;
   EXPECT_EQ(registry_.Acquire(spy_.api(), devices_[0], &status), nullptr);
@@ -221,7 +221,7 @@ TEST_F(RegistryTest, failure_to_create_is_told_and_leaves_nothing) {
   EXPECT_NE(Acquire(0), nullptr);
 }
 
-TEST_F(RegistryTest, tables_of_other_functions_do_not_share) {
+TEST_F(RegistryTest, different_function_tables_share_no_context) {
   const auto spied = Acquire(0);
   ClStatus status;
   const auto direct = registry_.Acquire(FakeCl(), devices_[0], &status);
@@ -229,7 +229,7 @@ TEST_F(RegistryTest, tables_of_other_functions_do_not_share) {
   EXPECT_EQ(registry_.Acquire(FakeCl(), devices_[0], &status), direct);
 }
 
-TEST_F(RegistryTest, adopted_context_keeps_the_reference_of_its_client) {
+TEST_F(RegistryTest, adopted_context_retains_the_clients_reference) {
   cl_int code = CL_SUCCESS;
   const ClContext own(spy_.api().get(),
                       spy_.api()->CreateContext(nullptr, 0, nullptr, nullptr, nullptr, &code));
@@ -245,7 +245,7 @@ TEST_F(RegistryTest, adopted_context_keeps_the_reference_of_its_client) {
 
 // Checks the message of the system's loader if no driver is registered. Runs in a child process,
 // because loaders search for drivers only once.
-TEST(NoDriverDeathTest, is_told) {
+TEST(NoDriverDeathTest, is_reported) {
   if (RealCl().api == nullptr) GTEST_SKIP() << RealCl().tried;
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto list = [] {
@@ -290,7 +290,7 @@ TEST_F(RealDeviceTest, profiles_are_filled) {
 }
 
 // PoCL (https://portablecl.org) runs OpenCL on a CPU. Its local memory is ordinary memory.
-TEST_F(RealDeviceTest, pocl_is_of_the_cpu_class) {
+TEST_F(RealDeviceTest, pocl_has_the_cpu_class) {
   for (const Device& device : devices_) {
     if (device.profile.kind != DeviceKind::kCpu) continue;
     EXPECT_EQ(device.profile.device_class, DeviceClass::kCpu);
@@ -302,7 +302,7 @@ TEST_F(RealDeviceTest, pocl_is_of_the_cpu_class) {
 
 // Sub-buffers may start at multiples of the profile's alignment. PoCL refuses other offsets;
 // NVIDIA's driver accepts them.
-TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
+TEST_F(RealDeviceTest, base_alignment_is_sufficient_for_sub_buffers) {
   const ClApi& api = *RealCl().api;
   ClStatus status;
   const auto context = SharedContext::Create(RealCl().api, devices_[0], &status);
@@ -324,7 +324,7 @@ TEST_F(RealDeviceTest, base_alignment_is_what_sub_buffers_need) {
 }
 
 // The probe of half precision releases all objects, whatever its result is.
-TEST_F(RealDeviceTest, half_probe_releases_what_it_makes) {
+TEST_F(RealDeviceTest, half_probe_releases_its_objects) {
   const ClSpy spy(*RealCl().api);
   for (const Device& device : devices_) {
     ClStatus status;
@@ -362,7 +362,7 @@ __kernel void half_probe(__global const float* a, __global const float* b, __glo
   return RealCl().api->CreateProgramWithSource(context, 1, &source, nullptr, out_code);
 }
 
-TEST_F(RealDeviceTest, half_probe_wants_the_rounding_of_half) {
+TEST_F(RealDeviceTest, half_probe_requires_rounding_to_half) {
   ClStatus status;
   const auto context = SharedContext::Create(RealCl().api, devices_[0], &status);
   ASSERT_NE(context, nullptr) << status.text;
@@ -374,7 +374,7 @@ TEST_F(RealDeviceTest, half_probe_wants_the_rounding_of_half) {
   EXPECT_TRUE(ProbeHalf(with_half, context->context(), devices_[0].id));
 }
 
-TEST_F(RealDeviceTest, half_precision_is_asked_for_once) {
+TEST_F(RealDeviceTest, half_precision_is_queried_once) {
   const ClSpy spy(*RealCl().api);
   ClStatus status;
   const auto context = SharedContext::Create(spy.api(), devices_[0], &status);

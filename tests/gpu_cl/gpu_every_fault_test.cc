@@ -148,7 +148,7 @@ class GpuEveryFaultTest : public testing::Test {
   std::map<const NamedModel*, std::vector<float>> expected_;
 };
 
-TEST_F(GpuEveryFaultTest, results_are_the_cpus_and_nothing_is_left) {
+TEST_F(GpuEveryFaultTest, results_equal_the_cpus_and_nothing_leaks) {
   const char* wanted = std::getenv("DEPUTY_GPU_FAULTS");
   const std::string names = wanted == nullptr ? "" : "," + std::string(wanted) + ",";
   std::vector<Fault> faults;

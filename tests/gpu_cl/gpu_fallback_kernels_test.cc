@@ -75,7 +75,7 @@ TEST(FallbackKernelsPlanTest, refused_kernel_is_replaced_by_the_next_one) {
 
 // If tiles that work groups compute in shared local memory are refused, each work item computes a
 // tile of its own.
-TEST(FallbackKernelsPlanTest, refused_group_tiles_are_replaced_by_tiles_of_items) {
+TEST(FallbackKernelsPlanTest, refused_group_tiles_fall_back_to_item_tiles) {
   const Graph graph = TwoSteps();
   const auto storage = compiler::FindLifetimes(graph).storage;
   PlanOptions options;
@@ -95,7 +95,7 @@ std::string forbidden;
 decltype(&clCreateProgramWithSource) create_program = nullptr;
 
 // A clCreateProgramWithSource whose program does not compile if it contains the forbidden word.
-cl_program CL_API_CALL CreateProgramThatStumbles(cl_context context, cl_uint, const char** sources,
+cl_program CL_API_CALL CreateProgramWithFailures(cl_context context, cl_uint, const char** sources,
                                                  const size_t*, cl_int* code) {
   std::string text = sources[0];
   for (size_t at = text.find(forbidden); at != std::string::npos;
@@ -113,7 +113,7 @@ class GpuFallbackKernelsTest : public SpiedDeviceTest {
     forbidden = word;
     create_program = spy_->api()->CreateProgramWithSource;
     ClApi api = *spy_->api();
-    api.CreateProgramWithSource = &CreateProgramThatStumbles;
+    api.CreateProgramWithSource = &CreateProgramWithFailures;
     return std::make_shared<const ClApi>(api);
   }
   std::shared_ptr<SharedContext> ContextOf(const std::shared_ptr<const ClApi>& api) {
@@ -153,7 +153,7 @@ TEST_F(GpuFallbackKernelsTest, kernel_that_does_not_compile_is_replaced_and_not_
   EXPECT_LE(Calls("BuildProgram") - before, 1);
 }
 
-TEST_F(GpuFallbackKernelsTest, images_that_do_not_compile_are_buffers) {
+TEST_F(GpuFallbackKernelsTest, images_that_do_not_compile_fall_back_to_buffers) {
   const Graph graph = TwoSteps();
   const std::vector<float> expected = Expected(graph);
   const auto context = ContextOf(Without("read_imagef"));

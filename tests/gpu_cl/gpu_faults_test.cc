@@ -125,7 +125,7 @@ class GpuFaultsTest : public testing::Test {
 // RESHAPE.
 constexpr int kStepsPerLifeCycle = 2 * 6;
 
-TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
+TEST_F(GpuFaultsTest, life_cycle_without_a_fault_uses_the_delegate) {
   const LifeCycle life = RunLifeCycle(spy_->api(), model_);
   EXPECT_EQ(life.problem, "") << life.log;
   EXPECT_TRUE(life.had_delegate);
@@ -133,7 +133,7 @@ TEST_F(GpuFaultsTest, life_without_a_fault_is_the_delegates) {
   EXPECT_EQ(spy_->Unbalanced(), "");
 }
 
-TEST_F(GpuFaultsTest, calls_that_find_a_device_and_build_a_program) {
+TEST_F(GpuFaultsTest, failing_calls_before_the_first_run) {
   for (const char* function : {"GetPlatformIDs", "GetDeviceIDs", "CreateContext",
                                "CreateProgramWithSource", "BuildProgram"}) {
     FailEveryCall(function, std::size(kFaultCodes));
@@ -146,7 +146,7 @@ TEST_F(GpuFaultsTest, calls_that_find_a_device_and_build_a_program) {
 
 // One context and its programs are used by all life cycles, unless a fault means that the device is
 // lost.
-TEST_F(GpuFaultsTest, calls_that_prepare_and_run) {
+TEST_F(GpuFaultsTest, failing_calls_of_preparation_and_run) {
   std::unique_ptr<TestDelegate> keeper;
   for (const char* function :
        {"CreateCommandQueue", "CreateBuffer", "CreateSubBuffer", "CreateKernel",
@@ -168,7 +168,7 @@ cl_int ReleaseWithError(Handle handle) {
   return CL_OUT_OF_RESOURCES;
 }
 
-TEST_F(GpuFaultsTest, releases_that_fail_change_nothing) {
+TEST_F(GpuFaultsTest, failing_releases_change_nothing) {
   releasing = spy_->api().get();
   auto api = std::make_shared<ClApi>(*releasing);
   api->ReleaseKernel = &ReleaseWithError<&ClApi::ReleaseKernel, cl_kernel>;
@@ -189,7 +189,7 @@ cl_int CL_API_CALL BuildNothing(cl_program, cl_uint, const cl_device_id*, const 
 
 // A fault of the compiler for which no fallback exists (gpu_fallback_kernels_test.cc tests
 // fallbacks).
-TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
+TEST_F(GpuFaultsTest, program_that_does_not_compile_is_reported) {
   auto api = std::make_shared<ClApi>(*spy_->api());
   api->BuildProgram = &BuildNothing;
   const LifeCycle life = RunLifeCycle(api, model_);
@@ -200,7 +200,7 @@ TEST_F(GpuFaultsTest, program_that_does_not_compile_is_named) {
 
 // A failed inference must wait for commands in flight, which could otherwise still write to the
 // client's memory.
-TEST_F(GpuFaultsTest, failed_inference_waits_for_what_was_enqueued) {
+TEST_F(GpuFaultsTest, failed_inference_waits_for_enqueued_commands) {
   for (const char* function :
        {"EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {
     const TestDelegate gpu(spy_->api());
@@ -219,7 +219,7 @@ TEST_F(GpuFaultsTest, failed_inference_waits_for_what_was_enqueued) {
 
 // ---- Loss of the device -------------------------------------------------------------------------
 
-TEST_F(GpuFaultsTest, lost_device_is_another_context_for_the_next_delegate) {
+TEST_F(GpuFaultsTest, next_delegate_has_a_new_context_after_a_lost_device) {
   for (const char* function :
        {"CreateCommandQueue", "CreateBuffer", "CreateSubBuffer", "CreateKernel", "SetKernelArg",
         "EnqueueWriteBuffer", "EnqueueNDRangeKernel", "EnqueueReadBuffer", "Finish"}) {

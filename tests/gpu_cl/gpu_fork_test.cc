@@ -163,7 +163,7 @@ TEST_F(GpuForkTest, buffers_and_new_delegates_are_errors) {
             0);
 }
 
-TEST_F(GpuForkTest, a_delegate_is_applied_to_nothing) {
+TEST_F(GpuForkTest, a_delegate_claims_nothing) {
   EXPECT_EQ(InChild([&] {
               TestInterpreter t(SmallModel());
               return TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu_->get()) != kTfLiteOk &&
@@ -172,7 +172,7 @@ TEST_F(GpuForkTest, a_delegate_is_applied_to_nothing) {
             0);
 }
 
-TEST(Process, is_that_of_the_first_call) {
+TEST(Process, is_recorded_by_the_first_call) {
   EXPECT_EQ(StartDrivers(), "");
   EXPECT_EQ(StartDrivers(), "");
   const ProcessMark mark;

@@ -163,7 +163,7 @@ std::vector<uint8_t> MixedModel() {
 
 // The first delegate refuses quantised nodes, which the second one claims. The two use different
 // device classes.
-TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_what_they_take) {
+TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_supported_types) {
   const TestDelegate reals(spy_->api(), {{"quantized", "false"}, {"device_class", "desktop"}});
   const TestDelegate others(spy_->api(), {{"device_class", "cpu"}});
   TestInterpreter t(MixedModel());
@@ -209,7 +209,7 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
 
 // The second delegate cannot claim the nodes of the first one. Deleting the first one is not an
 // error.
-TEST_F(GpuGraphsTest, second_delegate_finds_nothing_where_the_first_takes_all) {
+TEST_F(GpuGraphsTest, second_delegate_claims_nothing_after_the_first_claims_all) {
   const TestDelegate first(spy_->api()), second(spy_->api(), {{"device_class", "mobile"}});
   TestInterpreter t(SmallModel());
   ApplyTo(&t, first);

@@ -39,7 +39,7 @@ std::shared_ptr<const DeviceBuffer> Bytes(size_t bytes) {
   return buffer;
 }
 
-TEST(BufferTableTest, handles_stand_for_what_was_added) {
+TEST(BufferTableTest, handles_identify_added_buffers) {
   BufferTable table;
   const auto a = table.Add(Bytes(1)), b = table.Add(Bytes(2));
   EXPECT_NE(a, b);
@@ -55,7 +55,7 @@ TEST(BufferTableTest, handles_stand_for_what_was_added) {
   EXPECT_EQ(table.Find(b)->bytes, 5u);
 }
 
-TEST(BufferTableTest, freed_handle_is_known_as_such) {
+TEST(BufferTableTest, freed_handle_is_detected) {
   BufferTable table;
   const auto first = table.Add(Bytes(1));
   table.Remove(first);
@@ -77,7 +77,7 @@ TEST(BufferTableTest, freed_handle_is_known_as_such) {
   }
 }
 
-TEST(BufferTableTest, places_come_to_an_end) {
+TEST(BufferTableTest, number_of_handles_is_limited) {
   BufferTable table;
   TfLiteBufferHandle last = 0;
   for (int i = 0; i < 65536; ++i) last = table.Add(nullptr);
@@ -139,7 +139,7 @@ TEST_F(GpuHandlesTest, tensor_between_two_partitions_stays_on_the_device) {
   EXPECT_THAT(NewCopies(), ElementsAre(0, 1, 0));
 }
 
-TEST_F(GpuHandlesTest, cpu_that_stands_in_reads_it_from_the_device) {
+TEST_F(GpuHandlesTest, cpu_fallback_reads_it_from_the_device) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
@@ -162,7 +162,7 @@ TEST_F(GpuHandlesTest, cpu_that_stands_in_reads_it_from_the_device) {
 }
 
 // The handle of the previous run still exists, but its data is older than the host's copy.
-TEST_F(GpuHandlesTest, what_the_cpu_has_computed_counts_more_than_an_old_handle) {
+TEST_F(GpuHandlesTest, cpu_results_override_an_old_handle) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
@@ -181,7 +181,7 @@ TEST_F(GpuHandlesTest, what_the_cpu_has_computed_counts_more_than_an_old_handle)
   EXPECT_THAT(NewCopies(), ElementsAre(3, 1, 0));  // uploads x, m and g; downloads y
 }
 
-TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start_over) {
+TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_restarts_the_inference) {
   const TestDelegate gpu(spy_->api(), {{"keep_outputs", "true"}});
   TestInterpreter t(BridgedModel(), [](TfLiteInterpreterOptions* options) {
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
@@ -197,7 +197,7 @@ TEST_F(GpuHandlesTest, tensor_that_cannot_be_read_back_makes_the_inference_start
   EXPECT_THAT(t.Get<float>(0), ElementsAre(5, -1, 5, 3));
 }
 
-TEST_F(GpuHandlesTest, handles_live_through_resizes) {
+TEST_F(GpuHandlesTest, handles_survive_resizes) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(BridgedModel());
   ApplyTo(&t, gpu.get());
@@ -214,7 +214,7 @@ TEST_F(GpuHandlesTest, handles_live_through_resizes) {
   }
 }
 
-TEST_F(GpuHandlesTest, stale_handle_is_reported_and_not_followed) {
+TEST_F(GpuHandlesTest, stale_handle_is_reported_and_not_used) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(BridgedModel());
   ApplyTo(&t, gpu.get());
@@ -234,7 +234,7 @@ TEST_F(GpuHandlesTest, stale_handle_is_reported_and_not_followed) {
 
 // ---- Outputs ------------------------------------------------------------------------------------
 
-TEST_F(GpuHandlesTest, outputs_stay_on_the_device_if_delegate_and_client_say_so) {
+TEST_F(GpuHandlesTest, outputs_stay_on_the_device_if_delegate_and_client_allow_it) {
   for (const bool allowed : {false, true}) {
     const TestDelegate gpu(spy_->api(), {{"keep_outputs", "true"}});
     TestInterpreter t(BridgedModel());
@@ -345,7 +345,7 @@ std::vector<uint8_t> SharedInputModel() {
   return b.Finish();
 }
 
-TEST_F(GpuBindTest, bound_input_is_read_anew_although_the_cpu_had_it_copied) {
+TEST_F(GpuBindTest, bound_input_is_read_again_after_a_copy_to_the_cpu) {
   const ClMemory buffer = NewBuffer(context_, {1, 2, 3, 4});
   TestInterpreter t(SharedInputModel());
   ApplyTo(&t, gpu_->get());
@@ -374,7 +374,7 @@ TEST_F(GpuBindTest, host_and_device_are_copied_on_demand) {
   EXPECT_THAT(Read(buffer.get(), 4), ElementsAre(1, 2, 7, 4));
 }
 
-TEST_F(GpuBindTest, output_is_on_the_host_as_well_unless_the_client_can_do_without) {
+TEST_F(GpuBindTest, output_is_also_on_the_host_unless_the_client_opts_out) {
   const ClMemory out = NewBuffer(context_, {0, 0, 0, 0});
   TestInterpreter t(BridgedModel());
   ApplyTo(&t, gpu_->get());
@@ -386,7 +386,7 @@ TEST_F(GpuBindTest, output_is_on_the_host_as_well_unless_the_client_can_do_witho
   EXPECT_THAT(Read(out.get(), 4), ElementsAre(5, -1, 5, 3));
 }
 
-TEST_F(GpuBindTest, what_does_not_fit_is_refused_and_changes_nothing) {
+TEST_F(GpuBindTest, unsuitable_buffers_are_refused_and_change_nothing) {
   const ClMemory small = NewBuffer(context_, {0, 0, 0, 0});
   TestInterpreter t(BridgedModel());
   ApplyTo(&t, gpu_->get());

@@ -50,7 +50,7 @@ TEST_P(GpuKernels, operands_are_broadcast) {
 
 // In rows of 17 float16 elements, most rows begin at an address that is not aligned to a vector,
 // which only affects optimised code.
-TEST_P(GpuKernels, rows_of_halves_begin_anywhere) {
+TEST_P(GpuKernels, rows_of_halves_may_be_unaligned) {
   optimizes_ = true;
   Expression e;
   const int a = e.Operand(0, kTfLiteFloat16), b = e.Operand(1, kTfLiteFloat16);
@@ -96,7 +96,7 @@ TEST_P(GpuKernels, expressions_agree_in_vectors) {
 }
 
 // The lanes of a vector must not affect each other.
-TEST_P(GpuKernels, curves_of_small_numbers_beside_huge_ones) {
+TEST_P(GpuKernels, activations_of_small_and_huge_values) {
   if (GetParam().half) GTEST_SKIP() << "float16 holds no such numbers";
   GraphBuilder g;
   std::vector<float> factors(41);
@@ -139,7 +139,7 @@ TEST_P(GpuKernels, reductions_over_all_axes) {
 
 // For one image the kernel that copies also fills the border; for several images a separate kernel
 // fills it.
-TEST_P(GpuKernels, borders_on_every_side) {
+TEST_P(GpuKernels, padding_on_every_side) {
   GraphBuilder g;
   const int kSides[][4] = {{1, 2, 3, 4}, {0, 0, 2, 0}, {2, 0, 0, 0},
                            {0, 3, 0, 0}, {0, 0, 0, 3}, {1, 1, 1, 1}};
@@ -152,7 +152,7 @@ TEST_P(GpuKernels, borders_on_every_side) {
   ExpectAgreement(g.graph);
 }
 
-TEST_P(GpuKernels, places_in_rows_and_ranges) {
+TEST_P(GpuKernels, indices_in_rows_and_ranges) {
   GraphBuilder g;
   g.Output(g.Transposed(g.Input({3, 40, 50}), {2, 0, 1}));
   g.Output(g.Transposed(g.Input({2, 3, 4, 5, 6}), {4, 2, 0, 3, 1}));
@@ -206,7 +206,7 @@ TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
 
 // Packing for matrix units: two rows of a column are contiguous, and the last rows are padded with
 // zeros.
-TEST(GpuPackingTest, chunks_of_the_depth_lie_column_by_column) {
+TEST(GpuPackingTest, chunks_of_the_depth_are_stored_by_column) {
   GraphBuilder g;
   const ValueId filter = g.Constant({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   Packing packing = {.filter = filter,

@@ -201,7 +201,7 @@ std::vector<Row> Rows(const std::string& folder) {
   };
 }
 
-TEST_F(GpuOptionEffectsTest, two_values_of_each_option_differ_in_what_is_done) {
+TEST_F(GpuOptionEffectsTest, two_values_of_each_option_have_different_effects) {
   std::set<std::string> tried;
   for (const Row& row : Rows(folder_)) {
     const std::string first = MeasureWith(row, row.first), second = MeasureWith(row, row.second);
@@ -214,7 +214,7 @@ TEST_F(GpuOptionEffectsTest, two_values_of_each_option_differ_in_what_is_done) {
   }
 }
 
-TEST_F(GpuOptionEffectsTest, storage_makes_images) {
+TEST_F(GpuOptionEffectsTest, storage_option_creates_images) {
   if (!NewContext()->device().profile.images) GTEST_SKIP() << "the device has no images";
   for (const char* storage : {"buffer", "image_2d", "image_3d"}) {
     const OptionTexts mobile = {
@@ -240,7 +240,7 @@ TEST_F(GpuOptionEffectsTest, source_dir_receives_the_kernels) {
   EXPECT_GT(sources, 0);
 }
 
-TEST_F(GpuOptionEffectsTest, a_source_that_cannot_be_written_is_reported) {
+TEST_F(GpuOptionEffectsTest, failure_to_write_the_source_is_reported) {
   const std::string nowhere = folder_ + "/nowhere";
   const TestDelegate gpu(spy_->api(), {{"optimize", "false"}, {"source_dir", nowhere.c_str()}});
   TestInterpreter t(ImageModel());

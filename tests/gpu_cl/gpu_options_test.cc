@@ -95,13 +95,13 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_EQ(options.kept_plans, 7);
 }
 
-TEST(OptionsTest, unknown_key_is_told_with_the_keys_there_are) {
+TEST(OptionsTest, unknown_key_is_reported_with_the_known_keys) {
   EXPECT_THAT(Problem({{"Device", "0"}}),
               testing::StartsWith("unknown option 'Device': expected one of 'device', "));
   EXPECT_THAT(Problem({{"", ""}}), HasSubstr("unknown option ''"));
 }
 
-TEST(OptionsTest, wrong_value_is_told_with_what_is_right) {
+TEST(OptionsTest, wrong_value_is_reported_with_the_valid_ones) {
   EXPECT_EQ(Problem({{"precision", "fp64"}}),
             "option 'precision': expected fp32, fp16 or auto, found 'fp64'");
   EXPECT_EQ(Problem({{"tuning", ""}}), "option 'tuning': expected none, fast or full, found ''");
@@ -119,7 +119,7 @@ TEST(OptionsTest, wrong_value_is_told_with_what_is_right) {
   }
 }
 
-TEST(OptionsTest, number_out_of_range_is_told) {
+TEST(OptionsTest, number_out_of_range_is_reported) {
   EXPECT_EQ(Problem({{"max_partitions", "-1"}}),
             "option 'max_partitions': expected a whole number from 0 to 1000000000, found '-1'");
   EXPECT_EQ(Problem({{"cache_max_mb", "0"}}),
@@ -128,13 +128,13 @@ TEST(OptionsTest, number_out_of_range_is_told) {
   EXPECT_NE(Problem({{"cache_max_mb", "1000001"}}), "");
 }
 
-TEST(OptionsTest, failure_leaves_the_options_as_they_were) {
+TEST(OptionsTest, failure_does_not_change_the_options) {
   Options options;
   EXPECT_NE(Parse({{"device", "1"}, {"force", "maybe"}}, &options), "");
   EXPECT_EQ(options.device, "");
 }
 
-TEST(OptionsTest, last_of_equal_keys_counts_and_others_stay) {
+TEST(OptionsTest, last_of_equal_keys_is_used) {
   Options options;
   options.force = true;
   EXPECT_EQ(Parse({{"device", "1"}, {"device", "2"}}, &options), "");
@@ -142,7 +142,7 @@ TEST(OptionsTest, last_of_equal_keys_counts_and_others_stay) {
   EXPECT_TRUE(options.force);
 }
 
-TEST(OptionsTest, null_pointers_are_told) {
+TEST(OptionsTest, null_pointers_are_reported) {
   Options options;
   EXPECT_EQ(ParseOptions(nullptr, nullptr, 0, &options), "");
   EXPECT_EQ(ParseOptions(nullptr, nullptr, 2, &options),
@@ -154,7 +154,7 @@ TEST(OptionsTest, null_pointers_are_told) {
             "option 'device': expected a value, found NULL");
 }
 
-TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
+TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
   std::set<std::string> names;
   for (const DeputyPluginOption& option : PluginOptions()) {
     names.insert(option.name);
@@ -172,7 +172,7 @@ TEST(OptionsTest, plugin_describes_every_option_with_a_default_that_is_right) {
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }
 
-TEST(OptionsTest, types_are_those_of_the_plugin_interface) {
+TEST(OptionsTest, types_match_the_plugin_interface) {
   for (const DeputyPluginOption& option : PluginOptions()) {
     const std::string name = option.name;
     const int32_t expected =
@@ -220,7 +220,7 @@ TEST(OptionsV2Test, defaults_are_full_precision_and_one_partition) {
   EXPECT_EQ(options.cache_dir, "");
 }
 
-TEST(OptionsV2Test, precision_is_the_flags_else_the_priorities) {
+TEST(OptionsV2Test, precision_is_set_by_the_flag_or_else_the_priorities) {
   TfLiteGpuDelegateOptionsV2 v2 = DefaultV2();
   v2.is_precision_loss_allowed = 1;
   EXPECT_EQ(Mapped(v2).precision, Precision::kAutomatic);
@@ -248,7 +248,7 @@ TEST(OptionsV2Test, partitions_preference_and_flags) {
   EXPECT_FALSE(Mapped(v2).quantized);
 }
 
-TEST(OptionsV2Test, programs_are_kept_with_flag_folder_and_token) {
+TEST(OptionsV2Test, programs_are_cached_with_flag_folder_and_token) {
   TfLiteGpuDelegateOptionsV2 v2 = DefaultV2();
   v2.serialization_dir = "/tmp/programs";
   v2.model_token = "net";
@@ -260,7 +260,7 @@ TEST(OptionsV2Test, programs_are_kept_with_flag_folder_and_token) {
   EXPECT_EQ(Mapped(v2).cache_dir, "");
 }
 
-TEST(OptionsV2Test, values_that_mean_nothing_are_told) {
+TEST(OptionsV2Test, invalid_values_are_reported) {
   TfLiteGpuDelegateOptionsV2 v2 = DefaultV2();
   v2.is_precision_loss_allowed = 2;
   EXPECT_EQ(Refused(v2), "is_precision_loss_allowed: expected -1, 0 or 1, found 2");

@@ -95,7 +95,7 @@ TEST(GpuPlanTest, ranges_are_loops_of_a_few_items) {
   EXPECT_THAT(more.steps[0].global, ElementsAre(5, 1, 1));
 }
 
-TEST(GpuPlanTest, operand_is_broadcast_by_its_index) {
+TEST(GpuPlanTest, operand_is_broadcast_by_index) {
   GraphBuilder g;
   const ValueId x = g.Input({2, 3, 4}), row = g.Input({4}), column = g.Input({3, 1});
   const ValueId one = g.Input({1, 1});
@@ -134,7 +134,7 @@ TEST(GpuPlanTest, literals_are_exact) {
   EXPECT_EQ(Literal(kTfLiteInt64, {0, INT64_MAX}), "LONG_MAX");
 }
 
-TEST(GpuPlanTest, each_type_has_its_text) {
+TEST(GpuPlanTest, each_type_has_a_name) {
   struct Row {
     ScalarOp op;
     TfLiteType type;
@@ -156,7 +156,7 @@ TEST(GpuPlanTest, each_type_has_its_text) {
   }
 }
 
-TEST(GpuPlanTest, casts_to_whole_numbers_are_clamped) {
+TEST(GpuPlanTest, casts_to_integers_are_clamped) {
   GraphBuilder g;
   Expression e;
   e.Cast(e.Operand(0, kTfLiteFloat32), kTfLiteInt8);
@@ -224,7 +224,7 @@ TEST(GpuPlanTest, layers_that_differ_in_operations_do_not) {
   EXPECT_THAT(PlanOf(g).kernels, SizeIs(2));
 }
 
-TEST(GpuPlanTest, views_have_no_steps_but_where_the_client_has_both_memories) {
+TEST(GpuPlanTest, views_have_a_step_only_between_client_buffers) {
   GraphBuilder g;
   const ValueId x = g.Input({2, 6});
   g.Output(g.Unary(ScalarOp::kNeg, g.Reshaped(g.Unary(ScalarOp::kAbs, x), {12})));
@@ -236,7 +236,7 @@ TEST(GpuPlanTest, views_have_no_steps_but_where_the_client_has_both_memories) {
   EXPECT_THAT(plan.steps[2].arguments, ElementsAre(Of(x), Of(y)));
 }
 
-TEST(GpuPlanTest, what_is_empty_has_no_step) {
+TEST(GpuPlanTest, empty_values_have_no_step) {
   GraphBuilder g;
   g.Output(g.Unary(ScalarOp::kNeg, g.Input({0, 3})));
   const Plan plan = PlanOf(g, {.ranges = true});
@@ -244,7 +244,7 @@ TEST(GpuPlanTest, what_is_empty_has_no_step) {
   EXPECT_THAT(plan.kernels, SizeIs(0));
 }
 
-TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
+TEST(GpuPlanTest, copies_fill_uncovered_elements_first) {
   GraphBuilder g;
   const ValueId image = g.Input({1, 4, 5, 2});
   g.Output(g.Transposed(image, {0, 2, 1, 3}));
@@ -260,7 +260,7 @@ TEST(GpuPlanTest, copies_fill_first_what_they_leave_out) {
   EXPECT_EQ(region[0] * region[1] * region[2], 40u);
 }
 
-TEST(GpuPlanTest, border_of_an_image_is_part_of_its_copy) {
+TEST(GpuPlanTest, border_of_an_image_is_written_by_its_copy) {
   GraphBuilder g;
   g.Output(g.Padded(g.Input({1, 4, 5, 2}), 1, 2, 3, 1, {7, 7}));
   const Plan plan = PlanOf(g);
@@ -314,7 +314,7 @@ TEST(GpuPlanTest, source_has_all_kernels_by_their_names) {
 
 // Kernels for CPUs do not call vload16 and vstore16, with which PoCL takes twice as long to
 // compile.
-TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
+TEST(GpuPlanTest, vectors_on_cpus_avoid_driver_functions) {
   GraphBuilder g;
   const ValueId product = g.Add(compiler::MatMul{}, {g.Input({5, 8}), g.Weights({8, 37})}, {5, 37});
   g.Output(g.Add(compiler::Softmax{}, {product}, {5, 37}));
@@ -332,7 +332,7 @@ TEST(GpuPlanTest, vectors_on_processors_are_no_functions_of_the_driver) {
 }
 
 // The text must be reproducible, so that a program can be found in a cache.
-TEST(GpuPlanTest, text_is_the_same_every_time) {
+TEST(GpuPlanTest, text_is_deterministic) {
   const auto make = [] {
     GraphBuilder g;
     compiler::Window window;
@@ -376,7 +376,7 @@ TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
 }
 
 // Tiles of work groups require a known device with sufficient local memory.
-TEST(GpuPlanTest, group_tiles_are_for_known_devices_with_room_for_them) {
+TEST(GpuPlanTest, group_tiles_are_used_on_known_devices_with_enough_memory) {
   DeviceProfile profile;
   profile.known = true;
   profile.max_group_size = 256;

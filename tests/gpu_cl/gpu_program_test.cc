@@ -149,7 +149,7 @@ TEST_F(ProgramTest, source_is_built_and_runs) {
   EXPECT_EQ(status_.text, "clCreateKernel of 'thrice': CL_INVALID_KERNEL_NAME (-46)");
 }
 
-TEST_F(ProgramTest, binary_comes_back_from_the_cache) {
+TEST_F(ProgramTest, binary_is_loaded_from_the_cache) {
   SaveOne();
   const auto program = Get();
   ASSERT_NE(program, nullptr) << status_.text;
@@ -227,7 +227,7 @@ TEST_F(ProgramTest, failure_in_any_step_from_a_binary_builds_the_source) {
   }
 }
 
-TEST_F(ProgramTest, source_that_does_not_compile_is_told_with_kernel_and_log) {
+TEST_F(ProgramTest, compile_errors_are_reported_with_kernel_and_log) {
   const std::string source =
       std::string(kSource) + "__kernel void broken() {\n  undeclared = 1;\n}\n";
   EXPECT_EQ(Get({source, "", {"twice", "broken"}, ""}), nullptr);
@@ -237,7 +237,7 @@ TEST_F(ProgramTest, source_that_does_not_compile_is_told_with_kernel_and_log) {
 }
 
 // The compiler prints at least one line per error.
-TEST_F(ProgramTest, log_is_told_up_to_twenty_lines) {
+TEST_F(ProgramTest, log_is_reported_up_to_twenty_lines) {
   std::string source = "__kernel void broken() {\n";
   for (int i = 0; i < 40; ++i) source += "  undeclared" + std::to_string(i) + " = 1;\n";
   EXPECT_EQ(Get({source + "}\n", "", {"broken"}, ""}), nullptr);
@@ -245,7 +245,7 @@ TEST_F(ProgramTest, log_is_told_up_to_twenty_lines) {
   EXPECT_THAT(status_.text, HasSubstr("undeclared0"));
 }
 
-TEST_F(ProgramTest, kernel_that_is_missing_shows_at_once) {
+TEST_F(ProgramTest, missing_kernel_is_reported_immediately) {
   EXPECT_EQ(Get({kSource, "", {"twice", "thrice"}, ""}), nullptr);
   EXPECT_EQ(status_.text, "clCreateKernel of 'thrice': CL_INVALID_KERNEL_NAME (-46)");
 }
@@ -286,13 +286,13 @@ TEST_F(ProgramTest, threads_build_one_program) {
   EXPECT_EQ(spy_->calls().at("BuildProgram"), 1);
 }
 
-TEST_F(ProgramTest, loss_of_the_device_poisons_the_context) {
+TEST_F(ProgramTest, device_loss_invalidates_the_context) {
   spy_->Fail("BuildProgram", 0, CL_INVALID_CONTEXT);
   EXPECT_EQ(Get(), nullptr);
   EXPECT_TRUE(context_->lost());
 }
 
-TEST_F(ProgramTest, loss_of_the_device_is_not_the_entrys_fault) {
+TEST_F(ProgramTest, device_loss_keeps_the_cache_entry) {
   SaveOne();
   spy_->Fail("CreateProgramWithBinary", 0, CL_INVALID_CONTEXT);
   EXPECT_EQ(Get(), nullptr);

@@ -45,7 +45,7 @@ std::string Problem(const DeputyGpuOptions& given) {
   return FromPublic(given, &options);
 }
 
-TEST(GpuPublicOptionsTest, defaults_are_those_of_the_texts) {
+TEST(GpuPublicOptionsTest, defaults_equal_those_of_text_options) {
   const DeputyGpuOptions defaults = PublicDefaults();
   EXPECT_EQ(defaults.struct_size, sizeof(DeputyGpuOptions));
   EXPECT_STREQ(defaults.device, "");
@@ -125,7 +125,7 @@ TEST(GpuPublicOptionsTest, null_texts_are_the_defaults) {
   EXPECT_EQ(options.device, "");
 }
 
-TEST(GpuPublicOptionsTest, wrong_fields_are_told_and_change_nothing) {
+TEST(GpuPublicOptionsTest, wrong_fields_are_reported_and_change_nothing) {
   DeputyGpuOptions given = PublicDefaults();
   given.precision = 3;
   EXPECT_EQ(Problem(given),
@@ -142,7 +142,7 @@ TEST(GpuPublicOptionsTest, wrong_fields_are_told_and_change_nothing) {
   EXPECT_EQ(options.device, "kept");
 }
 
-TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known) {
+TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_up_to_its_known_fields) {
   DeputyGpuOptions given = PublicDefaults();
   given.struct_size = offsetof(DeputyGpuOptions, kept_plans) - 1;
   EXPECT_THAT(Problem(given), HasSubstr("expected a struct_size of at least"));
@@ -161,7 +161,7 @@ TEST(GpuPublicOptionsTest, struct_of_another_size_is_read_as_far_as_it_is_known)
   EXPECT_EQ(Problem(larger.known), "");
 }
 
-TEST(GpuPublicDeviceTest, device_says_what_is_known_of_it) {
+TEST(GpuPublicDeviceTest, device_has_its_known_properties) {
   Device device;
   device.index = 3;
   device.profile.name = "H200";
@@ -209,7 +209,7 @@ Function* Find(const char* name) {
 
 std::string LastError() { return Find<decltype(DeputyGpuLastError)>("DeputyGpuLastError")(); }
 
-TEST(GpuLibraryTest, lists_the_devices_that_there_are) {
+TEST(GpuLibraryTest, lists_the_available_devices) {
   if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
   std::vector<Device> expected;
   ASSERT_TRUE(ListDevices(*RealCl().api, &expected).ok());
@@ -227,7 +227,7 @@ TEST(GpuLibraryTest, lists_the_devices_that_there_are) {
   EXPECT_EQ(list(nullptr, nullptr), kTfLiteOk);
 }
 
-TEST(GpuLibraryTest, without_opencl_it_says_so_on_the_thread_that_asked) {
+TEST(GpuLibraryTest, missing_opencl_is_reported_on_the_calling_thread) {
   const ScopedEnvironment none("DEPUTY_OPENCL_LIBRARY", "none");
   const auto list = Find<decltype(DeputyGpuListDevices)>("DeputyGpuListDevices");
   std::thread([&] {
@@ -255,7 +255,7 @@ void ExpectItComputes(TfLiteDelegate* gpu) {
   EXPECT_THAT(t.Get<float>(0), Pointwise(FloatNear(1e-6f), ImageResultOnCpu()));
 }
 
-TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
+TEST(GpuLibraryTest, creates_a_delegate_that_computes) {
   if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
   const auto create = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate");
   TfLiteDelegate* gpu = create(nullptr);
@@ -267,7 +267,7 @@ TEST(GpuLibraryTest, makes_a_delegate_that_computes) {
 // ---- Upstream's functions -----------------------------------------------------------------------
 
 // The literals are the values of TensorFlow Lite's delegate_options.cc.
-TEST(GpuLibraryTest, v2_defaults_are_the_originals) {
+TEST(GpuLibraryTest, v2_defaults_equal_upstreams) {
   const TfLiteGpuDelegateOptionsV2 options =
       Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default")();
   EXPECT_EQ(options.is_precision_loss_allowed, -1);
@@ -297,7 +297,7 @@ std::pair<int, int> ClaimedByV2(const TfLiteGpuDelegateOptionsV2* options,
   return taken;
 }
 
-TEST(GpuLibraryTest, v2_options_change_what_is_taken_and_written) {
+TEST(GpuLibraryTest, v2_options_change_claims_and_cache_files) {
   if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
   const auto defaults =
       Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default");
@@ -374,7 +374,7 @@ class GpuClientObjectsTest : public testing::Test {
 };
 
 // SmallModel computes max(x + [1, 2, -1, 0.5], 0) * 2.
-TEST_F(GpuClientObjectsTest, buffers_are_bound_and_unbound_by_the_librarys_functions) {
+TEST_F(GpuClientObjectsTest, buffers_are_bound_and_unbound_by_exported_functions) {
   const auto bind = Find<decltype(DeputyGpuBindBuffer)>("DeputyGpuBindBuffer");
   const auto unbind = Find<decltype(DeputyGpuUnbindBuffer)>("DeputyGpuUnbindBuffer");
   DeputyGpuOptions options = Find<decltype(DeputyGpuOptionsDefault)>("DeputyGpuOptionsDefault")();
@@ -409,7 +409,7 @@ TEST_F(GpuClientObjectsTest, buffers_are_bound_and_unbound_by_the_librarys_funct
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
 }
 
-TEST_F(GpuClientObjectsTest, work_goes_to_them_and_they_are_left_alive) {
+TEST_F(GpuClientObjectsTest, are_used_and_not_released) {
   for (const bool with_queue : {false, true}) {
     TfLiteDelegate* gpu = Create(context_.get(), with_queue ? queue_.get() : nullptr);
     ASSERT_NE(gpu, nullptr) << error_;
@@ -423,7 +423,7 @@ TEST_F(GpuClientObjectsTest, work_goes_to_them_and_they_are_left_alive) {
   EXPECT_EQ(RealCl().api->Finish(queue_.get()), CL_SUCCESS);
 }
 
-TEST_F(GpuClientObjectsTest, queue_alone_brings_its_context) {
+TEST_F(GpuClientObjectsTest, queue_implies_its_context) {
   TfLiteDelegate* gpu = Create(nullptr, queue_.get());
   ASSERT_NE(gpu, nullptr) << error_;
   ExpectItComputes(gpu);
@@ -431,7 +431,7 @@ TEST_F(GpuClientObjectsTest, queue_alone_brings_its_context) {
   DestroyDelegate(gpu);
 }
 
-TEST_F(GpuClientObjectsTest, objects_that_do_not_fit_are_refused) {
+TEST_F(GpuClientObjectsTest, mismatched_objects_are_refused) {
   const ClContext other = NewContext();
   EXPECT_EQ(Create(other.get(), queue_.get()), nullptr);
   EXPECT_EQ(error_,
@@ -443,7 +443,7 @@ TEST_F(GpuClientObjectsTest, objects_that_do_not_fit_are_refused) {
   EXPECT_EQ(error_, "cl_command_queue: expected an in-order queue");
 }
 
-TEST_F(GpuClientObjectsTest, failed_calls_leave_nothing_behind) {
+TEST_F(GpuClientObjectsTest, failed_calls_do_not_leak) {
   for (const char* function : {"GetCommandQueueInfo", "RetainContext", "RetainCommandQueue"}) {
     spy_->Fail(function, 0, CL_OUT_OF_RESOURCES);
     EXPECT_EQ(Create(context_.get(), queue_.get()), nullptr);

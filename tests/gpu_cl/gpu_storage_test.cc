@@ -49,7 +49,7 @@ Packing SmallPacking() {
   return packing;
 }
 
-TEST(StorageTest, filter_goes_into_the_image_that_is_wanted_if_it_fits) {
+TEST(StorageTest, filter_uses_the_requested_image_type_if_it_fits) {
   struct Case {
     Storage wanted;
     ImageLimits limits;
@@ -82,7 +82,7 @@ TEST(StorageTest, filter_goes_into_the_image_that_is_wanted_if_it_fits) {
   EXPECT_EQ(StorageFor(odd, Storage::kImageBuffer, {.buffer_width = 1000}), Storage::kBuffer);
 }
 
-TEST(StorageTest, automatic_is_images_on_adreno_alone) {
+TEST(StorageTest, automatic_selects_images_on_adreno_only) {
   const auto preferred = [](const char* vendor, const char* name, DeviceClass device_class) {
     DeviceProfile profile;
     profile.vendor = vendor;
@@ -99,7 +99,7 @@ TEST(StorageTest, automatic_is_images_on_adreno_alone) {
 // The filter has eight columns in panels of 4, and three rows: the bias, which is 0, and two of
 // weights. In a buffer the panels are consecutive, in a two-dimensional image they are next to each
 // other.
-TEST(StorageTest, panels_lie_side_by_side_in_two_dimensions) {
+TEST(StorageTest, panels_are_adjacent_in_two_dimensions) {
   GraphBuilder g;
   std::vector<float> numbers;
   for (int d = 0; d < 2; ++d) {
@@ -150,7 +150,7 @@ std::string TextOf(const Graph& graph, PlanOptions options) {
   return MakePlan(graph, compiler::FindLifetimes(graph).storage, options).Source();
 }
 
-TEST(StorageTest, kernels_read_what_the_options_say) {
+TEST(StorageTest, kernels_read_the_selected_storage) {
   const Graph graph = ConvGraph(1, 8);
   const char* const types[] = {"global const float* restrict packed",
                                "read_only image1d_buffer_t packed", "read_only image2d_t packed",
@@ -268,7 +268,7 @@ TEST_F(GpuStorageTest, half_precision_is_read_from_images) {
 }
 
 // If a driver refuses an image, a buffer is used instead.
-TEST_F(GpuStorageTest, images_that_a_driver_refuses_are_done_without) {
+TEST_F(GpuStorageTest, images_refused_by_the_driver_fall_back_to_buffers) {
   ClStatus status;
   const Graph graph = ConvGraph(3, 8);
   const std::vector<float> expected = RunGraph(NewContext(), graph, For(Storage::kBuffer), &status);
@@ -288,7 +288,7 @@ TEST_F(GpuStorageTest, images_that_a_driver_refuses_are_done_without) {
 }
 
 // An OpenCL 1.1 library does not export clCreateImage.
-TEST_F(GpuStorageTest, library_without_images_has_buffers) {
+TEST_F(GpuStorageTest, library_without_images_uses_buffers) {
   ClApi old = *spy_->api();
   old.CreateImage = nullptr;
   const TestDelegate gpu(std::make_shared<const ClApi>(old),

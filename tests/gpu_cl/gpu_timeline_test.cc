@@ -50,7 +50,7 @@ cl_int FakeRelease(cl_event) {
   return CL_SUCCESS;
 }
 
-TEST(TimelineTest, times_are_those_of_the_events_on_the_hosts_clock) {
+TEST(TimelineTest, times_are_converted_to_the_hosts_clock) {
   ClApi api;
   api.GetEventProfilingInfo = &FakeTimes;
   api.ReleaseEvent = &FakeRelease;
@@ -80,7 +80,7 @@ TEST(TimelineTest, times_are_those_of_the_events_on_the_hosts_clock) {
   EXPECT_TRUE(timeline.Take().empty());
 }
 
-TEST(TimelineTest, events_that_nobody_collects_are_released) {
+TEST(TimelineTest, uncollected_events_are_released) {
   ClApi api;
   api.ReleaseEvent = &FakeRelease;
   released = 0;
@@ -147,7 +147,7 @@ TEST_F(GpuEventsTest, every_command_has_an_event_in_its_order) {
   }
 }
 
-TEST_F(GpuEventsTest, without_profiling_there_are_no_events) {
+TEST_F(GpuEventsTest, no_events_without_profiling) {
   const TestDelegate gpu(spy_->api());
   TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();
@@ -158,7 +158,7 @@ TEST_F(GpuEventsTest, without_profiling_there_are_no_events) {
   EXPECT_EQ(spy_->calls()["GetEventProfilingInfo"], 0);
 }
 
-TEST_F(GpuEventsTest, what_fails_leaves_no_event_behind) {
+TEST_F(GpuEventsTest, failed_commands_leave_no_event) {
   const TestDelegate gpu(spy_->api(), {{"profiling", "true"}});
   TestInterpreter t(ImageModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu.get()), kTfLiteOk) << t.log();

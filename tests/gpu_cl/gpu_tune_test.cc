@@ -37,7 +37,7 @@ using testing::HasSubstr;
 
 // ---- Options ------------------------------------------------------------------------------------
 
-TEST(TuningLevelTest, is_the_greater_of_what_the_options_ask_for) {
+TEST(TuningLevelTest, is_the_maximum_of_the_requested_levels) {
   const auto level = [](Preference preference, Tuning tuning) {
     Options options;
     options.preference = preference;
@@ -51,7 +51,7 @@ TEST(TuningLevelTest, is_the_greater_of_what_the_options_ask_for) {
   EXPECT_EQ(level(Preference::kSustainedSpeed, Tuning::kNone), Tuning::kFull);
 }
 
-TEST(ChoiceTextTest, comes_back_and_nothing_else_does) {
+TEST(ChoiceTextTest, round_trips_and_other_texts_are_rejected) {
   const KernelChoice choice = {
       .rows = 12, .vectors = 2, .local = {8, 4, 1}, .sharing = 64, .clblast = true};
   EXPECT_EQ(ChoiceText(choice), "tile 12x2 group 8x4x1 sharing 64 clblast 1");
@@ -93,7 +93,7 @@ TEST(ClblastTest, devices_of_its_database) {
   EXPECT_FALSE(IsInClblastDatabase(Profile(DeviceKind::kCpu, "GenuineIntel", "pthread")));
 }
 
-TEST(ClblastTest, capability_of_nvidia_is_read) {
+TEST(ClblastTest, capability_of_nvidia_devices_is_read) {
   FakeDevice device("L40", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de);
   SetFakePlatforms({{"One", {device}}});
   std::vector<Device> devices;
@@ -107,7 +107,7 @@ TEST(ClblastTest, capability_of_nvidia_is_read) {
 }
 
 // A missing or disabled CLBlast library is not an error.
-TEST(ClblastTest, library_that_is_missing_is_told) {
+TEST(ClblastTest, missing_library_is_reported) {
   std::string tried;
   const ScopedEnvironment missing("DEPUTY_CLBLAST_LIBRARY", "/nowhere/libclblast.so");
   EXPECT_EQ(LoadClblast(&tried), nullptr);
@@ -124,13 +124,14 @@ Graph ProductGraph(int m, int n, int k) {
 }
 
 size_t ClblastVariants(const Graph& graph, const DeviceProfile& profile, bool has_clblast = true) {
-  const auto ways =
+  const auto kernel_choices =
       VariantsOf(graph, 0, PlanOptionsFor(profile, DeviceClass::kDesktop), profile, has_clblast);
   return static_cast<size_t>(
-      std::count_if(ways.begin(), ways.end(), [](const auto& way) { return way.clblast; }));
+      std::count_if(kernel_choices.begin(), kernel_choices.end(),
+                    [](const auto& kernel_choice) { return kernel_choice.clblast; }));
 }
 
-TEST(WaysTest, clblast_is_for_large_products_on_devices_it_knows) {
+TEST(VariantsTest, clblast_is_used_for_large_products_on_known_devices) {
   const DeviceProfile amd = Profile(DeviceKind::kDiscreteGpu, "AMD");
   EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 512), amd), 1u);
   EXPECT_EQ(ClblastVariants(ProductGraph(512, 512, 512), amd, false), 0u);
@@ -144,14 +145,14 @@ TEST(WaysTest, clblast_is_for_large_products_on_devices_it_knows) {
   EXPECT_EQ(ClblastVariants(g.graph, amd), 0u);
 }
 
-TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
+TEST(VariantsTest, cpus_have_tiles_and_gpus_also_groups) {
   const DeviceProfile gpu = Profile(DeviceKind::kDiscreteGpu, "AMD");
   const Graph product = ProductGraph(16, 16, 16);
   PlanOptions options = PlanOptionsFor(gpu, DeviceClass::kCpu);
   options.vector_width = 16;
-  for (const KernelChoice& way : VariantsOf(product, 0, options, gpu, false)) {
-    EXPECT_GT(way.rows, 0);
-    EXPECT_EQ(way.local, (std::array<size_t, 3>{0, 0, 0}));
+  for (const KernelChoice& kernel_choice : VariantsOf(product, 0, options, gpu, false)) {
+    EXPECT_GT(kernel_choice.rows, 0);
+    EXPECT_EQ(kernel_choice.local, (std::array<size_t, 3>{0, 0, 0}));
   }
   EXPECT_EQ(VariantsOf(product, 0, options, gpu, false).size(), 5u);
   options = PlanOptionsFor(gpu, DeviceClass::kDesktop);
@@ -163,8 +164,8 @@ TEST(WaysTest, processors_have_tiles_and_gpus_groups_as_well) {
   dedicated.local_memory_is_dedicated = true;
   EXPECT_EQ(VariantsOf(product, 0, options, dedicated, false).size(), 5u + 5 * (1 + 1 + 5));
   dedicated.max_group_size = 32;
-  for (const KernelChoice& way : VariantsOf(product, 0, options, dedicated, false)) {
-    EXPECT_EQ(way.sharing, 0);
+  for (const KernelChoice& kernel_choice : VariantsOf(product, 0, options, dedicated, false)) {
+    EXPECT_EQ(kernel_choice.sharing, 0);
   }
   GraphBuilder g;
   g.Output(g.Unary(compiler::ScalarOp::kAbs, g.Input({64})));
@@ -225,7 +226,7 @@ Graph ConvGraph() {
 }
 
 // All sums are of multiples of 1/16 and therefore exact, so results must be identical.
-TEST_F(GpuTuneTest, all_ways_compute_the_same) {
+TEST_F(GpuTuneTest, all_variants_compute_the_same) {
   const auto context = NewContext();
   for (const Graph& graph : {ConvGraph(), ProductGraph(48, 64, 20)}) {
     for (const DeviceClass device_class : {DeviceClass::kCpu, DeviceClass::kDesktop}) {
@@ -234,11 +235,11 @@ TEST_F(GpuTuneTest, all_ways_compute_the_same) {
       ClStatus status;
       const std::vector<float> expected = RunGraph(context, graph, options, &status);
       ASSERT_TRUE(status.ok()) << status.text;
-      std::vector<KernelChoice> ways = VariantsOf(graph, 0, plan, device_.profile, false);
+      std::vector<KernelChoice> kernel_choices = VariantsOf(graph, 0, plan, device_.profile, false);
       // A GPU has many variants, so every third one is tested.
-      for (size_t i = 0; i<ways.size(); i += ways.size()> 8 ? 3 : 1) {
-        SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(ways[i]));
-        options.choices = {{0, ways[i]}};
+      for (size_t i = 0; i<kernel_choices.size(); i += kernel_choices.size()> 8 ? 3 : 1) {
+        SCOPED_TRACE(std::string(ClassName(device_class)) + " " + ChoiceText(kernel_choices[i]));
+        options.choices = {{0, kernel_choices[i]}};
         EXPECT_EQ(RunGraph(context, graph, options, &status), expected);
         EXPECT_TRUE(status.ok()) << status.text;
       }
@@ -275,10 +276,11 @@ TEST_F(GpuTuneTest, filters_in_local_memory_compute_the_same) {
     const std::vector<float> expected = RunGraph(context, graph, options, &status);
     ASSERT_TRUE(status.ok()) << status.text;
     int sharing = 64;
-    for (KernelChoice way : TileChoices(PlanOptionsFor(device_.profile, options.device_class))) {
-      way.sharing = sharing;
-      SCOPED_TRACE(ChoiceText(way));
-      options.choices = {{0, way}};
+    for (KernelChoice kernel_choice :
+         TileChoices(PlanOptionsFor(device_.profile, options.device_class))) {
+      kernel_choice.sharing = sharing;
+      SCOPED_TRACE(ChoiceText(kernel_choice));
+      options.choices = {{0, kernel_choice}};
       const auto executor = Executor::Create(context, graph, options, &status);
       ASSERT_NE(executor, nullptr) << status.text;
       const Step& step = executor->plan().steps[0];
@@ -294,7 +296,7 @@ TEST_F(GpuTuneTest, filters_in_local_memory_compute_the_same) {
 
 // A kernel with shared memory depends on its group size: if the size is refused, a fallback kernel
 // is used.
-TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
+TEST_F(GpuTuneTest, refused_sharing_group_falls_back_to_another_variant) {
   ExecutorOptions options = For(DeviceClass::kDesktop);
   ClStatus status;
   const std::vector<float> expected = RunGraph(NewContext(), ConvGraph(), options, &status);
@@ -310,7 +312,7 @@ TEST_F(GpuTuneTest, group_that_shares_and_is_refused_is_another_way) {
   EXPECT_EQ(found, expected);
 }
 
-TEST_F(GpuTuneTest, choice_decides_about_tile_and_group) {
+TEST_F(GpuTuneTest, choice_sets_tile_and_group) {
   const auto context = NewContext();
   ExecutorOptions options = For(DeviceClass::kDesktop);
   options.choices = {{0, {.rows = 2, .vectors = 1, .local = {2, 4, 1}}}};
@@ -327,13 +329,13 @@ TEST_F(GpuTuneTest, choice_decides_about_tile_and_group) {
             (std::array<size_t, 3>{0, 0, 0}));
 }
 
-TEST_F(GpuTuneTest, nothing_is_tried_unless_it_is_wanted) {
+TEST_F(GpuTuneTest, nothing_is_measured_unless_enabled) {
   const auto context = NewContext();
   EXPECT_TRUE(Tune(context, ConvGraph(), For(DeviceClass::kCpu), {}).empty());
   EXPECT_EQ(Calls("BuildProgram"), 0);
 }
 
-TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
+TEST_F(GpuTuneTest, stored_choices_are_not_measured_again) {
   const TuningOptions full = {Tuning::kFull, OpenCache(), {}};
   std::map<int, KernelChoice> found;
   {
@@ -358,7 +360,7 @@ TEST_F(GpuTuneTest, what_was_found_is_not_tried_again) {
 
 // The result of a search is used for all batches whose number of images rounds up to the same power
 // of two.
-TEST_F(GpuTuneTest, batches_share_what_was_found) {
+TEST_F(GpuTuneTest, batches_share_choices) {
   const auto context = NewContext();
   const auto batch = [](int count) {
     Graph graph = ConvGraph();
@@ -373,7 +375,7 @@ TEST_F(GpuTuneTest, batches_share_what_was_found) {
 }
 
 // A file whose text is invalid, or not a variant of the operation, is ignored.
-TEST_F(GpuTuneTest, records_that_make_no_sense_are_misses) {
+TEST_F(GpuTuneTest, invalid_records_are_misses) {
   const auto cache = OpenCache();
   const TuningOptions full = {Tuning::kFull, cache, {}};
   Tune(NewContext(), ConvGraph(), For(DeviceClass::kCpu), full);
@@ -402,7 +404,7 @@ TEST_F(GpuTuneTest, records_that_make_no_sense_are_misses) {
   EXPECT_GT(Calls("BuildProgram"), built);
 }
 
-TEST_F(GpuTuneTest, ways_that_fail_are_not_taken) {
+TEST_F(GpuTuneTest, failing_variants_are_not_chosen) {
   const auto context = NewContext();
   for (const char* function : {"BuildProgram", "CreateKernel", "EnqueueNDRangeKernel", "Finish"}) {
     for (int64_t index = 0; index < 4; ++index) {
@@ -436,7 +438,7 @@ int Idle(int, int, int, size_t, size_t, size_t, float, cl_mem, size_t, size_t, c
   return idle_code;
 }
 
-TEST_F(GpuTuneTest, clblast_is_taken_where_it_is_faster_and_works) {
+TEST_F(GpuTuneTest, clblast_is_chosen_if_it_is_faster_and_works) {
   device_.profile.kind = DeviceKind::kDiscreteGpu;
   device_.profile.name = device_.profile.vendor = "AMD";
   ExecutorOptions options = For(DeviceClass::kDesktop);
@@ -507,7 +509,7 @@ TEST_F(GpuTuneTest, clblast_computes_a_step) {
 
 // ---- The delegate -------------------------------------------------------------------------------
 
-TEST_F(GpuTuneTest, delegate_tunes_once_and_computes_what_it_did) {
+TEST_F(GpuTuneTest, delegate_tunes_once_and_keeps_its_results) {
   std::vector<float> expected;
   { expected = ImageResultOnCpu(); }
   std::vector<int64_t> built;

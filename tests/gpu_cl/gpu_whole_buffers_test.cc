@@ -27,7 +27,7 @@ using testing::ElementsAre;
 
 constexpr size_t kNoLimit = SIZE_MAX;
 
-TEST(GpuWholeBuffersTest, a_chain_needs_two_blocks_which_grow) {
+TEST(GpuWholeBuffersTest, a_chain_needs_two_growing_blocks) {
   MemoryPlan plan;
   const Interval chain[] = {{100, 0, 1}, {50, 1, 2}, {300, 2, 3}, {10, 3, 4}, {60, 4, 4}};
   ASSERT_TRUE(PlanWholeBuffers(chain, 16, kNoLimit, &plan));
@@ -39,7 +39,7 @@ TEST(GpuWholeBuffersTest, a_chain_needs_two_blocks_which_grow) {
   EXPECT_EQ(plan.locations[3].block, 1);
 }
 
-TEST(GpuWholeBuffersTest, what_is_never_needed_or_too_large_has_no_block) {
+TEST(GpuWholeBuffersTest, unused_or_too_large_intervals_have_no_block) {
   MemoryPlan plan;
   const Interval none[] = {{100, 0, -1}};
   ASSERT_TRUE(PlanWholeBuffers(none, 16, kNoLimit, &plan));
@@ -79,22 +79,22 @@ TEST(GpuWholeBuffersTest, intervals_that_overlap_never_share_a_block) {
 
 class GpuWholeBuffersOfDeviceTest : public SpiedDeviceTest {};
 
-TEST_F(GpuWholeBuffersOfDeviceTest, have_no_parts_where_these_are_dear) {
+TEST_F(GpuWholeBuffersOfDeviceTest, are_not_split_if_sub_buffers_are_slow) {
   GraphBuilder g;
   const ValueId x = g.Input({1000});
   ValueId y = x;
   for (int i = 0; i < 5; ++i) y = g.Binary(ScalarOp::kSub, g.Unary(ScalarOp::kNeg, y), x);
   g.Output(y);
-  for (const bool dear : {false, true}) {
+  for (const bool is_slow : {false, true}) {
     Device device = NewContext()->device();
-    device.profile.slow_sub_buffers = dear;
+    device.profile.slow_sub_buffers = is_slow;
     ClStatus status;
     auto context = SharedContext::Create(spy_->api(), device, &status);
     ASSERT_NE(context, nullptr) << status.text;
     const int64_t before = Calls("CreateSubBuffer");
     const auto executor = Executor::Create(context, g.graph, {}, &status);
     ASSERT_NE(executor, nullptr) << status.text;
-    EXPECT_EQ(Calls("CreateSubBuffer") > before, !dear);
+    EXPECT_EQ(Calls("CreateSubBuffer") > before, !is_slow);
     const std::vector<float> in(1000, 2);
     std::vector<float> out(1000);
     const InputLocation inputs[] = {{in.data(), nullptr}};
