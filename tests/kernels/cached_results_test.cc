@@ -30,7 +30,7 @@ std::vector<uint8_t> KeepingModel() {
   return m.Finish();
 }
 
-TEST(CachedResult, of_dequantize_goes_to_the_clients_memory) {
+TEST(CachedResult, of_dequantize_is_copied_to_client_memory) {
   TestInterpreter t(KeepingModel());
   alignas(64) float memory[16] = {};
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -45,7 +45,7 @@ TEST(CachedResult, of_dequantize_goes_to_the_clients_memory) {
   }
 }
 
-TEST(CachedResult, of_shape_does_not_write_the_clients_memory) {
+TEST(CachedResult, of_shape_does_not_write_client_memory) {
   TestInterpreter t(KeepingModel());
   alignas(64) int memory[16] = {};
   const TfLiteCustomAllocation allocation = {memory, sizeof memory};
@@ -58,7 +58,7 @@ TEST(CachedResult, of_shape_does_not_write_the_clients_memory) {
 
 void IgnoreReport(TfLiteContext*, const char*, ...) {}
 
-TEST(CachedResult, never_takes_over_a_constant_of_the_model) {
+TEST(CachedResult, does_not_own_constants_of_the_model) {
   static const char bytes[16] = "the model's own";
   TfLiteTensor constant{};
   constant.allocation_type = kTfLiteMmapRo;
@@ -71,7 +71,7 @@ TEST(CachedResult, never_takes_over_a_constant_of_the_model) {
   EXPECT_EQ(constant.data.raw_const, bytes);
 }
 
-TEST(CachedResult, drops_memory_that_it_does_not_own) {
+TEST(CachedResult, ignores_memory_that_it_does_not_own) {
   char arena[16] = {};
   TfLiteContext context{};
   for (const TfLiteAllocationType type :

@@ -68,14 +68,14 @@ bool IsRounded(float exact, uint16_t half) {
   return half == FloatToHalf(std::clamp(exact, -65504.0f, 65504.0f));
 }
 
-TEST(Float16Operators, sums_and_products_round_what_float_gives) {
+TEST(Float16Operators, sums_and_products_round_the_float_result) {
   CheckPairs<uint16_t>(kTfLiteBuiltinAdd, kTfLiteFloat16,
                        [](float a, float b, uint16_t out) { return IsRounded(a + b, out); });
   CheckPairs<uint16_t>(kTfLiteBuiltinMul, kTfLiteFloat16,
                        [](float a, float b, uint16_t out) { return IsRounded(a * b, out); });
 }
 
-TEST(Float16Operators, comparisons_are_those_of_floats) {
+TEST(Float16Operators, comparisons_equal_those_of_floats) {
   const auto check = [](TfLiteBuiltinOperator op, const auto& expected) {
     CheckPairs<uint8_t>(op, kTfLiteBool, [&](float a, float b, uint8_t out) {
       return out == (expected(a, b) ? 1 : 0);

@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(On, InPlace, testing::ValuesIn(CpuSetNames()),
                          [](const auto& parameter) { return parameter.param; });
 
 // Checks that a mask that allows too much would be detected.
-TEST(InPlaceCases, differ_for_an_operator_that_moves_what_it_still_reads) {
+TEST(InPlaceCases, detect_an_operator_that_overwrites_unread_input) {
   const Target target = CpuTarget("reference", 1);
   int different = 0;
   for (const OpCase& op_case : AllCases()) {

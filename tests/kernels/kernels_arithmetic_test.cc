@@ -50,7 +50,7 @@ std::vector<int32_t> InterestingSums(std::mt19937* engine, double factor, size_t
   return sums;
 }
 
-TEST(FixedMultiplier, is_the_closest_to_the_real_number) {
+TEST(FixedMultiplier, is_closest_to_the_real_number) {
   std::mt19937 engine(1);
   for (int i = 0; i < 100000; ++i) {
     const double value = std::ldexp(1.0 + engine() * 0x1p-32, static_cast<int>(engine() % 58) - 30);
@@ -96,7 +96,7 @@ TEST(Requantize, rounding_once_is_to_nearest_with_ties_away_from_zero) {
   }
 }
 
-TEST(Requantize, rounding_once_takes_sums_of_64_bits) {
+TEST(Requantize, rounding_once_accepts_sums_of_64_bits) {
   std::mt19937_64 engine(5);
   for (int i = 0; i < 100000; ++i) {
     const FixedMultiplier fixed = {static_cast<int32_t>((engine() >> 34) | (1u << 30)),
@@ -117,7 +117,7 @@ TEST(Requantize, rounding_once_takes_sums_of_64_bits) {
   }
 }
 
-TEST(Requantize, rounding_once_takes_exact_ties_away_from_zero) {
+TEST(Requantize, rounding_once_rounds_exact_ties_away_from_zero) {
   for (int32_t sum : {1, 3, 5, 101}) {
     EXPECT_EQ(MultiplyRoundingOnce(sum, ToFixedMultiplier(0.5)), (sum + 1) / 2);
     EXPECT_EQ(MultiplyRoundingOnce(-sum, ToFixedMultiplier(0.5)), -(sum + 1) / 2);

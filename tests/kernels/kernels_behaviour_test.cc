@@ -28,7 +28,7 @@ TfLiteInterpreterOptions* Exact(TfLiteInterpreterOptions* options) {
 
 // WHERE writes several results at once, for few axes and for many; it must not write beyond the
 // last result.
-TEST(Where, names_the_places_of_all_that_is_not_zero) {
+TEST(Where, returns_the_positions_of_nonzero_elements) {
   for (const std::vector<int>& shape : {std::vector<int>{50},
                                         {7, 9},
                                         {3, 4, 9},
@@ -68,7 +68,7 @@ TEST(Where, names_the_places_of_all_that_is_not_zero) {
 
 // Rows have a margin at the end, columns have margins on both sides, some of them greater than a
 // block; cropped elements are omitted, and padding is 0.
-TEST(SpaceAndBatch, elements_lie_where_blocks_and_margins_say) {
+TEST(SpaceAndBatch, elements_are_placed_by_blocks_and_margins) {
   for (const bool to_batch : {true, false}) {
     for (const int before : {0, 1, 2, 3, 5}) {
       for (const int block : {1, 2, 3}) {
@@ -197,7 +197,7 @@ std::vector<uint8_t> AddModel(schema::ActivationFunctionType activation) {
   return m.Finish();
 }
 
-TEST(Add, clamps_infinity_to_the_largest_number_and_lets_nan_pass) {
+TEST(Add, clamps_infinity_to_the_largest_number_and_propagates_nan) {
   TestInterpreter interpreter(AddModel(schema::ActivationFunctionType::NONE));
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
   interpreter.Set<float>(0, {kInfinity, -kInfinity, NAN, 1.5f});
@@ -226,7 +226,7 @@ TEST(Add, prepares_again_after_a_resize) {
   EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
 }
 
-TEST(Conv, sums_by_hand) {
+TEST(Conv, equals_hand_computed_sums) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
   const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 2, 2, 1}, {1, 2, 3, 4});
@@ -308,7 +308,7 @@ TEST(Dequantize, unpacks_constants_once_and_keeps_them_over_a_resize) {
   EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1210, 34, 1005, 3}));
 }
 
-TEST(Dequantize, leaves_constants_that_nobody_reads_alone) {
+TEST(Dequantize, skips_unread_constants) {
   TestInterpreter interpreter(HalfWeightsModel(false));
   ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
   float* bias = static_cast<float*>(TfLiteTensorData(interpreter.Tensor(4)));
@@ -319,7 +319,7 @@ TEST(Dequantize, leaves_constants_that_nobody_reads_alone) {
   EXPECT_EQ(bias[0], 77);
 }
 
-TEST(FullyConnected, sees_weights_that_change_between_inferences) {
+TEST(FullyConnected, uses_weights_that_change_between_inferences) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteFloat32, {1, 2}),
             weights = m.AddTensor(kTfLiteFloat32, {1, 2});
@@ -338,7 +338,7 @@ TEST(FullyConnected, sees_weights_that_change_between_inferences) {
   }
 }
 
-TEST(Reshape, takes_its_shape_from_a_tensor_while_running) {
+TEST(Reshape, reads_its_shape_from_a_tensor_during_invoke) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteFloat32, {2, 3}), shape = m.AddTensor(kTfLiteInt32, {2});
   const int out = m.AddTensor(kTfLiteFloat32, {1});
@@ -406,7 +406,7 @@ TEST(Quantize, requantises_more_steps_than_a_block_holds) {
 }
 
 // EXP of int16 over a range in which float overflows: every larger input has the maximum as result.
-TEST(Exp, saturates_where_the_exponential_is_infinite) {
+TEST(Exp, saturates_if_the_exponential_is_infinite) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));
   const int out = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.001f, 0));
@@ -478,7 +478,7 @@ TEST(Less, compares_large_int8_tensors_by_value) {
   }
 }
 
-TEST(BatchMatMul, scales_the_batches_of_several_axes_by_their_own) {
+TEST(BatchMatMul, scales_each_batch_of_several_axes_separately) {
   for (bool asymmetric : {false, true}) {
     const std::vector<float> expected = HybridProduct({12}, asymmetric);
     ASSERT_EQ(expected.size(), 12u * 3 * 5);
@@ -487,7 +487,7 @@ TEST(BatchMatMul, scales_the_batches_of_several_axes_by_their_own) {
   }
 }
 
-TEST(Softmax, long_flat_int8_rows_come_out_as_zero) {
+TEST(Softmax, long_flat_int8_rows_become_zero) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(0.001f, 0));
   const int out = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(1.0f / 256, -128));
@@ -522,7 +522,7 @@ TEST(HardSwish, requires_an_output_scale_above_a_128th_of_the_input_scale) {
   }
 }
 
-TEST(Quantisation, what_makes_no_sense_is_refused) {
+TEST(Quantisation, invalid_parameters_are_refused) {
   const TensorExtras bad[] = {PerTensor(0.0f, 0),      PerTensor(-1.0f, 0),  PerTensor(NAN, 0),
                               PerTensor(kInfinity, 0), PerTensor(0.1f, 300), TensorExtras()};
   for (const TensorExtras& extras : bad) {

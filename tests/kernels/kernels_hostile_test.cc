@@ -47,7 +47,7 @@ TensorExtras OneElement(ModelBuilder* m, size_t levels) {
 }
 
 // A sparse constant stores fewer values than its shape has elements; only DENSIFY interprets it.
-TEST(SparseConstant, is_no_operand_of_arithmetic) {
+TEST(SparseConstant, is_refused_by_arithmetic) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {64, 64});
   const int sparse =
@@ -59,7 +59,7 @@ TEST(SparseConstant, is_no_operand_of_arithmetic) {
   ExpectRefused(&m, "tensor 1 'few': expected a dense tensor, found a sparse one");
 }
 
-TEST(SparseConstant, gives_no_margins) {
+TEST(SparseConstant, is_refused_as_paddings) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {8, 8});
   const int margins = m.AddConstant<int32_t>(kTfLiteInt32, {2, 2}, {1}, "few", OneElement(&m, 2));
@@ -97,7 +97,7 @@ TEST(EmptyTensors, of_strings_tile_without_an_overflow) {
 }
 
 // Tensors without channels, in DEPTH_TO_SPACE with blocks of 2147483647 x 2147483647 elements.
-TEST(EmptyTensors, become_space_without_an_overflow) {
+TEST(EmptyTensors, batch_to_space_without_an_overflow) {
   for (const std::vector<int>& dims : {std::vector<int>{8, 0, 1, 0}, {kMost, 1, 1, 0}}) {
     ModelBuilder m;
     const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 0});
@@ -114,7 +114,7 @@ TEST(EmptyTensors, become_space_without_an_overflow) {
   }
 }
 
-TEST(StridedSlice, of_no_elements_takes_any_stride) {
+TEST(StridedSlice, of_no_elements_accepts_any_stride) {
   for (const int32_t stride : {kMost, kLeast}) {
     ModelBuilder m;
     const int x = m.AddTensor(kTfLiteFloat32, {2, 0, 1 << 30, 1 << 26});
@@ -135,7 +135,7 @@ TEST(StridedSlice, of_no_elements_takes_any_stride) {
 }
 
 // Tensors without elements whose other extents would take years to traverse.
-TEST(EmptyTensors, take_no_time) {
+TEST(EmptyTensors, are_computed_quickly) {
   const Shape empty = {1 << 30, 1 << 28, 0, 1};
   for (const auto code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinAveragePool2d,
                           kTfLiteBuiltinCumsum, kTfLiteBuiltinDequantize}) {
@@ -183,7 +183,7 @@ void ExpectQuick(const char* name, const std::vector<Shape>& inputs,
   EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
 }
 
-TEST(EmptyTensors, take_no_time_in_custom_operators) {
+TEST(EmptyTensors, are_computed_quickly_by_custom_operators) {
   // Options of a TfLitePoolParams: padding, strides, filter sizes and the activation.
   const std::vector<int32_t> pool = {kTfLitePaddingSame, 1, 1, 1, 1, kTfLiteActNone};
   std::vector<uint8_t> options(pool.size() * sizeof(int32_t));
@@ -196,7 +196,7 @@ TEST(EmptyTensors, take_no_time_in_custom_operators) {
 }
 
 // A TFLite_Detection_PostProcess with INT_MAX classes, but no boxes.
-TEST(EmptyTensors, take_no_time_to_be_detected) {
+TEST(EmptyTensors, are_computed_quickly_by_detection) {
   for (const bool regular : {false, true}) {
     flexbuffers::Builder map;
     map.Map([&] {
@@ -214,7 +214,7 @@ TEST(EmptyTensors, take_no_time_to_be_detected) {
 }
 
 // LSH_PROJECTION of items of zero bytes, which all have the same fingerprint.
-TEST(EmptyTensors, take_no_time_to_be_projected) {
+TEST(EmptyTensors, are_computed_quickly_by_projection) {
   ModelBuilder m;
   const int hash = m.AddConstant<float>(kTfLiteFloat32, {8, 32}, std::vector<float>(256, 0.5f));
   const int x = m.AddTensor(kTfLiteInt32, {kMost, 0});
@@ -229,7 +229,7 @@ TEST(EmptyTensors, take_no_time_to_be_projected) {
 }
 
 // There are no images, so that the channels to repeat are irrelevant.
-TEST(EmptyTensors, have_no_outputs_per_channel) {
+TEST(EmptyTensors, do_not_divide_by_zero_channels) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {0, 4, 4, 2});
   const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 4}, {1, 2, 3, 4});
@@ -308,7 +308,7 @@ std::vector<uint8_t> ResizeModel(TfLiteBuiltinOperator code, int32_t width) {
 
 // The table of source positions takes more memory than the image: with kLimit / 2 columns the image
 // is within the limit, but the table is not.
-TEST(Resize, keeps_its_notes_within_the_limits) {
+TEST(Resize, keeps_its_tables_within_the_limits) {
   constexpr size_t kLimit = 1 << 16;
   for (const auto code : {kTfLiteBuiltinResizeBilinear, kTfLiteBuiltinResizeNearestNeighbor}) {
     for (const bool fits : {true, false}) {
@@ -343,7 +343,7 @@ TEST(L2Normalization, refuses_a_zero_point_outside_of_the_type) {
 }
 
 // The sum of the exponentials, 2^20 times 2^12, is one more than 32 bits can hold.
-TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
+TEST(HostileSoftmax, of_a_million_equal_values_rounds_to_zero) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1 << 20}, "x", PerTensor(0.5f, 0));
   const int y = m.AddTensor(kTfLiteInt8, {1 << 20}, "y", PerTensor(1.0f / 256, -128));
@@ -358,7 +358,7 @@ TEST(HostileSoftmax, of_a_million_equal_steps_is_nothing_everywhere) {
 }
 
 // With a negative beta the exponentials of values below the maximum overflow to infinity.
-TEST(HostileSoftmax, of_a_negative_beta_is_that_of_the_plain_code) {
+TEST(HostileSoftmax, of_a_negative_beta_equals_the_reference) {
   for (const CpuKernels* cpu : CpuTablesAndReference()) {
     for (const int depth : {3, 70}) {
       ModelBuilder m;
@@ -398,7 +398,7 @@ TEST(Concatenation, refuses_a_zero_point_outside_of_the_type) {
 }
 
 // The quotient of the scales is not a finite float: values saturate.
-TEST(Mul, saturates_where_the_scales_leave_the_floats) {
+TEST(Mul, saturates_if_the_scales_overflow_float) {
   for (const DeputyArithmetic arithmetic : {kDeputyArithmeticDefault, kDeputyArithmeticReference}) {
     ModelBuilder m;
     const int a = m.AddTensor(kTfLiteInt8, {4}, "a", PerTensor(3e38f, 0));
@@ -440,7 +440,7 @@ TEST(ReduceMaxAndMin, of_infinities_are_infinite) {
   }
 }
 
-TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
+TEST(ReduceProd, of_no_elements_saturates_at_the_smallest_scale) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {2, 0}, "x", PerTensor(1.0f, 0));
   const int axis = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
@@ -456,7 +456,7 @@ TEST(ReduceProd, of_nothing_saturates_at_the_smallest_scale) {
 
 // ---- Invalid values of a type ------------------------------------------------------------------
 
-TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
+TEST(HostileCustomOp, refuses_invalid_padding) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
   const int weights = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {1});
@@ -471,7 +471,7 @@ TEST(HostileCustomOp, refuses_a_padding_that_is_none) {
 }
 
 // TensorFlow Lite treats every nonzero byte as true on all platforms.
-TEST(If, takes_any_byte_but_0_for_true) {
+TEST(If, treats_any_nonzero_byte_as_true) {
   for (const uint8_t byte : {0, 1, 3, 255}) {
     ModelBuilder m;
     for (const int step : {1, 2}) {
@@ -499,7 +499,7 @@ TEST(If, takes_any_byte_but_0_for_true) {
 // ---- Combinatorial explosion --------------------------------------------------------------------
 
 // There are 2^40 partial skip-grams, of which 40 have enough words left.
-TEST(SkipGram, begins_no_way_that_words_do_not_suffice_for) {
+TEST(SkipGram, skips_starts_with_too_few_words_left) {
   std::string text = "a";
   for (int i = 1; i < 40; ++i) text += " a";
   ModelBuilder m;
@@ -515,7 +515,7 @@ TEST(SkipGram, begins_no_way_that_words_do_not_suffice_for) {
 
 // ---- Ranks of outputs ---------------------------------------------------------------------------
 
-TEST(StablehloGather, refuses_more_dimensions_than_there_is_room_for) {
+TEST(StablehloGather, refuses_too_many_dimensions) {
   ModelBuilder m;
   const Shape ones(8, 1);
   const std::vector<int64_t> window = {0, 1, 2, 3, 4, 5, 6, 7}, none, first = {0}, sizes(8, 1);

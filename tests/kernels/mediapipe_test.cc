@@ -74,7 +74,7 @@ std::vector<Floats> Pool(const Tensor& input, const std::vector<uint8_t>& option
   return RunOperator("MaxPoolingWithArgmax2D", {input}, {{1}, {1}}, options, 1);
 }
 
-TEST(MediapipePooling, tells_the_first_of_equal_greatest_values) {
+TEST(MediapipePooling, returns_the_first_of_equal_maxima) {
   const auto out = Pool({{1, 2, 4, 1},
                          {1, 5, 2, 2,  // row 0
                           3, 4, 9, 9}},
@@ -89,7 +89,7 @@ TEST(MediapipePooling, counts_taps_in_the_padding) {
   EXPECT_THAT(out[1], ElementsAre(8 + 0.1f, 7 + 0.1f, 5 + 0.1f, 4 + 0.1f));
 }
 
-TEST(MediapipePooling, clamps_values_and_takes_channels_apart) {
+TEST(MediapipePooling, clamps_values_and_separates_channels) {
   const auto out = Pool({{2, 1, 2, 2},
                          {-1, 7, -2, 3,  // image 0
                           2, 3, 4, 5}},
@@ -104,7 +104,7 @@ TEST(MediapipePooling, nothing_is_greater_than_nan) {
   EXPECT_THAT(out[1], ElementsAre(0.1f));
 }
 
-TEST(MediapipeUnpooling, puts_values_where_they_were) {
+TEST(MediapipeUnpooling, restores_values_to_their_positions) {
   const auto out =
       RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {1.1f, 2.1f}}}, {{1}},
                   PoolOptions(kTfLitePaddingValid, 2, 2), 1);
@@ -112,7 +112,7 @@ TEST(MediapipeUnpooling, puts_values_where_they_were) {
                                   0, 0, 9, 0));
 }
 
-TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
+TEST(MediapipeUnpooling, keeps_batch_elements_separate) {
   const auto out =
       RunOperator("MaxUnpooling2D", {{{2, 1, 1, 1}, {5, 9}}, {{2, 1, 1, 1}, {1.1f, 2.1f}}}, {{1}},
                   PoolOptions(kTfLitePaddingValid, 2, 2), 1);
@@ -120,7 +120,7 @@ TEST(MediapipeUnpooling, keeps_the_images_of_a_batch_apart) {
                                   0, 0, 9, 0));
 }
 
-TEST(MediapipeUnpooling, the_last_of_two_in_one_place_stays) {
+TEST(MediapipeUnpooling, the_last_value_of_a_position_is_kept) {
   // Windows of 3 by 3 with a stride of 2: the second window begins at the last column of the first.
   const auto out =
       RunOperator("MaxUnpooling2D", {{{1, 1, 2, 1}, {5, 9}}, {{1, 1, 2, 1}, {2.1f, 0.1f}}}, {{1}},
@@ -144,7 +144,7 @@ TEST(MediapipeLandmarks, are_transformed_in_two_coordinates) {
   EXPECT_THAT(flat[0], ElementsAre(3, 5, 1, -4));
 }
 
-TEST(MediapipeTensor, is_read_at_the_middles_of_pixels) {
+TEST(MediapipeTensor, is_sampled_at_pixel_centers) {
   const Tensor ramp = {{1, 3, 4, 1}, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}};
   const Tensor same = {{4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
   const auto out = RunOperator("TransformTensorBilinear", {ramp, same}, {{1, 2, 2, 1}}, {}, 2);
@@ -176,7 +176,7 @@ std::vector<uint8_t> MatrixOptions() {
   return options.GetBuffer();
 }
 
-TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
+TEST(MediapipeMatrix, maps_the_output_to_the_bounding_box_of_the_landmarks) {
   // The landmarks' box is 4 x 8 around (4, 7); with the options' scales it becomes 6 x 16.
   const Tensor upright = {{1, 4, 3}, {0, 0, 1, 10, 0, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = RunOperator("Landmarks2TransformMatrix", {upright}, {{1}}, MatrixOptions(), 2);
@@ -186,7 +186,7 @@ TEST(MediapipeMatrix, leads_from_the_output_to_the_box_around_the_landmarks) {
                                   0, 0, 0, 1));
 }
 
-TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
+TEST(MediapipeMatrix, rotates_with_the_line_between_two_landmarks) {
   // The box is rotated by a right angle: it is 8 wide along y and 4 high along -x.
   const Tensor turned = {{1, 4, 3}, {0, 0, 1, 0, 10, 1, 2, 3, 1, 6, 11, 1}};
   const auto out = RunOperator("Landmarks2TransformMatrix", {turned}, {{1}}, MatrixOptions(), 2);
@@ -194,14 +194,14 @@ TEST(MediapipeMatrix, turns_with_the_line_between_two_landmarks) {
   EXPECT_THAT(out[0], Pointwise(FloatNear(1e-5f), expected));
 }
 
-TEST(MediapipeResampler, mixes_four_pixels_and_zeros_beyond) {
+TEST(MediapipeResampler, interpolates_four_pixels_with_zeros_outside) {
   const Tensor image = {{1, 2, 3, 1}, {1, 2, 5, 3, 4, 6}};
   const Tensor warp = {{1, 2, 3, 2}, {1, 0, 0.5f, 0.5f, -0.5f, 0, 3, 0, 2.5f, 1.5f, NAN, 0}};
   const auto out = RunOperator("Resampler", {image, warp}, {{1}}, {}, 1);
   EXPECT_THAT(out[0], ElementsAre(2, 2.5f, 0.5f, 0, 1.5f, 0));
 }
 
-TEST(MediapipeResampler, reads_each_picture_of_a_batch) {
+TEST(MediapipeResampler, samples_each_batch_element) {
   const Tensor images = {{2, 1, 1, 2}, {1, 2, 3, 4}};
   const Tensor warp = {{2, 1, 1, 2}, {0, 0, 0.25f, 0}};
   const auto out = RunOperator("Resampler", {images, warp}, {{1}}, {}, 1);

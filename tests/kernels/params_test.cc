@@ -649,7 +649,7 @@ std::vector<Row> AllRows() {
   return rows;
 }
 
-TEST(Params, every_field_of_the_options_lands_in_its_field_of_the_struct) {
+TEST(Params, every_option_is_stored_in_its_field) {
   for (const Row& row : AllRows()) {
     const OpDef* op = FindBuiltinAnyVersion(row.code);
     ASSERT_NE(op, nullptr) << row.code;
@@ -665,7 +665,7 @@ TEST(Params, every_field_of_the_options_lands_in_its_field_of_the_struct) {
   }
 }
 
-TEST(Params, operators_outside_the_table_carry_none) {
+TEST(Params, operators_outside_the_table_have_none) {
   std::set<int> in_table;
   for (const Row& row : AllRows()) EXPECT_TRUE(in_table.insert(row.code).second) << row.code;
   for (int code = 0; code <= kTfLiteBuiltinStablehloCase; ++code) {
@@ -679,7 +679,7 @@ TEST(Params, operators_outside_the_table_carry_none) {
   }
 }
 
-TEST(Params, absent_options_leave_zeros_except_where_they_are_needed) {
+TEST(Params, absent_options_are_zero_unless_required) {
   const std::set<int> needed = {kTfLiteBuiltinLstm, kTfLiteBuiltinStablehloPad,
                                 kTfLiteBuiltinStablehloReduceWindow,
                                 kTfLiteBuiltinStablehloComposite, kTfLiteBuiltinStablehloCase};
@@ -703,7 +703,7 @@ bool Parses(TfLiteBuiltinOperator code, Build build) {
   return op.parse(OptionsOf(model).As(op.options), params.get());
 }
 
-TEST(Params, lists_that_do_not_fit_are_refused) {
+TEST(Params, too_long_lists_are_refused) {
   const std::vector<int32_t> nine(9), many(21);
   const std::vector<int64_t> nine_longs(9), two(2), one(1);
   EXPECT_FALSE(Parses(kTfLiteBuiltinReshape,
@@ -726,7 +726,7 @@ TEST(Params, lists_that_do_not_fit_are_refused) {
   }));
 }
 
-TEST(Params, options_without_what_they_are_about_are_refused) {
+TEST(Params, options_without_required_fields_are_refused) {
   EXPECT_FALSE(
       Parses(kTfLiteBuiltinBucketize, [](auto& f) { return schema::CreateBucketizeOptions(f); }));
   EXPECT_FALSE(Parses(kTfLiteBuiltinStablehloComposite,
@@ -739,7 +739,7 @@ TEST(Params, options_without_what_they_are_about_are_refused) {
 }
 
 // The schema's enumerations are open: a file may contain any value.
-TEST(Params, a_weights_format_that_the_schema_does_not_know_is_refused) {
+TEST(Params, unknown_weights_formats_are_refused) {
   for (const int format : {2, 127, -1}) {
     EXPECT_FALSE(Parses(kTfLiteBuiltinFullyConnected, [format](auto& f) {
       return schema::CreateFullyConnectedOptions(
@@ -768,7 +768,7 @@ std::vector<uint8_t> NgramModel() {
   });
 }
 
-TEST(Params, a_client_can_bring_the_kernel_of_an_operator_that_has_none_here) {
+TEST(Params, clients_can_add_kernels_of_unsupported_operators) {
   const TfLiteRegistration kernel = NgramKernel();
   TestInterpreter interpreter(NgramModel(), [&](TfLiteInterpreterOptions* options) {
     TfLiteInterpreterOptionsAddBuiltinOp(options, kTfLiteBuiltinSkipGram, &kernel, 1, 1);
@@ -779,7 +779,7 @@ TEST(Params, a_client_can_bring_the_kernel_of_an_operator_that_has_none_here) {
   EXPECT_EQ(seen_ngram_size, 3);
 }
 
-TEST(Params, an_operator_without_any_kernel_is_refused_by_name) {
+TEST(Params, operators_without_a_kernel_are_refused_by_name) {
   const std::vector<uint8_t> model =
       ModelOf([](ModelBuilder* m) { m->AddOp(kTfLiteBuiltinConcatEmbeddings, {0}, {1}); });
   TestInterpreter interpreter(model);

@@ -231,7 +231,7 @@ class Bfloat16 : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(Bfloat16, cases_agree_within_what_the_format_leaves) {
+TEST_P(Bfloat16, cases_agree_within_the_precision_of_the_format) {
   std::map<std::string, int> ran;
   for (const OpCase& op_case : Cases()) {
     SCOPED_TRACE(op_case.name);
@@ -252,7 +252,7 @@ TEST_P(Bfloat16, cases_agree_within_what_the_format_leaves) {
   EXPECT_GE(ran["FULLY_CONNECTED gemm_bf16"], 16);
 }
 
-TEST_P(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
+TEST_P(Bfloat16, products_of_rounded_factors_equal_float32) {
   int cases = 0;
   for (const OpCase& op_case : Cases()) {
     SCOPED_TRACE(op_case.name);
@@ -269,7 +269,7 @@ TEST_P(Bfloat16, products_of_rounded_factors_are_those_of_float32) {
   EXPECT_GE(cases, 32);
 }
 
-TEST_P(Bfloat16, nan_and_infinity_go_where_they_go_in_float32) {
+TEST_P(Bfloat16, nan_and_infinity_propagate_as_in_float32) {
   for (const float strange : {NAN, INFINITY, -INFINITY}) {
     for (const OpCase& op_case : Cases()) {
       SCOPED_TRACE(op_case.name);
@@ -325,7 +325,7 @@ TEST_P(Bfloat16, is_off_unless_the_client_allows_it) {
   EXPECT_NE(Bits(full.outputs), Bits(allowed.outputs));
 }
 
-TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
+TEST_P(Bfloat16, the_environment_sets_the_default) {
   const OpCase& op_case = SomeCase(GetParam());
   const ScopedCpu table(FindTestCpu(GetParam()));
   const auto implementation = [&](const TestInterpreter::Configure& configure) {
@@ -343,7 +343,7 @@ TEST_P(Bfloat16, the_environment_allows_it_where_the_options_are_silent) {
   }));
 }
 
-TEST_P(Bfloat16, leaves_float32_alone_where_results_are_held_against_others) {
+TEST_P(Bfloat16, is_disabled_if_results_are_compared) {
   const OpCase& op_case = SomeCase(GetParam());
   const Settings allowed = {.table = GetParam(), .precision = kDeputyPrecisionBfloat16};
   Settings reference = allowed, validated = allowed, plain = allowed, other = allowed;

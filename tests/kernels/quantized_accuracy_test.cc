@@ -211,7 +211,7 @@ TEST(QuantizedAccuracy, has_cases_of_every_quantised_operator) {
   }
 }
 
-TEST(QuantizedAccuracy, makes_no_exception_that_is_not_needed) {
+TEST(QuantizedAccuracy, has_no_unnecessary_exceptions) {
   std::set<std::string> needed = CheckCases(UnaryAccuracy());
   needed.merge(CheckCases(ReductionAccuracy()));
   needed.merge(CheckCases(RecurrentAccuracy()));

@@ -105,7 +105,7 @@ void UseReference(TfLiteInterpreterOptions* options) {
   DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
 }
 
-TEST(RescaledMoves, keep_the_real_numbers_and_leave_the_input_as_it_is) {
+TEST(RescaledMoves, preserve_real_values_and_the_input) {
   for (const Row& row : kWhole) {
     SCOPED_TRACE(row.name);
     TestInterpreter interpreter(ModelAround({row.shape}, row.add));
@@ -115,7 +115,7 @@ TEST(RescaledMoves, keep_the_real_numbers_and_leave_the_input_as_it_is) {
   }
 }
 
-TEST(RescaledMoves, do_so_for_every_part_of_a_whole) {
+TEST(RescaledMoves, preserve_real_values_of_every_part) {
   const AddMove split = [](ModelBuilder* m, int from, const std::vector<int>& to) {
     const int axis = m->AddConstant<int32_t>(kTfLiteInt32, {}, {1}, "axis");
     m->AddOp(kTfLiteBuiltinSplit, {axis, from}, to, schema::CreateSplitOptions(m->fbb(), 2));
@@ -135,7 +135,7 @@ TEST(RescaledMoves, do_so_for_every_part_of_a_whole) {
 
 // In the reference arithmetic, as in TensorFlow Lite, kernels copy the quantised values, or refuse
 // if they check the scales.
-TEST(RescaledMoves, are_those_of_tflite_in_the_reference_arithmetic) {
+TEST(RescaledMoves, equal_tflite_in_the_reference_arithmetic) {
   for (const AddMove& add : {AddMove(&AddReshape), AddMove(&AddSqueeze)}) {
     TestInterpreter interpreter(ModelAround({{4}}, add), &UseReference);
     Infer(&interpreter, {-1, 2, -50, 100});
@@ -148,7 +148,7 @@ TEST(RescaledMoves, are_those_of_tflite_in_the_reference_arithmetic) {
 }
 
 // A tensor that is read twice is rescaled once.
-TEST(RescaledMoves, take_one_tensor_as_both_parts) {
+TEST(RescaledMoves, accept_one_tensor_as_both_parts) {
   const AddMove twice = [](ModelBuilder* m, int from, const std::vector<int>& to) {
     m->AddOp(kTfLiteBuiltinConcatenation, {from, from}, to,
              schema::CreateConcatenationOptions(m->fbb(), 0));
@@ -161,7 +161,7 @@ TEST(RescaledMoves, take_one_tensor_as_both_parts) {
   }
 }
 
-TEST(RescaledMoves, of_tensors_without_a_scale_copy_the_steps) {
+TEST(RescaledMoves, of_tensors_without_a_scale_copy_the_integers) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {2, 2}, "x");
   const int y = m.AddTensor(kTfLiteInt8, {4}, "y", Scaled(0.25f, 3));

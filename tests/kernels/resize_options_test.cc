@@ -57,7 +57,7 @@ TEST(ResizeWithBothOptions, is_refused_in_the_reference_arithmetic) {
 }
 
 // RESIZE_NEAREST_NEIGHBOR uses both options, as TensorFlow Lite does: round((i + 0.5) * 2 / 4).
-TEST(ResizeWithBothOptions, picks_the_neighbours_of_tflite) {
+TEST(ResizeWithBothOptions, selects_the_neighbours_of_tflite) {
   TestInterpreter interpreter(Resize(false, 3, 5));
   EXPECT_THAT(Infer(&interpreter, {1, 2, 3}), ElementsAre(1, 2, 2, 3, 3));
 }

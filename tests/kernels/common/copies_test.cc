@@ -59,7 +59,7 @@ TYPED_TEST(CopiesTest, reversed_runs_begin_with_their_last_element) {
   }
 }
 
-TYPED_TEST(CopiesTest, rows_and_columns_change_places) {
+TYPED_TEST(CopiesTest, rows_and_columns_are_transposed) {
   for (const int64_t rows : {1, 2, 3, 4, 7, 8, 15, 16, 17, 35}) {
     for (const int64_t columns : {1, 2, 3, 5, 8, 15, 16, 19, 32, 37}) {
       const auto in = this->Numbers(2 * rows * columns);
@@ -81,7 +81,7 @@ TYPED_TEST(CopiesTest, rows_and_columns_change_places) {
 }
 
 // Copies runs that extend to the end of the input, and runs that end before it.
-TYPED_TEST(CopiesTest, picked_runs_are_those_at_their_places) {
+TYPED_TEST(CopiesTest, selected_runs_are_copied_from_their_positions) {
   for (const int64_t length : {1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 33, 70, 600}) {
     for (const int64_t runs : {1, 2, 5, 23}) {
       for (const int64_t of : {1, 3, 7}) {

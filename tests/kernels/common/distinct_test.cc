@@ -12,15 +12,15 @@ namespace deputy {
 namespace distinct_test {
 namespace {
 
-using Way = void (*)(std::span<const int64_t>, int32_t*, std::vector<int32_t>*);
+using NumberFunction = void (*)(std::span<const int64_t>, int32_t*, std::vector<int32_t>*);
 
 void ByHash(std::span<const int64_t> keys, int32_t* numbers, std::vector<int32_t>* firsts) {
   EXPECT_TRUE(NumberByHash(keys, numbers, firsts));
 }
 
-constexpr Way kWays[] = {&ByHash, &NumberBySorting, &NumberDistinct};
+constexpr NumberFunction kNumberFunctions[] = {&ByHash, &NumberBySorting, &NumberDistinct};
 
-TEST(Distinct, keys_are_numbered_as_they_first_appear) {
+TEST(Distinct, keys_are_numbered_by_first_occurrence) {
   std::mt19937_64 random(5);
   for (const size_t count : {0, 1, 2, 100, 3000}) {
     for (const uint64_t different : {uint64_t{1}, uint64_t{7}, uint64_t{900}, ~uint64_t{0}}) {
@@ -35,9 +35,9 @@ TEST(Distinct, keys_are_numbered_as_they_first_appear) {
         seen.push_back(keys[i]);
         expected_firsts.push_back(static_cast<int32_t>(i));
       }
-      for (const Way way : kWays) {
+      for (const NumberFunction number_keys : kNumberFunctions) {
         std::vector<int32_t> numbers(count), firsts;
-        way(keys, numbers.data(), &firsts);
+        number_keys(keys, numbers.data(), &firsts);
         EXPECT_EQ(numbers, expected);
         EXPECT_EQ(firsts, expected_firsts);
       }
@@ -47,7 +47,7 @@ TEST(Distinct, keys_are_numbered_as_they_first_appear) {
 
 // Returns a key that hashes to slot 0 in a table of any size, because it is multiplied by the
 // inverse of the hash's multiplier; it is different for each number below 2^40.
-int64_t CrowdedKey(size_t number) {
+int64_t CollidingKey(size_t number) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   uint64_t inverse = 1;
   for (int i = 0; i < 6; ++i) inverse *= 2 - kGolden * inverse;
@@ -55,9 +55,9 @@ int64_t CrowdedKey(size_t number) {
   return static_cast<int64_t>(inverse * number);
 }
 
-TEST(Distinct, chosen_keys_are_sorted_instead) {
+TEST(Distinct, colliding_keys_are_sorted_instead) {
   std::vector<int64_t> keys(200'000);
-  for (size_t i = 0; i < keys.size(); ++i) keys[i] = CrowdedKey(i % 100'000);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = CollidingKey(i % 100'000);
   std::vector<int32_t> numbers(keys.size()), firsts;
   EXPECT_FALSE(NumberByHash(keys, numbers.data(), &firsts));
   NumberDistinct(keys, numbers.data(), &firsts);
@@ -69,11 +69,11 @@ TEST(Distinct, chosen_keys_are_sorted_instead) {
 
 // The table is sized for the first keys and does not grow later; if the collisions were not
 // detected, they would take 5e8 steps.
-TEST(Distinct, keys_that_were_chosen_for_a_large_table_are_noticed_in_it) {
+TEST(Distinct, colliding_keys_are_detected_in_a_large_table) {
   std::mt19937_64 random(7);
   std::vector<int64_t> keys(65'000);
   for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = i < 33'000 ? static_cast<int64_t>(random()) : CrowdedKey(i);
+    keys[i] = i < 33'000 ? static_cast<int64_t>(random()) : CollidingKey(i);
   }
   std::vector<int32_t> numbers(keys.size()), firsts;
   EXPECT_FALSE(NumberByHash(keys, numbers.data(), &firsts));

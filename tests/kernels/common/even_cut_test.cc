@@ -35,7 +35,7 @@ TEST(EvenCut, covers_everything_once) {
   }
 }
 
-TEST(EvenCut, covers_everything_once_in_blocks_that_halve) {
+TEST(EvenCut, covers_everything_once_in_halving_blocks) {
   for (int64_t count = 0; count < 300; ++count) {
     for (int64_t unit : {1, 4, 6}) {
       for (int64_t shares : {0, 1, 2, 3, 8}) {
@@ -55,7 +55,7 @@ TEST(EvenCut, covers_everything_once_in_blocks_that_halve) {
   }
 }
 
-TEST(EvenCut, blocks_halve_where_the_threads_meet) {
+TEST(EvenCut, blocks_halve_at_the_boundaries_of_threads) {
   const EvenCut cut = EvenCut::Halving(160, 1, 2, 1);
   ASSERT_EQ(cut.parts(), 8);
   const int64_t begins[] = {0, 40, 60, 70, 80, 90, 100, 120, 160};
@@ -83,7 +83,7 @@ TEST(EvenCut, blocks_inside_a_share_are_whole_units) {
   EXPECT_EQ(cut.End(3), 49);
 }
 
-TEST(EvenCut, gives_threads_no_less_than_is_worth_while) {
+TEST(EvenCut, respects_the_minimum_work_per_thread) {
   EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 1, 1).parts(), 1);
   EXPECT_EQ(EvenCut::ForThreads(100, 1, 1, 1, 2).parts(), 8);
   EXPECT_EQ(EvenCut::ForThreads(14, 4, 1, 1, 2).parts(), 2);

@@ -222,7 +222,7 @@ std::vector<uint8_t> FillOfShape(const Chain& chain, int* out_shape) {
   return m.Finish();
 }
 
-TEST(Fold, chains_over_a_shape_leave_no_dynamic_tensor) {
+TEST(Fold, shape_computations_leave_no_dynamic_tensor) {
   for (const auto& [name, chain] : Chains()) {
     SCOPED_TRACE(name);
     Scripted delegate({});
@@ -253,7 +253,7 @@ TEST(Fold, a_resize_computes_the_shape_again) {
 
 // ---- Limits -------------------------------------------------------------------------------------
 
-TEST(Fold, an_error_in_the_contents_is_left_to_invoke) {
+TEST(Fold, errors_in_the_contents_are_reported_by_invoke) {
   ModelBuilder m;
   IntGraph g(&m);
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
@@ -269,7 +269,7 @@ TEST(Fold, an_error_in_the_contents_is_left_to_invoke) {
   EXPECT_EQ(t.Allocate(), kTfLiteOk);
 }
 
-TEST(Fold, large_constants_are_left_to_invoke) {
+TEST(Fold, large_constants_are_computed_by_invoke) {
   for (const int count : {256, 257}) {
     ModelBuilder m;
     IntGraph g(&m);
@@ -287,7 +287,7 @@ TEST(Fold, large_constants_are_left_to_invoke) {
   }
 }
 
-TEST(Fold, memory_of_the_client_is_written_by_every_inference) {
+TEST(Fold, client_memory_is_written_by_every_inference) {
   ModelBuilder m;
   IntGraph g(&m);
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
@@ -329,7 +329,7 @@ TfLiteStatus ReplaceSlice(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-TEST(Fold, a_shape_that_a_delegate_computes_follows_a_resize) {
+TEST(Fold, shapes_computed_by_a_delegate_follow_a_resize) {
   for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     SCOPED_TRACE(policy);
     Programmed delegate(&ReplaceSlice, kTfLiteDelegateFlagsAllowDynamicTensors);
@@ -447,7 +447,7 @@ std::vector<uint8_t> RandomGraph(unsigned seed, bool folded, std::vector<Ints>* 
   return m.Finish();
 }
 
-TEST(Fold, random_graphs_are_the_bits_that_invoke_computes) {
+TEST(Fold, random_graphs_have_the_bits_of_invoke) {
   int folded_tensors = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

@@ -188,7 +188,7 @@ TEST(DepthwiseInt8Lines, rows_above_the_input_are_zero_points) {
   for (int above = 0; above <= 4; ++above) Check({3, 9, 40, 5, 1, 2, 2, above});
 }
 
-TEST(DepthwiseInt8Lines, steps_are_bounded) {
+TEST(DepthwiseInt8Lines, outputs_are_clamped) {
   for (const int32_t low : {-128, -5, 3}) {
     for (const int32_t high : {20, 127}) {
       for (const float factor : {1e-25f, 1e-4f, 0.3f, 200.0f, 1e25f}) {
@@ -202,7 +202,7 @@ TEST(DepthwiseInt8Lines, steps_are_bounded) {
   }
 }
 
-TEST(DepthwiseInt8Lines, largest_numbers_of_all) {
+TEST(DepthwiseInt8Lines, largest_magnitudes) {
   Line line = {2, 6, 32, 5, 1, 2, 2};
   line.largest_bias = 1 << 22;
   Numbers numbers(line);
@@ -216,7 +216,7 @@ TEST(DepthwiseInt8Lines, largest_numbers_of_all) {
 }
 
 // Parameters out of range are either refused or computed correctly.
-TEST(DepthwiseInt8Lines, what_is_too_large_is_refused) {
+TEST(DepthwiseInt8Lines, too_large_biases_are_refused) {
   const Line line = {1, 6, 33, 3, 1, 1, 1};
   for (const CpuKernels* cpu : TablesWithLines()) {
     const DepthwiseLinesS8Kernels& kernels = *cpu->depthwise_s8.lines;
@@ -338,7 +338,7 @@ TEST(DepthwiseInt8, few_channels_at_any_stride_and_dilation) {
   }
 }
 
-TEST(DepthwiseInt8, filters_that_are_no_squares) {
+TEST(DepthwiseInt8, non_square_filters) {
   for (const int channels : {8, 32, 70}) {
     CheckLayer({1, 9, 14, channels, 3, 5});
     CheckLayer({1, 9, 14, channels, 1, 3});
@@ -346,7 +346,7 @@ TEST(DepthwiseInt8, filters_that_are_no_squares) {
   }
 }
 
-TEST(DepthwiseInt8, biases_that_lines_refuse) {
+TEST(DepthwiseInt8, biases_unsupported_by_lines) {
   Layer layer = {2, 9, 14, 40, 3, 3};
   for (const int32_t bias : {1 << 21, 1 << 23, 1 << 30}) {
     layer.bias = bias;

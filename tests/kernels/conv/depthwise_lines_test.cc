@@ -237,7 +237,7 @@ TEST(DepthwiseLines, rows_of_the_filter_may_be_missing) {
   for (int rows = 1; rows < 5; ++rows) Check({2, 17, 8, rows, 5, 1, 2, 2});
 }
 
-TEST(DepthwiseLines, channels_that_fill_no_vector) {
+TEST(DepthwiseLines, channels_that_are_no_multiple_of_a_vector) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int channels : {1, 4, 7, 9, 12, 23, 28, 68}) {
     Check({3, 15, channels, 3, 3, 2, 1, 1});
@@ -249,7 +249,7 @@ TEST(DepthwiseLines, channels_that_fill_no_vector) {
   Check({1, 15, 8, 3, 3, 3, 1, 1});
 }
 
-TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
+TEST(DepthwiseLines, epilogues_equal_separate_operations) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   using Activation = EpilogueF32::Activation;
   for (const bool adds : {false, true}) {
@@ -268,7 +268,7 @@ TEST(DepthwiseLines, what_follows_is_computed_as_alone) {
 }
 
 // Infinite values outside of the input must not be read, not even multiplied by zero.
-TEST(DepthwiseLines, what_lies_beside_the_input_is_not_multiplied) {
+TEST(DepthwiseLines, padding_is_not_multiplied) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int channels : {8, 20, 24, 32}) {
     for (const int columns : {2, 7, 16, 40}) {
@@ -284,7 +284,7 @@ TEST(DepthwiseLines, what_lies_beside_the_input_is_not_multiplied) {
   }
 }
 
-TEST(DepthwiseLines, clamps_pass_what_is_no_number) {
+TEST(DepthwiseLines, clamps_propagate_nan) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const float low : {-kInfinity, -0.25f, 0.0f}) {
     for (const float high : {0.5f, 6.0f, kInfinity}) {

@@ -106,20 +106,20 @@ std::string ImplementationOf(const TestInterpreter& t) {
   return run.implementation == nullptr ? "" : run.implementation;
 }
 
-struct Way {
+struct RunSettings {
   const char* table;
   int threads;
   DeputyArithmetic arithmetic;
 };
 
-Bytes Run(const Layer& l, const Numbers& n, const Way& way) {
-  const ScopedCpu cpu(FindCpu(way.table));
+Bytes Run(const Layer& l, const Numbers& n, const RunSettings& settings) {
+  const ScopedCpu cpu(FindCpu(settings.table));
   TestInterpreter t(ModelOf(l, n), [&](TfLiteInterpreterOptions* options) {
-    TfLiteInterpreterOptionsSetNumThreads(options, way.threads);
-    DeputyInterpreterOptionsSetArithmetic(options, way.arithmetic);
+    TfLiteInterpreterOptionsSetNumThreads(options, settings.threads);
+    DeputyInterpreterOptionsSetArithmetic(options, settings.arithmetic);
   });
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  const bool plain = std::string(way.table) == "reference";
+  const bool plain = std::string(settings.table) == "reference";
   EXPECT_EQ(ImplementationOf(t), plain ? "reference" : "columns_uint8");
   t.Set<uint8_t>(0, n.input);
   Bytes out;

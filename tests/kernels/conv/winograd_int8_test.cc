@@ -154,25 +154,25 @@ class WinogradInt8 : public testing::Test {
   CpuKernels by_tiles_, over_windows_;
 };
 
-TEST_F(WinogradInt8, has_the_bits_of_sums_over_windows) {
+TEST_F(WinogradInt8, equals_direct_convolution_bit_by_bit) {
   Compare([](Layer*) {});
 }
 
-TEST_F(WinogradInt8, zero_points_lie_around_the_input) {
+TEST_F(WinogradInt8, padding_uses_the_zero_point) {
   for (int zero_point : {-128, 127}) {
     Compare([zero_point](Layer* layer) { layer->zero_point = zero_point; });
   }
 }
 
-TEST_F(WinogradInt8, the_largest_numbers_fit) {
+TEST_F(WinogradInt8, the_largest_magnitudes_do_not_overflow) {
   Compare([](Layer* layer) { layer->is_extreme = true; });
 }
 
-TEST_F(WinogradInt8, adds_what_an_add_would) {
+TEST_F(WinogradInt8, fused_addition_equals_add) {
   Compare([](Layer* layer) { layer->has_sum = true; });
 }
 
-TEST_F(WinogradInt8, leaves_pixels_out_that_nobody_reads) {
+TEST_F(WinogradInt8, skips_unread_pixels) {
   Compare([](Layer* layer) { layer->has_stride = true; });
 }
 

@@ -288,7 +288,7 @@ void ForEachWinograd(const Check& check) {
   }
 }
 
-TEST(Winograd, agrees_with_sums_over_windows) {
+TEST(Winograd, agrees_with_direct_convolution) {
   ForEachWinograd([](const CpuKernels& cpu, Layer layer) {
     bool is_taken = false;
     for (const After after : {After::kNothing, After::kRelu6, After::kSum, After::kPrelu,
@@ -303,7 +303,7 @@ TEST(Winograd, agrees_with_sums_over_windows) {
   });
 }
 
-TEST(Winograd, a_pad_before_it_is_read_around) {
+TEST(Winograd, absorbs_a_preceding_pad) {
   ForEachWinograd([](const CpuKernels& cpu, Layer layer) {
     layer.padded = true;
     layer.after = After::kSum;
@@ -314,7 +314,7 @@ TEST(Winograd, a_pad_before_it_is_read_around) {
   });
 }
 
-TEST(Winograd, gives_the_same_bits_on_any_number_of_threads) {
+TEST(Winograd, has_equal_bits_for_any_number_of_threads) {
   ForEachWinograd([](const CpuKernels& cpu, Layer layer) {
     layer.after = After::kSumAndHardSwish;
     const Numbers numbers(layer);
@@ -329,7 +329,7 @@ TEST(Winograd, gives_the_same_bits_on_any_number_of_threads) {
 
 // Values that are not finite affect the same outputs as with sums over windows; the transforms
 // alone would spread them.
-TEST(Winograd, what_is_not_finite_stays_where_it_is) {
+TEST(Winograd, non_finite_values_stay_in_their_windows) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity(),
                                 std::numeric_limits<float>::quiet_NaN(), 3e38f};
@@ -360,7 +360,7 @@ TEST(Winograd, what_is_not_finite_stays_where_it_is) {
 }
 
 // The measured errors are listed in docs/design/winograd.md.
-TEST(Winograd, loses_little_more_than_sums_over_windows) {
+TEST(Winograd, is_almost_as_accurate_as_direct_convolution) {
   for (const CpuKernels* cpu : CpuTables()) {
     const ScopedCpu on_cpu(cpu);
     for (const Layer& layer : {Layer{1, 28, 28, 64, 32}, Layer{1, 28, 28, 128, 16},
@@ -377,7 +377,7 @@ TEST(Winograd, loses_little_more_than_sums_over_windows) {
   }
 }
 
-TEST(Winograd, refused_memory_is_reported) {
+TEST(Winograd, out_of_memory_is_reported) {
   const Layer layer = {1, 14, 14, 256, 16};
   const Numbers numbers(layer);
   for (const size_t most : {size_t{480} << 10, size_t{4} << 20}) {

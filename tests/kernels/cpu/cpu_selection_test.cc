@@ -36,7 +36,7 @@ bool HasSet(const std::string& name) {
                      [&name](const CpuSet& set) { return set.name == name; });
 }
 
-TEST(CpuTables, are_found_by_name_and_unknown_names_are_not) {
+TEST(CpuTables, are_found_by_name) {
   EXPECT_STREQ(FindCpu("generic")->name, "generic");
   EXPECT_STREQ(FindCpu("reference")->name, "reference");
   EXPECT_EQ(FindCpu("reference")->gemm_f32.tile, nullptr);
@@ -61,7 +61,7 @@ TEST(CpuTables, every_set_has_all_groups) {
   EXPECT_STREQ(FindCpu("generic")->gemm_s8.name, "generic");
 }
 
-TEST(CpuTables, of_a_machine_are_those_of_its_features) {
+TEST(CpuTables, of_a_machine_match_its_features) {
   for (const CpuSet& set : CpuSets()) {
     const CpuKernels* const table = FindCpu(set.name);
     if (table == nullptr) continue;
@@ -91,7 +91,7 @@ TEST(CpuSelection, without_instruction_sets_is_portable) {
                                       "generic", "generic", "generic", "generic", "-"}));
 }
 
-TEST(CpuSelection, sets_allow_what_they_require) {
+TEST(CpuSelection, sets_allow_their_requirements) {
   for (const CpuSet& set : CpuSets()) EXPECT_TRUE(set.allowed.Includes(set.required)) << set.name;
 }
 
@@ -168,7 +168,7 @@ std::vector<Row> Rows() {
   };
 }
 
-TEST(CpuSelection, takes_the_best_kernels_of_the_features) {
+TEST(CpuSelection, selects_the_best_kernels_of_the_features) {
   if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
   for (const Row& row : Rows()) {
     EXPECT_EQ(NamesOf(SelectKernels("", row.features)), row.kernels) << row.name;
@@ -190,7 +190,7 @@ TEST(CpuSelection, of_a_named_set_ignores_other_features) {
                 "avx512: avx512, avx512_bf16, avx512-vnni", "amx: avx512, amx-bf16, amx-int8"}));
 }
 
-TEST(CpuSelection, of_a_machine_takes_the_best_set_that_it_can_run) {
+TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
   if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
   EXPECT_STREQ(BestCpuSet({}).name, "reference");
   EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");

@@ -316,7 +316,7 @@ void ExpectRowsOf(const RequantizedRows& product, const char* table) {
   }
 }
 
-TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
+TEST(Gemm, requantised_int8_rows_equal_brute_force) {
   int tables = 0;
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
@@ -349,7 +349,7 @@ TEST(Gemm, int8_rows_are_requantised_as_brute_force_has_it) {
 }
 
 // Rows are in lines of pixels, as in the windows of an image.
-TEST(Gemm, int8_rows_may_lie_anywhere) {
+TEST(Gemm, int8_rows_may_be_unaligned) {
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     for (const int line : {1, 2, 3, 7, 14, 15, 16, 17, 20, 28}) {
@@ -367,7 +367,7 @@ TEST(Gemm, int8_rows_may_lie_anywhere) {
   }
 }
 
-TEST(Gemm, int8_rows_are_added_to_as_brute_force_has_it) {
+TEST(Gemm, int8_rows_with_an_addend_equal_brute_force) {
   int tables = 0;
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     if (!cpu->gemm_s8.adds) continue;
@@ -488,7 +488,7 @@ int64_t TilesOfTheBusier(const GemmPlan& plan) {
   return std::max(busy[0], busy[1]);
 }
 
-TEST(Gemm, two_threads_multiply_as_much) {
+TEST(Gemm, work_is_balanced_between_two_threads) {
   // Sizes of layers of small networks, which cannot be divided evenly into whole blocks of rows or
   // columns.
   const Size sizes[] = {{256, 64, 32},    {64, 24, 96},  {64, 128, 128}, {49, 160, 960},
@@ -533,7 +533,7 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
   }
 }
 
-TEST(PackedWeights, refuse_what_does_not_fit_the_limits) {
+TEST(PackedWeights, respect_the_limits) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
   context.Limit(1000);
@@ -575,7 +575,7 @@ TEST(PackedWeights, of_the_model_are_packed_once) {
 
 // Constants computed by nodes are packed next to each other. The memory of each is reused if it
 // suffices.
-TEST(PackedWeights, of_nodes_lie_in_the_memory_of_the_interpreter) {
+TEST(PackedWeights, of_nodes_are_stored_in_interpreter_memory) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
   const std::vector<float> weights = RandomSteps<float>(60 * 50, 1);
@@ -658,7 +658,7 @@ TEST(PackedWeights, are_the_same_for_every_number_of_threads) {
 }
 
 // Weights that are not constant are packed again although their address is the same.
-TEST(PackedWeights, follow_weights_that_change) {
+TEST(PackedWeights, are_repacked_when_weights_change) {
   const CpuKernels& cpu = *FindCpu("generic");
   std::vector<float> weights(8, 1.0f);
   PackedWeights<float> packed;
@@ -674,7 +674,7 @@ TEST(PackedWeights, follow_weights_that_change) {
 }
 
 // Weights with groups, columns and depths in any order of strides are packed like contiguous ones.
-TEST(PackedWeights, data_may_lie_in_steps) {
+TEST(PackedWeights, data_may_be_strided) {
   constexpr int kOuter = 2, kInner = 3, kColumns = 37, kDepth = 21, kGroups = kOuter * kInner;
   constexpr int kExtents[] = {kOuter, kInner, kColumns, kDepth};
   std::vector<float> values(kGroups * kColumns * kDepth), dense(values.size());
@@ -716,7 +716,7 @@ TEST(PackedWeights, data_may_lie_in_steps) {
 }
 
 // A tile converts part of a later call's rows to bfloat16 and reports the number of runs left.
-TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
+TEST(GemmBf16, tiles_convert_the_given_runs) {
   constexpr int kDepth = 8, kSteps = kDepth / 2, kRuns = kSteps + 2;
   const std::vector<uint16_t> zeros(64 * kDepth);
   const std::vector<float> bias(64);
@@ -755,7 +755,7 @@ TEST(GemmBf16, tiles_convert_the_runs_that_they_are_given) {
 // A fused epilogue of bfloat16 tiles gives the values of the epilogue computed element by element
 // on the tile's sums, for any width and for contiguous and padded rows. The output overwrites the
 // addend.
-TEST(GemmBf16, sums_are_followed_as_one_by_one) {
+TEST(GemmBf16, epilogues_equal_separate_operations) {
   constexpr int kDepth = 32, kMaxRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
   const auto bf16 = [](float value) {

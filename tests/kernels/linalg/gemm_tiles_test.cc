@@ -141,7 +141,7 @@ void ExpectSame(const Tile& t) {
   }
 }
 
-TEST(GemmTiles, of_all_sizes_are_what_plain_loops_have) {
+TEST(GemmTiles, of_all_sizes_equal_plain_loops) {
   for (int columns = 1; columns <= kMaxTileColumns; ++columns) {
     for (int rows = 1; rows <= 27; ++rows) {
       ExpectSame({rows, columns, 1, 5});
@@ -150,7 +150,7 @@ TEST(GemmTiles, of_all_sizes_are_what_plain_loops_have) {
   }
 }
 
-TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
+TEST(GemmTiles, have_the_epilogues_of_plain_loops) {
   for (int columns : {1, 3, 7, 8, 13, 16, 17, 19, 20, 21, 22, 23, 24, 25, 28, 31, 40, 52, 56, 64}) {
     for (int rows : {1, 3, 4, 6, 7, 12, 15}) {
       for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
@@ -164,7 +164,7 @@ TEST(GemmTiles, have_what_follows_as_plain_loops_have_it) {
 }
 
 // Rows that are contiguous in the output can be stored together.
-TEST(GemmTiles, have_no_gaps_between_rows_or_some) {
+TEST(GemmTiles, support_row_strides) {
   for (int columns : {4, 7, 8, 9, 16, 24}) {
     for (int rows : {2, 15, 16, 17, 33, 48}) {
       for (const Added added : {Added::kNone, Added::kAll, Added::kSome}) {
@@ -182,12 +182,12 @@ TEST(GemmTiles, have_no_gaps_between_rows_or_some) {
   }
 }
 
-TEST(GemmTiles, of_no_depth_are_their_bias) {
+TEST(GemmTiles, without_depth_equal_their_bias) {
   for (int columns : {8, 16, 24, 40}) ExpectSame({5, columns, 1, 0});
 }
 
 // Calls with the width that ColumnsPerCall returns must compute every column of a product once.
-TEST(GemmTiles, calls_take_all_columns_once) {
+TEST(GemmTiles, calls_cover_all_columns_once) {
   for (const int panel : {8, 16, 32}) {
     const GemmF32Kernels kernels = {.rows = 6, .columns = panel};
     for (int columns = 1; columns <= 4 * panel; ++columns) {
@@ -233,7 +233,7 @@ int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
   return 0;
 }
 
-TEST(GemmTiles, dot_products_are_what_plain_loops_have) {
+TEST(GemmTiles, dot_products_equal_plain_loops) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->gemm_f32.dots == nullptr) continue;
     for (const int rows : {1, 3, 4, 7, 15, 16, 17, 20, 37}) {

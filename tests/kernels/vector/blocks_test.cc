@@ -50,7 +50,7 @@ void CombineMoving(const void*, const BlockStream* inputs, char* out, int64_t bl
 }
 
 // Tests counts of up to three chunks; in each chunk a fixed input is repeated.
-TEST(Blocks, what_stands_still_is_repeated) {
+TEST(Blocks, fixed_inputs_are_repeated) {
   for (int count = 0; count <= 600; ++count) {
     for (int still = 0; still < 4; ++still) {  // bits: first, second input fixed
       std::vector<int16_t> a(600);

@@ -68,7 +68,7 @@ TEST(Int16Activation, all_remainders_of_a_block) {
 }
 
 // Compares with the exact function, to detect an error that all tables have in common.
-TEST(Int16Activation, is_near_the_function) {
+TEST(Int16Activation, is_close_to_the_function) {
   const Shorts values = AllValues();
   const Shorts made = RunActivation(kTfLiteBuiltinLogistic, 0x1p-12f, values, "generic");
   for (size_t i = 0; i < values.size(); ++i) {

@@ -53,7 +53,7 @@ void CheckActivation(const char* name, MapF32 loop, float parameter, const Close
   for (float value : nan) EXPECT_TRUE(std::isnan(value)) << name;
 }
 
-TEST(VectorActivations, activations_are_their_functions) {
+TEST(VectorActivations, activations_equal_their_functions) {
   for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckActivation(cpu->name, v.relu_up_to, 6.0f, {0},
@@ -106,7 +106,7 @@ TEST(VectorActivations, results_are_the_same_bits_on_all_instruction_sets) {
   }
 }
 
-TEST(VectorActivations, prelu_multiplies_what_is_not_above) {
+TEST(VectorActivations, prelu_multiplies_non_positive_values) {
   const std::vector<float> x = {-2, -0.5f, 0, 3, NAN, -1, 7, -INFINITY, 1};
   const std::vector<float> slopes = {3, 2, 5, 5, 5, 0, -1, 2, NAN};
   const std::vector<float> expected = {-6, -1, 0, 3, NAN, -0.0f, 7, -INFINITY, 1};
@@ -199,7 +199,7 @@ TEST(VectorActivations, exponentials_look_up_rescaled_distances) {
 }
 
 // Compares with linear interpolation between the values of a square root, in 64 bits.
-TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
+TEST(VectorActivations, int16_activations_interpolate_between_points) {
   int64_t points[256];
   for (int i = 0; i < 256; ++i) points[i] = std::llround(32768 + 2047 * std::sqrt(i));
   int32_t entries[255];
@@ -240,7 +240,7 @@ TEST(VectorActivations, int16_curves_are_lines_between_their_points) {
   }
 }
 
-TEST(VectorActivations, shorts_are_scaled_and_clamped) {
+TEST(VectorActivations, int16_values_are_scaled_and_clamped) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (int factor : {32767, 16384, 1, -5}) {
       for (int shift : {1, 14, 15, 31}) {

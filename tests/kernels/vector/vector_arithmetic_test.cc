@@ -54,7 +54,7 @@ void CheckFixed(const CpuKernels* cpu) {
   }
 }
 
-TEST(VectorArithmetic, steps_become_fixed_point) {
+TEST(VectorArithmetic, quantised_values_become_fixed_point) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckFixed<int8_t>(cpu);
     CheckFixed<uint8_t>(cpu);
@@ -69,7 +69,7 @@ int64_t BentAt(int64_t x, const FixedPiecewise& bend) {
   return std::clamp<int64_t>(steps + bend.zero_out, bend.bounds.low, bend.bounds.high);
 }
 
-TEST(VectorArithmetic, int16_lines_bend_at_the_zero_point) {
+TEST(VectorArithmetic, int16_piecewise_functions_change_slope_at_the_zero_point) {
   const FixedPiecewise bends[] = {
       {0, 0, kMultipliers[1], kMultipliers[1], 1, 1, {0, 20000}},
       {0, 0, kMultipliers[0], kMultipliers[4], 1, -1, {-32768, 32767}},
@@ -110,7 +110,7 @@ void CheckSlope(const CpuKernels* cpu, const FixedSlope& slope) {
   }
 }
 
-TEST(VectorArithmetic, slopes_multiply_what_is_below_the_zero_point) {
+TEST(VectorArithmetic, slopes_multiply_values_below_the_zero_point) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckSlope<int8_t, int8_t>(cpu, {-5, 3, 11, kMultipliers[1], kMultipliers[3], {-128, 127}});
     CheckSlope<uint8_t, uint8_t>(cpu, {128, 100, 90, kMultipliers[0], kMultipliers[3], {0, 255}});
@@ -242,7 +242,7 @@ void CheckSigns(const CpuKernels* cpu, MapLoop<T> loop, const Expected& expected
   }
 }
 
-TEST(VectorArithmetic, integers_change_their_signs) {
+TEST(VectorArithmetic, integers_are_negated) {
   const auto opposite = [](int64_t x) { return ~static_cast<uint64_t>(x) + 1; };
   const auto absolute = [&](int64_t x) { return x < 0 ? opposite(x) : static_cast<uint64_t>(x); };
   for (const CpuKernels* cpu : CpuTables()) {
@@ -257,7 +257,7 @@ TEST(VectorArithmetic, integers_change_their_signs) {
   }
 }
 
-TEST(VectorArithmetic, floats_have_signs_too) {
+TEST(VectorArithmetic, signs_of_floats_are_returned) {
   const std::vector<float> in = {0, -0.0f, 3, -2, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 1};
   const std::vector<float> expected = {0, 0, 1, -1, 1, -1, NAN, 1, -1, 1};
   for (const CpuKernels* cpu : CpuTables()) {
@@ -304,7 +304,7 @@ TEST(VectorArithmetic, rows_of_float16_add_up_to_one) {
   }
 }
 
-TEST(VectorArithmetic, logarithms_of_rows_are_their_formula_and_the_same_on_all_sets) {
+TEST(VectorArithmetic, log_softmax_equals_its_formula_on_all_sets) {
   for (const int depth : {1, 2, 15, 16, 17, 511, 512, 513, 1300}) {
     const std::vector<float> row = RowOf(depth);
     const std::vector<double> exact = Exponentials(row, 1.0);

@@ -33,7 +33,7 @@ void CheckFind(const CpuKernels* cpu, int count) {
   }
 }
 
-TEST(VectorRows, the_first_that_beats_a_bound_is_found) {
+TEST(VectorRows, the_first_element_above_a_bound_is_found) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckFind<float>(cpu, count);
@@ -80,7 +80,7 @@ void CheckPlaces(const CpuKernels* cpu, int count) {
   EXPECT_EQ(places.back(), -7);
 }
 
-TEST(VectorRows, the_place_of_the_best_is_found) {
+TEST(VectorRows, the_index_of_the_extreme_is_found) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int count :
          {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 100, 127, 128, 129, 300}) {
@@ -92,7 +92,7 @@ TEST(VectorRows, the_place_of_the_best_is_found) {
   }
 }
 
-TEST(VectorRows, nan_is_neither_found_nor_beaten) {
+TEST(VectorRows, nan_is_neither_found_nor_replaced) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> in(200, nan);
@@ -125,7 +125,7 @@ void CheckKeep(const CpuKernels* cpu, int count) {
   }
 }
 
-TEST(VectorRows, the_better_of_two_rows_is_kept_with_its_place) {
+TEST(VectorRows, the_extreme_of_two_rows_is_kept_with_its_index) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckKeep<float>(cpu, count);
@@ -136,7 +136,7 @@ TEST(VectorRows, the_better_of_two_rows_is_kept_with_its_place) {
   }
 }
 
-TEST(VectorRows, rows_get_the_length_one_whatever_the_instruction_set) {
+TEST(VectorRows, rows_are_normalized_equally_on_all_sets) {
   for (const int count : {1, 15, 16, 17, 300}) {
     const std::vector<float> in = Mixed<float>(count);
     double squares = 0;
@@ -171,7 +171,7 @@ void CheckSteps(const CpuKernels* cpu, int count) {
   }
 }
 
-TEST(VectorRows, rows_of_steps_are_summed_and_scaled) {
+TEST(VectorRows, quantised_rows_are_summed_and_scaled) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int count : kVectorCounts) {
       CheckSteps<int8_t>(cpu, count);

@@ -47,7 +47,7 @@ void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
   }
 }
 
-TEST(Vector, float_loops_are_their_formulas) {
+TEST(Vector, float_loops_equal_their_formulas) {
   const FloatBounds bounds = {-100.0f, 150.0f};
   const auto clamp = [&](float value) { return std::fmin(std::fmax(value, -100.0f), 150.0f); };
   for (const CpuKernels* cpu : CpuTables()) {
@@ -70,7 +70,7 @@ void CheckExtremeRuns(const CpuKernels* cpu) {
   CheckLoop<T>(cpu->name, cpu->vector.minimum.of<T>(), [](T a, T b) { return std::min(a, b); });
 }
 
-TEST(Vector, quotients_squares_and_extremes_are_their_formulas) {
+TEST(Vector, quotients_squares_and_extremes_equal_their_formulas) {
   for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
     CheckLoop<float>(
@@ -99,7 +99,7 @@ int64_t Rescaled(int64_t x, FixedMultiplier by) {
   return by.shift >= 0 ? high : std::llround(std::ldexp(static_cast<double>(high), by.shift));
 }
 
-TEST(Vector, int16_loops_round_as_fixed_point_does) {
+TEST(Vector, int16_loops_round_as_fixed_point) {
   static constexpr StepBounds kBounds = {-32768, 32700};
   const auto clamp = [](int64_t x) {
     return static_cast<int16_t>(std::clamp<int64_t>(x, kBounds.low, kBounds.high));
@@ -150,7 +150,7 @@ void CheckMap(const char* name, MapF32 loop, float parameter, float bound,
   }
 }
 
-TEST(Vector, maps_are_their_functions) {
+TEST(Vector, maps_equal_their_functions) {
   constexpr float kExact = 1e-7f, kClose = 1e-6f;
   for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& v = cpu->vector;
@@ -189,7 +189,7 @@ TEST(Vector, roots_are_exact) {
   }
 }
 
-TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
+TEST(Vector, softmax_equals_its_formula_on_all_sets) {
   for (int depth : kVectorCounts) {
     if (depth == 0) continue;
     std::vector<float> row = Steps<float>(depth, 37);
@@ -215,7 +215,7 @@ TEST(Vector, softmax_is_its_formula_and_the_same_on_all_sets) {
 }
 
 // Tests special values at any position of a row.
-TEST(Vector, softmax_of_what_is_special) {
+TEST(Vector, softmax_of_special_values) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (int depth : {2, 17, 67, 131}) {
       for (int at : {0, depth / 2, depth - 1}) {
@@ -292,7 +292,7 @@ void CheckSum(const CpuKernels* cpu) {
 }
 
 // The values are integers, so that sums are exact in any order.
-TEST(Vector, folds_are_their_formulas) {
+TEST(Vector, reductions_equal_their_formulas) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckSum<float, float>(cpu);
     CheckSum<int8_t, int32_t>(cpu);
@@ -326,7 +326,7 @@ TEST(Vector, bytes_are_looked_up) {
 }
 
 // Integer products wrap around; floats are powers of two, so that products are exact in any order.
-TEST(Vector, products_are_their_formulas) {
+TEST(Vector, products_equal_their_formulas) {
   const auto times = [](auto product, auto x) {
     return static_cast<decltype(product)>(static_cast<uint64_t>(product) *
                                           static_cast<uint64_t>(x));
@@ -437,7 +437,7 @@ void CheckPool(const char* name, void (*loop)(const PoolWindow<T>&, const Bounds
   }
 }
 
-TEST(Vector, windows_are_their_formulas) {
+TEST(Vector, windows_equal_their_formulas) {
   const auto add = [](double sum, double x) { return sum + x; };
   const auto larger = [](double largest, double x) { return std::fmax(largest, x); };
   const auto clamp = [](double value) { return std::fmin(std::fmax(value, -50), 60); };
@@ -461,7 +461,7 @@ TEST(Vector, windows_are_their_formulas) {
 }
 
 // Large windows are summed row by row, for any number of channels.
-TEST(Vector, large_windows_are_averaged_in_their_order) {
+TEST(Vector, large_windows_are_averaged_in_order) {
   constexpr int kRows = 5, kColumns = 9;
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int channels : {1, 8, 15, 16, 17, 40, 64, 65, 80, 150}) {
@@ -491,7 +491,7 @@ TEST(Vector, large_windows_are_averaged_in_their_order) {
 }
 
 // A NaN passes through the bounds, as in the reference code.
-TEST(Vector, nan_passes_the_bounds) {
+TEST(Vector, clamps_propagate_nan) {
   const std::vector<float> a(20, NAN), b(20, 1.0f);
   for (const CpuKernels* cpu : CpuTables()) {
     std::vector<float> out(20, 0.0f);
@@ -520,7 +520,7 @@ void CheckQuantized(const CpuKernels* cpu,
       [&](T a, T b) { return to_step((a - 4) * (b + 7) * 0.015625, 3); });
 }
 
-TEST(Vector, quantised_loops_are_their_formulas) {
+TEST(Vector, quantised_loops_equal_their_formulas) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckQuantized<int8_t>(cpu, cpu->vector.sum_s8, cpu->vector.product_s8);
     CheckQuantized<uint8_t>(cpu, cpu->vector.sum_u8, cpu->vector.product_u8);

@@ -115,7 +115,7 @@ void CheckComparisons(const CpuKernels* cpu) {
   }
 }
 
-TEST(VectorTypes, comparisons_take_nan_for_nothing) {
+TEST(VectorTypes, comparisons_with_nan_are_false) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckComparisons<float>(cpu);
     CheckComparisons<int32_t>(cpu);
@@ -123,7 +123,7 @@ TEST(VectorTypes, comparisons_take_nan_for_nothing) {
   }
 }
 
-TEST(VectorTypes, truths_are_any_byte_but_zero) {
+TEST(VectorTypes, any_nonzero_byte_is_true) {
   for (const CpuKernels* cpu : CpuTables()) {
     const VectorKernels& vector = cpu->vector;
     CheckPairs<uint8_t, uint8_t>(cpu, vector.logical_and,
@@ -138,19 +138,20 @@ template <typename In, typename Out, typename Loop, typename Expected>
 void CheckMap(const CpuKernels* cpu, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
     const std::vector<In> in = Numbers<In>(count, 5);
-    std::vector<Out> out(in.size() + 1), apart(in.size() + 1);
+    std::vector<Out> out(in.size() + 1), separate(in.size() + 1);
     std::memset(static_cast<void*>(out.data()), 77, out.size() * sizeof(Out));
-    apart = out;
+    separate = out;
     loop(in.data(), count, out.data());
     for (size_t i = 0; i < in.size(); ++i) {
-      apart[i] = expected(in[i]);
+      separate[i] = expected(in[i]);
       if constexpr (std::is_same_v<Out, float>) {
-        if (apart[i] != apart[i] && out[i] != out[i]) apart[i] = out[i];  // any NaN is accepted
+        if (separate[i] != separate[i] && out[i] != out[i])
+          separate[i] = out[i];  // any NaN is accepted
       }
-      ASSERT_EQ(std::memcmp(&out[i], &apart[i], sizeof(Out)), 0)
+      ASSERT_EQ(std::memcmp(&out[i], &separate[i], sizeof(Out)), 0)
           << cpu->name << " element " << i << " of " << count;
     }
-    EXPECT_EQ(std::memcmp(&out.back(), &apart.back(), sizeof(Out)), 0) << cpu->name;
+    EXPECT_EQ(std::memcmp(&out.back(), &separate.back(), sizeof(Out)), 0) << cpu->name;
   }
 }
 
@@ -200,7 +201,7 @@ TEST(VectorTypes, casts_saturate_from_floats_and_wrap_among_integers) {
 }
 
 // Converts every float16 number to float and back.
-TEST(VectorTypes, halves_survive_the_way_to_float_and_back) {
+TEST(VectorTypes, halves_round_trip_through_float) {
   std::vector<Half> halves(65536), back(65536);
   for (size_t i = 0; i < halves.size(); ++i) {
     const auto bits = static_cast<uint16_t>(i);
@@ -229,7 +230,7 @@ void CheckTruth(const CpuKernels* cpu) {
                        [](T x) { return static_cast<uint8_t>(x == 0 ? 0 : 1); });
 }
 
-TEST(VectorTypes, all_numbers_but_zero_are_true) {
+TEST(VectorTypes, all_nonzero_numbers_are_true) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckTruth<float>(cpu);
     CheckTruth<int32_t>(cpu);
@@ -266,7 +267,7 @@ void CheckSteps(const CpuKernels* cpu) {
   }
 }
 
-TEST(VectorTypes, floats_become_the_nearest_steps_and_steps_their_numbers) {
+TEST(VectorTypes, quantization_rounds_to_nearest_and_dequantization_is_exact) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckSteps<int8_t>(cpu);
     CheckSteps<uint8_t>(cpu);
@@ -297,7 +298,7 @@ void CheckRescaling(const CpuKernels* cpu) {
   }
 }
 
-TEST(VectorTypes, steps_are_rescaled_to_the_nearest) {
+TEST(VectorTypes, rescaling_rounds_to_nearest) {
   for (const CpuKernels* cpu : CpuTables()) {
     CheckRescaling<int8_t, int8_t>(cpu);
     CheckRescaling<int8_t, uint8_t>(cpu);
