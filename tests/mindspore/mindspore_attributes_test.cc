@@ -290,11 +290,11 @@ TEST(MindSporeAttributes, normalisation) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinLogSoftmax, x, x), "axis=-1");
   EXPECT_EQ(Attributes(kTfLiteBuiltinL2Normalization, x, x, OPTIONS(L2Norm, Activation::NONE)),
             "axis=-1 epsilon=1e-06");
-  const std::vector<Tensor> picture = {{{1, 2, 2, 8}}};
-  EXPECT_EQ(Attributes(kTfLiteBuiltinLocalResponseNormalization, picture, picture,
+  const std::vector<Tensor> image = {{{1, 2, 2, 8}}};
+  EXPECT_EQ(Attributes(kTfLiteBuiltinLocalResponseNormalization, image, image,
                        OPTIONS(LocalResponseNormalization, 2, 0.5F, 0.25F, 0.75F)),
             "alpha=0.25 beta=0.75 bias=0.5 depth_radius=2");
-  EXPECT_EQ(Attributes(kTfLiteBuiltinLocalResponseNormalization, picture, picture,
+  EXPECT_EQ(Attributes(kTfLiteBuiltinLocalResponseNormalization, image, image,
                        OPTIONS(LocalResponseNormalization, 5, 1.5F, 2.5F, 3.5F)),
             "alpha=2.5 beta=3.5 bias=1.5 depth_radius=5");
 }
@@ -405,7 +405,7 @@ TEST(MindSporeAttributes, movements) {
   EXPECT_EQ(Attributes(kTfLiteBuiltinOneHot, one_hot, {{{3, 2}}}, OPTIONS(OneHot, 0)), "axis=0");
 }
 
-TEST(MindSporeAttributes, pictures) {
+TEST(MindSporeAttributes, images) {
   const std::vector<Tensor> x = {{{1, 4, 6, 4}}, {{2}, kTfLiteInt32, {8, 9}}};
   const std::vector<Tensor> y = {{{1, 8, 9, 4}}};
   EXPECT_EQ(Attributes(kTfLiteBuiltinResizeBilinear, x, y, OPTIONS(ResizeBilinear, false, false)),
@@ -479,7 +479,7 @@ TEST(MindSporePrimitives, of_custom_operators) {
   EXPECT_TRUE(facts.is_const);
 }
 
-TEST(MindSporePrimitives, null_is_nothing) {
+TEST(MindSporePrimitives, null_has_no_attributes) {
   EXPECT_EQ(DeputyMSPrimitiveType(nullptr), 0);
   EXPECT_STREQ(DeputyMSPrimitiveTypeName(nullptr), "NONE");
   EXPECT_EQ(DeputyMSPrimitiveBuiltinCode(nullptr), -1);

@@ -105,7 +105,7 @@ static void DeviceKeepsItsSettings(void** state) {
 
 // ---- Tensors ------------------------------------------------------------------------------------
 
-static void TensorKeepsWhatItIsGiven(void** state) {
+static void TensorKeepsItsSettings(void** state) {
   (void)state;
   const int64_t shape[] = {2, 3};
   const float values[6] = {1, 2, 3, 4, 5, 6};
@@ -243,7 +243,7 @@ static void ModelResizes(void** state) {
   MSModelDestroy(&model);
 }
 
-static void ModelRefusesWhatIsWrong(void** state) {
+static void ModelRefusesInvalidArguments(void** state) {
   (void)state;
   MSModelHandle model = MSModelCreate();
   const char bytes[64] = "not a model";
@@ -527,10 +527,10 @@ int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ContextKeepsItsSettings),
       cmocka_unit_test(DeviceKeepsItsSettings),
-      cmocka_unit_test(TensorKeepsWhatItIsGiven),
+      cmocka_unit_test(TensorKeepsItsSettings),
       cmocka_unit_test(ModelRuns),
       cmocka_unit_test(ModelResizes),
-      cmocka_unit_test(ModelRefusesWhatIsWrong),
+      cmocka_unit_test(ModelRefusesInvalidArguments),
       cmocka_unit_test(TrainingIsNotSupported),
       cmocka_unit_test(DelegateInC),
       cmocka_unit_test(WrongRangeFailsTheBuild),

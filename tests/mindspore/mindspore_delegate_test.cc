@@ -70,7 +70,7 @@ std::vector<uint8_t> RandomModel(std::mt19937* random, int nodes) {
   return m.Finish();
 }
 
-TEST(MindSporeRuns, random_graphs_compute_what_the_cpu_does) {
+TEST(MindSporeRuns, random_graphs_agree_with_the_cpu) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     const std::vector<uint8_t> bytes = RandomModel(&random, 12);
@@ -89,7 +89,7 @@ TEST(MindSporeRuns, random_graphs_compute_what_the_cpu_does) {
   }
 }
 
-TEST(MindSporeRuns, boundary_is_what_the_definition_says) {
+TEST(MindSporeRuns, boundary_matches_the_definition) {
   std::mt19937 random(11);
   for (int round = 0; round < 50; ++round) {
     const std::vector<uint8_t> bytes = RandomModel(&random, 10);
@@ -132,7 +132,7 @@ TEST(MindSporeRuns, boundary_is_what_the_definition_says) {
 
 // ---- Replace ------------------------------------------------------------------------------------
 
-TEST(MindSporeReplace, position_behind_for_every_range) {
+TEST(MindSporeReplace, returns_the_position_after_every_range) {
   constexpr int kNodes = 6;
   const std::vector<uint8_t> bytes = ChainModel(kNodes);
   for (int from = 0; from < kNodes; ++from) {
@@ -194,7 +194,7 @@ TEST(MindSporeReplace, null_kernel_fails_the_build) {
   EXPECT_EQ(Build(&model, bytes, delegate), mindspore::kLiteParamInvalid);
 }
 
-TEST(MindSporeReplace, kernel_that_replaces_a_kernel_takes_its_nodes) {
+TEST(MindSporeReplace, kernel_that_replaces_a_kernel_gets_its_nodes) {
   const std::vector<uint8_t> bytes = ChainModel(4);
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [raw = delegate.get()](DelegateModel* model) -> Status {
@@ -291,7 +291,7 @@ TEST(MindSporeNodes, fresh_lists_are_accepted) {
   EXPECT_EQ(Predict(&other, kX), DiamondResult());
 }
 
-TEST(MindSporeNodes, lists_that_cannot_run_are_refused_with_a_text) {
+TEST(MindSporeNodes, invalid_lists_are_refused_with_a_text) {
   using List = std::vector<Kernel*>;
   using KernelOf = std::function<Kernel*(std::vector<int>)>;
   const std::map<std::string, std::function<void(List*, const KernelOf&)>> cases = {
@@ -319,7 +319,7 @@ TEST(MindSporeNodes, lists_that_cannot_run_are_refused_with_a_text) {
 
 // ---- Init and Build -----------------------------------------------------------------------------
 
-TEST(MindSporeInit, code_decides) {
+TEST(MindSporeInit, status_is_returned) {
   const std::vector<uint8_t> bytes = ChainModel(3);
   for (const auto code : {mindspore::kSuccess, mindspore::kLiteNotSupport, mindspore::kLiteError,
                           mindspore::kLiteNullptr}) {
@@ -342,7 +342,7 @@ TEST(MindSporeInit, code_decides) {
   }
 }
 
-TEST(MindSporeInit, comes_once_per_model_and_before_the_model_is_read) {
+TEST(MindSporeInit, is_called_once_per_model_before_it_is_read) {
   const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   const auto context = CpuContext(delegate);
   const std::vector<uint8_t> bytes = ChainModel(2);
@@ -356,7 +356,7 @@ TEST(MindSporeInit, comes_once_per_model_and_before_the_model_is_read) {
   EXPECT_EQ(delegate->records->back(), "init");
 }
 
-TEST(MindSporeBuild, failure_is_the_models_and_nothing_is_left) {
+TEST(MindSporeBuild, failure_is_returned_by_the_model_and_leaks_nothing) {
   const std::vector<uint8_t> bytes = ChainModel(3);
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [raw = delegate.get()](DelegateModel* model) -> Status {
@@ -419,7 +419,7 @@ TEST(MindSporeBuild, empty_graph_has_no_kernels) {
   EXPECT_EQ(Predict(&model, kX), kX);
 }
 
-TEST(MindSporeBuild, tensors_are_the_same_where_they_are_the_same) {
+TEST(MindSporeBuild, shared_tensors_are_the_same_object) {
   const std::vector<uint8_t> bytes = Diamond();
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [](DelegateModel* model) -> Status {
@@ -463,7 +463,7 @@ std::vector<uint8_t> ConvModel() {
   return m.Finish();
 }
 
-TEST(MindSporePrimitive, attributes_are_the_files) {
+TEST(MindSporePrimitive, attributes_equal_the_files) {
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [](DelegateModel* model) -> Status {
     using Ints = std::vector<int64_t>;
@@ -493,7 +493,7 @@ TEST(MindSporePrimitive, attributes_are_the_files) {
   ASSERT_EQ(Build(&model, ConvModel(), delegate), mindspore::kSuccess);
 }
 
-TEST(MindSporePrimitive, attributes_decide_what_is_taken) {
+TEST(MindSporePrimitive, attributes_determine_claims) {
   int taken = 0;
   const auto delegate = std::make_shared<RunDelegate>(
       [&taken](Kernel* kernel, const ms_schema::Primitive& primitive, int) {
@@ -534,7 +534,7 @@ TEST(MindSporeKernel, failing_prepare_fails_the_build_with_its_code) {
   EXPECT_EQ(Count(*delegate->records, "free"), 1U);
 }
 
-TEST(MindSporeKernel, failing_execute_is_what_predict_returns) {
+TEST(MindSporeKernel, predict_returns_the_status_of_a_failing_execute) {
   const auto delegate = std::make_shared<RunDelegate>(
       [](Kernel*, const ms_schema::Primitive&, int at) { return at != 1; });
   delegate->on_kernel = [](RunKernel* kernel) {
@@ -549,7 +549,7 @@ TEST(MindSporeKernel, failing_execute_is_what_predict_returns) {
   EXPECT_EQ(Count(*delegate->records, "execute NpuGraph1"), 0U);
 }
 
-TEST(MindSporeKernel, resize_there_and_back) {
+TEST(MindSporeKernel, resize_to_a_new_shape_and_back) {
   for (const bool static_shapes : {false, true}) {
     const auto delegate = std::make_shared<RunDelegate>(
         [](Kernel*, const ms_schema::Primitive&, int at) { return at != 2; });
@@ -591,7 +591,7 @@ TEST(MindSporeKernel, failing_resize_keeps_the_former_shapes) {
   }
 }
 
-TEST(MindSporeKernel, static_delegate_that_refuses_a_shape_is_back_at_the_former_one) {
+TEST(MindSporeKernel, static_delegate_that_refuses_a_shape_keeps_the_former_one) {
   const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->static_shapes = true;
   delegate->on_build = [](DelegateModel* model) -> Status {
@@ -634,7 +634,7 @@ TEST(MindSporeKernel, shape_inference_may_be_postponed) {
             (std::vector<float>{-1, 2, -6, -4, -5, 6, -14, -8}));
 }
 
-TEST(MindSporeKernel, names_tensors_and_attributes_are_what_was_given) {
+TEST(MindSporeKernel, names_tensors_and_attributes_are_stored) {
   const MSTensor a("a", mindspore::DataType::kNumberTypeFloat32, {2}, nullptr, 0);
   const MSTensor b("b", mindspore::DataType::kNumberTypeFloat32, {2}, nullptr, 0);
   LateKernel kernel({a}, {b}, nullptr, nullptr);
@@ -756,7 +756,7 @@ TEST(MindSporeCallbacks, predict_inside_a_callback_is_refused) {
 
 // ---- Extensions of MindSpore's API --------------------------------------------------------------
 
-TEST(MindSporeBeyond, operator_without_a_kernel_may_be_taken) {
+TEST(MindSporeBeyond, operator_without_a_kernel_may_be_claimed) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "y");
@@ -902,7 +902,7 @@ TEST(MindSporeBeyond, is_a_delegate_for_libdeputys_interpreters) {
   }
 }
 
-TEST(MindSporeBeyond, nodes_of_an_earlier_delegate_are_in_the_list_and_stay) {
+TEST(MindSporeBeyond, nodes_of_an_earlier_delegate_are_listed_and_kept) {
   TfLiteDelegate plain = PlainMulDelegate();
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [raw = delegate.get()](DelegateModel* model) -> Status {

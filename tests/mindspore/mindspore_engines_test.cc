@@ -189,7 +189,7 @@ std::string WrittenToStderr(const std::function<void()>& function) {
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(MindSporeEngines, one_that_cannot_be_had_is_a_line_of_the_log_alone) {
+TEST(MindSporeEngines, unavailable_engines_are_only_logged) {
   Records lines;
   DeputyMSSetLogSink([](void* records, DeputyMSLogLevel,
                         const char* text) { static_cast<Records*>(records)->push_back(text); },

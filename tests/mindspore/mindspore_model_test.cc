@@ -79,7 +79,7 @@ constexpr StatusRow kStatusRows[] = {
     {-600, 0xFFFFFDA8, mindspore::kLiteInputParamInvalid, kMSStatusLiteInputParamInvalid},
 };
 
-TEST(MindSporeStatus, numbers_are_the_originals_and_convert_without_loss) {
+TEST(MindSporeStatus, values_equal_mindspores_and_convert_without_loss) {
   for (const StatusRow& row : kStatusRows) {
     EXPECT_EQ(static_cast<uint32_t>(row.status), row.bits);
     EXPECT_EQ(static_cast<uint32_t>(row.c), row.bits);
@@ -113,7 +113,7 @@ TEST(MindSporeStatus, numbers_are_the_originals_and_convert_without_loss) {
   EXPECT_EQ(lite::RET_INPUT_PARAM_INVALID, -600);
 }
 
-TEST(MindSporeStatus, carries_a_text_and_compares_by_code) {
+TEST(MindSporeStatus, has_a_text_and_compares_by_code) {
   const Status status(mindspore::kLiteNotSupport, "no NPU");
   EXPECT_EQ(status, mindspore::kLiteNotSupport);
   EXPECT_NE(status, mindspore::kSuccess);
@@ -126,7 +126,7 @@ TEST(MindSporeStatus, carries_a_text_and_compares_by_code) {
   static_assert(!std::is_convertible_v<int, Status>);
 }
 
-TEST(MindSporeTypes, numbers_are_the_originals) {
+TEST(MindSporeTypes, values_equal_mindspores) {
   using mindspore::DataType;
   EXPECT_EQ(static_cast<int>(DataType::kObjectTypeString), 12);
   EXPECT_EQ(static_cast<int>(DataType::kNumberTypeBool), 30);
@@ -175,7 +175,7 @@ TEST(MindSporeTensor, own_tensors_copy_borrow_and_clone) {
   EXPECT_EQ(MSTensor::CreateTensor("t", DataType::kNumberTypeFloat32, {-3}, nullptr, 0), nullptr);
 }
 
-TEST(MindSporeTensor, memory_comes_when_it_is_asked_for) {
+TEST(MindSporeTensor, memory_is_allocated_on_request) {
   MSTensor tensor("t", mindspore::DataType::kNumberTypeInt16, {2, 2}, nullptr, 0);
   EXPECT_EQ(tensor.Data(), nullptr);
   ASSERT_NE(tensor.MutableData(), nullptr);
@@ -186,7 +186,7 @@ TEST(MindSporeTensor, memory_comes_when_it_is_asked_for) {
   EXPECT_TRUE(tensor.QuantParams().empty());
 }
 
-TEST(MindSporeTensor, quantisation_is_the_models) {
+TEST(MindSporeTensor, quantisation_equals_the_models) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteInt8, {1, kColumns}, "x", {.scale = {0.5F}, .zero_point = {3}});
   const int y =
@@ -206,7 +206,7 @@ TEST(MindSporeTensor, quantisation_is_the_models) {
 
 // ---- Context ------------------------------------------------------------------------------------
 
-TEST(MindSporeContext, settings_come_back_and_reach_the_delegate) {
+TEST(MindSporeContext, settings_are_stored_and_reach_the_delegate) {
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   const auto context = CpuContext(delegate);
   context->SetThreadNum(3);
@@ -250,7 +250,7 @@ int ThreadsOfInterpreter(const std::shared_ptr<mindspore::Context>& context) {
   return threads;
 }
 
-TEST(MindSporeContext, threads_are_the_interpreters) {
+TEST(MindSporeContext, threads_are_passed_to_the_interpreter) {
   for (const int threads : {1, 3, 5}) {
     const auto context = CpuContext();
     context->SetThreadNum(threads);
@@ -280,7 +280,7 @@ std::vector<std::string> CreatedFor(const std::shared_ptr<mindspore::DeviceInfoC
   return lines;
 }
 
-TEST(MindSporeContext, provider_is_the_library_that_is_loaded) {
+TEST(MindSporeContext, provider_selects_the_library) {
   EXPECT_THAT(
       CreatedFor(std::make_shared<mindspore::GPUDeviceInfo>(), "tests/plugins/librecorder.so"),
       testing::Contains("create librecorder.so"));
@@ -328,7 +328,7 @@ TEST(MindSporeContext, one_to_three_devices) {
   EXPECT_EQ(Build(&model, bytes, nullptr), mindspore::kLiteNullptr);
 }
 
-TEST(MindSporeContext, no_more_operators_in_parallel_than_threads) {
+TEST(MindSporeContext, parallel_operators_are_limited_by_threads) {
   const auto context = CpuContext();
   context->SetThreadNum(2);
   context->SetInterOpParallelNum(3);
@@ -338,7 +338,7 @@ TEST(MindSporeContext, no_more_operators_in_parallel_than_threads) {
   EXPECT_EQ(Build(&model, ChainModel(1), context), mindspore::kSuccess);
 }
 
-TEST(MindSporeContext, frequency_is_three_and_from_one_to_four) {
+TEST(MindSporeContext, frequency_is_three_by_default_and_one_to_four) {
   const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
   EXPECT_EQ(npu->GetFrequency(), 3);
   npu->SetProvider("libthere_is_no_such_delegate.so");
@@ -354,7 +354,7 @@ TEST(MindSporeContext, frequency_is_three_and_from_one_to_four) {
   }
 }
 
-TEST(MindSporeContext, without_a_cpu_no_node_may_be_left) {
+TEST(MindSporeContext, without_a_cpu_all_nodes_must_be_claimed) {
   for (const bool all : {true, false}) {
     const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();
     const auto context = std::make_shared<mindspore::Context>();
@@ -370,7 +370,7 @@ TEST(MindSporeContext, without_a_cpu_no_node_may_be_left) {
 
 // A plug-in can be used in two manners: by the delegate object, or by a device that names its
 // library.
-TEST(MindSporeContext, device_and_object_give_the_same_partitions) {
+TEST(MindSporeContext, device_and_delegate_object_have_equal_partitions) {
   const std::string library = BuildFolder() / "examples/libsoftmax_delegate.so";
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x");
@@ -476,7 +476,7 @@ TEST(MindSporeModel, file_and_buffer_are_the_same_model) {
 }
 
 // Files in MindSpore's own format are identified by their header and loaded by the same functions.
-TEST(MindSporeModel, takes_models_of_mindspore) {
+TEST(MindSporeModel, accepts_mindspore_models) {
   ms::MsWriter writer;
   const uint32_t x = writer.Input({1, 4}), y = writer.Output({1, 4});
   writer.Node(ms::file::Value::Abs, {x}, {y});
@@ -508,7 +508,7 @@ TEST(MindSporeModel, tensors_are_found_by_name) {
   EXPECT_EQ(model.GetOutputTensorNames(), std::vector<std::string>{"y1"});
 }
 
-TEST(MindSporeModel, inputs_may_be_the_callers_own) {
+TEST(MindSporeModel, inputs_may_use_caller_memory) {
   using mindspore::DataType;
   Model model;
   ASSERT_EQ(Build(&model, ChainModel(3), CpuContext()), mindspore::kSuccess);
@@ -591,7 +591,7 @@ TEST_F(MindSporeLog, one_line_per_refusal_and_failure) {
   EXPECT_TRUE(lines.empty());
 }
 
-TEST_F(MindSporeLog, failing_kernel_is_named) {
+TEST_F(MindSporeLog, failing_kernel_is_reported_by_name) {
   const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
   delegate->on_kernel = [](RunKernel* kernel) { kernel->execute_code = -1; };
   Model model;
@@ -601,7 +601,7 @@ TEST_F(MindSporeLog, failing_kernel_is_named) {
   EXPECT_THAT(lines[0], HasSubstr("kernel 'NpuGraph0': Execute returned -1 (error)"));
 }
 
-TEST_F(MindSporeLog, delegates_write_with_the_tutorials_macro) {
+TEST_F(MindSporeLog, delegates_log_with_the_tutorials_macro) {
   MS_LOG(INFO) << "not "
                << "shown";
   MS_LOG(WARNING) << "stride " << 3;

@@ -116,7 +116,7 @@ TEST(MindSporePlugin, options_have_types_and_defaults) {
   }
 }
 
-TEST(MindSporePlugin, failures_of_the_maker_are_reported) {
+TEST(MindSporePlugin, failures_of_the_factory_are_reported) {
   EXPECT_EQ(Create({{"how", "none"}}), nullptr);
   EXPECT_EQ(Reported(), "no engine here");
   EXPECT_EQ(Create({{"how", "throw"}}), nullptr);
@@ -168,7 +168,7 @@ class SupportQuery {
   TfLiteDelegate base_ = {};
 };
 
-TEST(MindSporePlugin, says_which_nodes_it_takes_and_why_not_the_others) {
+TEST(MindSporePlugin, reports_supported_nodes_and_reasons_for_others) {
   const Delegate delegate = Create({});
   const SupportQuery query(delegate.get());
   EXPECT_EQ(query.status, kTfLiteOk);
@@ -179,11 +179,11 @@ TEST(MindSporePlugin, says_which_nodes_it_takes_and_why_not_the_others) {
               testing::ElementsAre("", "MulFusion-op1 is none", "", "MulFusion-op3 is none"));
 }
 
-TEST(MindSporePlugin, may_say_nothing) {
+TEST(MindSporePlugin, may_lack_a_support_query) {
   const Delegate delegate = Create({{"mute", "true"}});
   EXPECT_EQ(SupportQuery(delegate.get()).status, kTfLiteError);
-  TfLiteDelegate stranger = {};
-  EXPECT_EQ(SupportQuery(&stranger).status, kTfLiteError);
+  TfLiteDelegate unrelated = {};
+  EXPECT_EQ(SupportQuery(&unrelated).status, kTfLiteError);
   EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
 }
 

@@ -78,7 +78,7 @@ bool ConvertsSafely(const std::vector<uint8_t>& bytes) {
   return true;
 }
 
-TEST(MsFile, is_known_by_its_identifier) {
+TEST(MsFile, is_recognised_by_its_identifier) {
   const std::vector<uint8_t> bytes = SmallModel();
   EXPECT_TRUE(IsMsModel(bytes));
   EXPECT_FALSE(IsMsModel({bytes.data(), 7}));
@@ -101,7 +101,7 @@ TEST(MsFile, small_model_runs_from_any_address) {
 }
 
 // FlatBuffers' verifier does not check that 64-bit lists are aligned to 8 bytes.
-TEST(MsFile, lists_may_begin_anywhere) {
+TEST(MsFile, lists_may_be_unaligned) {
   for (const bool shifted : {false, true}) {
     MsWriter w;
     const uint32_t x = w.Input({1, 2}), y = w.Output({2});
@@ -132,7 +132,7 @@ TEST(MsFile, truncated_files_are_refused) {
   }
 }
 
-TEST(MsFile, changed_bytes_do_no_harm) {
+TEST(MsFile, changed_bytes_do_not_crash) {
   const std::vector<uint8_t> bytes = SmallModel();
   ASSERT_TRUE(ConvertsSafely(bytes));
   size_t refused = 0;
@@ -148,7 +148,7 @@ TEST(MsFile, changed_bytes_do_no_harm) {
 
 // Combines every primitive with the attribute tables of every other one: only verified data may be
 // read.
-TEST(MsFile, primitives_with_other_attributes_do_no_harm) {
+TEST(MsFile, primitives_with_other_attributes_do_not_crash) {
   for (int number = 0; number < 256; ++number) {
     for (int inputs = 0; inputs < 6; ++inputs) {
       MsWriter w;
@@ -179,7 +179,7 @@ TEST(MsFile, primitives_without_a_mapping_are_named) {
 
 // ---- Invalid graphs -----------------------------------------------------------------------------
 
-TEST(MsFile, cycles_are_refused_and_any_order_is_taken) {
+TEST(MsFile, cycles_are_refused_and_any_order_is_accepted) {
   MsWriter w;
   const uint32_t x = w.Input({1}), a = w.Tensor({1}), b = w.Tensor({1}), y = w.Output({1});
   w.Node(Value::AddFusion, {x, b}, {a}, file::CreateFused(w.fbb()));
@@ -193,7 +193,7 @@ TEST(MsFile, cycles_are_refused_and_any_order_is_taken) {
   EXPECT_TRUE(ConvertsSafely(back.Finish()));
 }
 
-TEST(MsFile, wrong_graphs_are_refused_in_words) {
+TEST(MsFile, wrong_graphs_are_refused_with_a_message) {
   using Change = std::function<void(MsWriter&)>;
   const std::pair<Change, const char*> rows[] = {
       {[](MsWriter& w) { w.inputs = {99}; }, "expected an index below 2, found 99"},
@@ -243,7 +243,7 @@ TEST(MsFile, wrong_graphs_are_refused_in_words) {
   }
 }
 
-TEST(MsFile, constants_hold_what_their_shape_says) {
+TEST(MsFile, constants_match_their_shape) {
   const auto with = [](const std::function<void(MsTensor&)>& change) {
     MsWriter w;
     const uint32_t x = w.Input({4}), c = w.Constant<float>({4}, {1, 2, 3, 4}), y = w.Output({4});
@@ -292,7 +292,7 @@ TEST(MsFile, wrong_numbers_of_inputs_are_refused) {
 
 // ---- Sizes --------------------------------------------------------------------------------------
 
-TEST(MsFile, limits_hold) {
+TEST(MsFile, limits_are_respected) {
   const std::vector<uint8_t> bytes = SmallModel();
   DeputyLimits few_tensors = {}, few_nodes = {}, few_bytes = {};
   few_tensors.max_tensors = 3;
@@ -336,7 +336,7 @@ TEST(MsFile, shared_lists_do_not_multiply) {
   EXPECT_THAT(ErrorOf(bytes), HasSubstr("refers to more data than its"));
 }
 
-TEST(MsFile, huge_shapes_are_refused_or_left_to_the_run) {
+TEST(MsFile, huge_shapes_are_refused_or_fail_at_run_time) {
   MsWriter w;
   const int huge = 0x7fffffff;
   const uint32_t x = w.Input({huge, huge, huge, huge}), y = w.Output({huge, huge, huge, huge});

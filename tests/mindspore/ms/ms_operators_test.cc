@@ -668,7 +668,7 @@ TEST(MsOperators, reductions) {
   EXPECT_THAT(RunModel(all, {{1, 2, 3, 4}}), ElementsAre(10));
 }
 
-TEST(MsOperators, positions_of_the_greatest_and_least) {
+TEST(MsOperators, positions_of_maximum_and_minimum) {
   for (const bool keep : {false, true}) {
     MsWriter w;
     const uint32_t x = w.Input({2, 3}), most = w.Output({2}, kMsInt32),
@@ -689,7 +689,7 @@ TEST(MsOperators, positions_of_the_greatest_and_least) {
   EXPECT_THAT(RunModel(top, {{3, 9, 1, 5}}), ElementsAre(9, 5));
 }
 
-TEST(MsOperators, running_sums) {
+TEST(MsOperators, cumulative_sums) {
   MsWriter w;
   const uint32_t x = w.Input({1, 3}), axis = w.Constant<int32_t>({1}, {1});
   w.Node(Value::CumSum, {x, axis}, {w.Output({1, 3})},
@@ -879,7 +879,7 @@ TEST(MsOperators, gathering_and_scattering) {
   EXPECT_THAT(inputs, ElementsAre("t1", "t0", "t2"));
 }
 
-TEST(MsOperators, one_hot_with_values_apart_or_joined) {
+TEST(MsOperators, one_hot_with_separate_or_joined_values) {
   for (const bool joined : {false, true}) {
     MsWriter w;
     const uint32_t x = w.Input({2}), at = w.Tensor({2}, kMsInt32), y = w.Output({2, 3});
@@ -959,7 +959,7 @@ TEST(MsOperators, weights_of_8_bits_and_of_halves_become_float) {
   EXPECT_THAT(RunModel(w, {{1, 2}}), ElementsAre(2, 43));
 }
 
-TEST(MsOperators, scales_of_parameters_that_mean_nothing_are_ignored) {
+TEST(MsOperators, unused_scales_of_parameters_are_ignored) {
   MsWriter w;
   const uint32_t x = w.Input({1, 2}), m = w.Constant<float>({1, 2}, {1, 2}), y = w.Output({1, 1});
   for (MsTensor& tensor : w.tensors) tensor.scales = {{1, 0, false}};
