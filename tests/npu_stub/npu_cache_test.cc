@@ -66,7 +66,7 @@ TEST_F(NpuCache, a_second_build_compiles_nothing) {
   EXPECT_EQ(Build(MixedChain(5, {0, 2, 4})), (Lookups{2, 1, 1}));
 }
 
-TEST_F(NpuCache, whatever_a_model_depends_on_makes_another_key) {
+TEST_F(NpuCache, key_depends_on_every_property_of_a_model) {
   EXPECT_EQ(Build(ConvModel()), kMiss);
   EXPECT_EQ(Build(ConvModel({.weight = 0.2500001f})), kMiss);
   EXPECT_EQ(Build(ConvModel({.stride = 2})), kMiss);
@@ -75,7 +75,7 @@ TEST_F(NpuCache, whatever_a_model_depends_on_makes_another_key) {
   EXPECT_EQ(Build(ConvModel()), kHit);
 }
 
-TEST_F(NpuCache, damaged_files_are_written_anew) {
+TEST_F(NpuCache, damaged_files_are_rewritten) {
   ASSERT_EQ(Build(ConvModel()), kMiss);
   const std::vector<uint8_t> good = ReadBytes(OnlyFile());
   std::vector<std::vector<uint8_t>> damaged = {{}, {good.begin(), good.end() - 1}};
@@ -94,7 +94,7 @@ TEST_F(NpuCache, damaged_files_are_written_anew) {
 }
 
 // The file is valid, but the device refuses its contents.
-TEST_F(NpuCache, a_blob_that_the_device_refuses_is_compiled_anew) {
+TEST_F(NpuCache, blobs_refused_by_the_device_are_recompiled) {
   constexpr size_t kHeader = sizeof(DeputySerializationHeader);
   ASSERT_EQ(Build(ConvModel()), kMiss);
   const std::vector<uint8_t> good = ReadBytes(OnlyFile());
@@ -110,7 +110,7 @@ TEST_F(NpuCache, a_blob_that_the_device_refuses_is_compiled_anew) {
   EXPECT_EQ(ReadBytes(OnlyFile()), good);
 }
 
-TEST_F(NpuCache, a_folder_that_cannot_be_made_is_no_error) {
+TEST_F(NpuCache, failure_to_create_the_folder_is_no_error) {
   folder_ += "/absent/deeper";
   EXPECT_EQ(Build(ConvModel()), kMiss);
   EXPECT_EQ(Build(ConvModel()), kMiss);

@@ -75,7 +75,7 @@ TEST(NpuDelegate, names_count_from_zero_in_every_build) {
 }
 
 // Partitions of one node, and those at either end of the chain, are claimed like any other.
-TEST(NpuDelegate, every_mask_of_a_chain_is_cut_into_its_runs) {
+TEST(NpuDelegate, every_mask_of_a_chain_is_partitioned_into_runs) {
   const int kLength = 8;
   for (int mask = 0; mask < 1 << kLength; ++mask) {
     std::set<int> taken;
@@ -98,7 +98,7 @@ TEST(NpuDelegate, every_mask_of_a_chain_is_cut_into_its_runs) {
   }
 }
 
-TEST(NpuDelegate, loads_45_models_with_three_clients_in_one_step) {
+TEST(NpuDelegate, loads_45_models_with_three_clients_at_once) {
   std::set<int> taken;
   for (int i = 0; i < 90; i += 2) taken.insert(i);
   const NpuTestDelegate npu;
@@ -113,7 +113,7 @@ TEST(NpuDelegate, loads_45_models_with_three_clients_in_one_step) {
   ExpectRuns(&t, OnCpu(MixedChain(90, taken)));
 }
 
-TEST(NpuDelegate, small_and_many_partitions_can_be_left) {
+TEST(NpuDelegate, options_limit_number_and_size_of_partitions) {
   const NpuTestDelegate largest(NpuOptionTexts{{"max_partitions", "1"}});
   TestInterpreter t(MixedChain(6, {0, 2, 3, 5}));
   ASSERT_EQ(Apply(&t, largest), kTfLiteOk);
@@ -139,7 +139,7 @@ TEST(NpuDelegate, reads_float16_weights) {
 }
 
 // The graph of a partition has the model's edges: the same tensors between the same operations.
-TEST(NpuDelegate, partitions_have_the_models_links) {
+TEST(NpuDelegate, partitions_have_the_names_of_the_model) {
   const NpuTestDelegate npu(NpuOptionTexts{{"describe", "true"}});
   TestInterpreter t(TwoInputsModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
@@ -180,7 +180,7 @@ TEST(NpuDelegate, functions_have_names) {
 
 // ---- The device ---------------------------------------------------------------------------------
 
-TEST(NpuDelegate, an_absent_device_leaves_everything_to_the_cpu_in_silence) {
+TEST(NpuDelegate, an_absent_device_claims_nothing_without_a_report) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "absent"}});
   ASSERT_NE(npu.get(), nullptr);
   TestInterpreter t(ConvModel());
@@ -192,7 +192,7 @@ TEST(NpuDelegate, an_absent_device_leaves_everything_to_the_cpu_in_silence) {
 }
 
 // The environment is read when a delegate is created: later changes have no effect on it.
-TEST(NpuDelegate, the_environment_hides_the_device_of_delegates_made_then) {
+TEST(NpuDelegate, the_environment_hides_the_device_of_new_delegates) {
   const NpuTestDelegate before;
   setenv("DEPUTY_NPU", "absent", 1);
   const NpuTestDelegate meanwhile;
@@ -236,7 +236,7 @@ TEST(NpuDelegate, wrong_options_are_refused) {
   }
 }
 
-TEST(NpuDelegate, takes_the_device_of_a_library) {
+TEST(NpuDelegate, uses_the_device_of_a_library) {
   const NpuTestDelegate npu(NpuOptionTexts{{"device_library", BuildPath("libnpu_device.so")}});
   ASSERT_NE(npu.get(), nullptr) << npu.error();
   TestInterpreter t(ConvModel());
@@ -249,7 +249,7 @@ TEST(NpuDelegate, takes_the_device_of_a_library) {
   EXPECT_THAT(absent.error(), HasSubstr("device_library: /nowhere/libnpu.so"));
 }
 
-TEST(NpuDelegate, copies_in_and_out_and_gives_everything_back) {
+TEST(NpuDelegate, copies_inputs_and_outputs_and_releases_all_objects) {
   const NpuTestDelegate npu;
   {
     TestInterpreter t(ConvModel());
@@ -280,7 +280,7 @@ TEST(NpuDelegate, one_delegate_serves_several_interpreters) {
 
 // A client must not delete a delegate before its interpreters; sanitizer builds detect whether an
 // object is freed too early, or not at all.
-TEST(NpuDelegate, one_that_is_deleted_before_its_interpreters_serves_them_until_they_go) {
+TEST(NpuDelegate, a_deleted_delegate_works_until_its_interpreters_are_deleted) {
   TfLiteDelegate* const npu = NpuCreateDelegate(nullptr, nullptr, 0, nullptr);
   {
     TestInterpreter t(ConvModel()), u(MixedChain(3, {0, 2}));
@@ -315,7 +315,7 @@ TEST(NpuDelegate, a_resize_is_refused_and_the_old_shape_still_works) {
   EXPECT_EQ(npu.counters().compiles, 1u);
 }
 
-TEST(NpuDelegate, a_resize_builds_anew) {
+TEST(NpuDelegate, a_resize_rebuilds) {
   const NpuTestDelegate npu;
   TestInterpreter t(ResizableModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
@@ -331,7 +331,7 @@ TEST(NpuDelegate, a_resize_builds_anew) {
   EXPECT_EQ(npu.counters().bytes, bytes);
 }
 
-TEST(NpuDelegate, a_resize_before_the_delegate_is_what_is_compiled) {
+TEST(NpuDelegate, a_resize_before_the_apply_is_compiled) {
   for (const NpuOptionTexts& options : {NpuOptionTexts{}, kRefuse}) {
     const NpuTestDelegate npu(options);
     TestInterpreter t(ResizableModel());
@@ -386,7 +386,7 @@ TEST(NpuDelegate, a_failing_build_leaves_the_cpu_graph) {
   }
 }
 
-TEST(NpuDelegate, hot_leaves_a_failing_one_out) {
+TEST(NpuDelegate, hot_skips_a_failing_delegate) {
   for (const auto& [fault, text] : kBuildFaults) {
     const NpuTestDelegate npu(NpuOptionTexts{{"faults", fault}});
     TestInterpreter t(ConvModel(), Hot());
@@ -399,7 +399,7 @@ TEST(NpuDelegate, hot_leaves_a_failing_one_out) {
   }
 }
 
-TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
+TEST(NpuDelegate, inputs_in_another_order_are_detected_by_their_shapes) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "swapped"}, {"resize", "refuse"}});
   TestInterpreter t(TwoInputsModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk) << t.log();
@@ -408,7 +408,7 @@ TEST(NpuDelegate, inputs_in_another_order_are_noticed_by_their_shapes) {
 }
 
 // With the policy Hot the CPU runs partitions that cannot be prepared, also after a resize.
-TEST(NpuDelegate, hot_runs_on_the_cpu_what_cannot_be_prepared) {
+TEST(NpuDelegate, hot_falls_back_to_the_cpu_if_prepare_fails) {
   const NpuTestDelegate swapped(NpuOptionTexts{{"faults", "swapped"}, {"resize", "refuse"}});
   const NpuTestDelegate npu(kRefuse);
   TestInterpreter t(TwoInputsModel(), Hot()), u(ResizableModel(), Hot());
@@ -467,7 +467,7 @@ TEST(NpuDelegate, hot_widens_weights_that_a_failing_run_needs_early) {
 
 // Policies cannot detect a wrong result; only a comparison with the CPU does, as in the conformance
 // kit.
-TEST(NpuDelegate, a_wrong_answer_is_seen_by_comparing) {
+TEST(NpuDelegate, wrong_results_are_detected_by_comparison) {
   const NpuTestDelegate npu(NpuOptionTexts{{"faults", "wrong"}});
   TestInterpreter t(ConvModel(), Hot());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
@@ -478,7 +478,7 @@ TEST(NpuDelegate, a_wrong_answer_is_seen_by_comparing) {
   EXPECT_THAT(Compare(OnCpu(ConvModel()), Outputs(&t)), HasSubstr("output 0 element 0"));
 }
 
-TEST(NpuDelegate, a_crash_ends_the_process_that_runs_it) {
+TEST(NpuDelegate, a_crash_ends_the_process) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {

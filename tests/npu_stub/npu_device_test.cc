@@ -56,7 +56,7 @@ TEST(NpuDevice, convolves_in_nchw) {
   EXPECT_THAT(out[0], ElementsAre(235.5f, 268.5f, 334.5f, 367.5f));
 }
 
-TEST(NpuDevice, groups_see_their_channels_alone) {
+TEST(NpuDevice, groups_read_only_their_channels) {
   NpuDeviceUser user;
   NpuGraphBuilder graph;
   const int32_t x = graph.Input({1, 2, 1, 2});
@@ -75,7 +75,7 @@ TEST(NpuDevice, padding_does_not_count_in_averages) {
 
 // ---- Limits and counters ------------------------------------------------------------------------
 
-TEST(NpuDevice, a_client_holds_twenty_models) {
+TEST(NpuDevice, a_client_can_load_twenty_models) {
   NpuDeviceUser user;
   const std::vector<uint8_t> blob = SmallBlob(&user);
   for (int i = 0; i < 20; ++i) ASSERT_EQ(user.Load(std::to_string(i), blob), kNpuOk);
@@ -114,7 +114,7 @@ TEST(NpuDevice, names_are_unique) {
   EXPECT_EQ(user.api().unload(user.client(), "other"), kNpuBadArgument);
 }
 
-TEST(NpuDevice, counts_and_gives_everything_back) {
+TEST(NpuDevice, counts_and_releases_all_objects) {
   NpuDeviceUser user;
   ASSERT_EQ(user.Load("m", SmallBlob(&user)), kNpuOk);
   NpuCounters counters = user.counters();
@@ -150,7 +150,7 @@ TEST(NpuDevice, describes_inputs_and_outputs_and_checks_sizes) {
 
 // ---- Simulated failures -------------------------------------------------------------------------
 
-TEST(NpuDevice, pretends_to_fail) {
+TEST(NpuDevice, simulates_failures) {
   EXPECT_EQ(NpuDeviceUser("absent").status(), kNpuAbsent);
   EXPECT_EQ(NpuDeviceUser("nonsense").status(), kNpuBadArgument);
   NpuDeviceUser compile("compile");
@@ -170,7 +170,7 @@ TEST(NpuDevice, pretends_to_fail) {
   EXPECT_THAT(wrong.Read<float>("m", 0, 4), ElementsAre(1, 0, 1, 3));
 }
 
-TEST(NpuDevice, the_environment_hides_it) {
+TEST(NpuDevice, can_be_hidden_by_the_environment) {
   setenv("DEPUTY_NPU", "absent", 1);
   EXPECT_EQ(NpuDeviceUser().status(), kNpuAbsent);
   unsetenv("DEPUTY_NPU");
@@ -180,7 +180,7 @@ TEST(NpuDevice, the_environment_hides_it) {
   EXPECT_EQ(user.Load("m", SmallBlob(&user)), kNpuError);
 }
 
-TEST(NpuDevice, an_index_out_of_range_is_an_error_of_the_run) {
+TEST(NpuDevice, indices_out_of_range_fail_the_run) {
   NpuDeviceUser user;
   NpuGraphBuilder graph;
   const int32_t x = graph.Input({3});
@@ -203,7 +203,7 @@ std::string FaultOf(const NpuGraphBuilder& maker) {
   return NpuCheckGraph(&maker.graph(), error, sizeof error) ? "" : error;
 }
 
-TEST(NpuCheck, names_what_is_wrong) {
+TEST(NpuCheck, reports_faults) {
   NpuGraphBuilder good;
   MakeSmall(&good);
   EXPECT_EQ(FaultOf(good), "");
@@ -227,7 +227,7 @@ TEST(NpuCheck, names_what_is_wrong) {
   EXPECT_EQ(FaultOf(good), "tensor 0: rank out of range");
 }
 
-TEST(NpuCheck, windows_slices_and_axes_stay_inside) {
+TEST(NpuCheck, windows_slices_and_axes_are_in_bounds) {
   const struct {
     NpuKind kind;
     std::vector<int32_t> from, to, attributes;
@@ -270,7 +270,7 @@ NpuStatus ReadStatus(const std::vector<uint8_t>& bytes) {
 }
 
 // Adds almost every kind of operation to a graph.
-void MakeManifold(NpuGraphBuilder* graph) {
+void BuildMixedGraph(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 2, 4, 4});
   const int32_t w = graph->Constant({2, 2, 3, 3}, std::vector<float>(36, 0.5));
   const int32_t conv = graph->Op(kNpuConv, 0, {x, w}, {1, 2, 4, 4}, {1, 1, 1, 1, 1, 1, 1});
@@ -292,7 +292,7 @@ void MakeManifold(NpuGraphBuilder* graph) {
 TEST(NpuBlob, round_trips) {
   NpuDeviceUser user;
   NpuGraphBuilder graph;
-  MakeManifold(&graph);
+  BuildMixedGraph(&graph);
   const std::vector<uint8_t> blob = user.Compile(graph.graph());
   ASSERT_EQ(user.status(), kNpuOk) << user.error();
   NpuBuilder builder;
@@ -325,7 +325,7 @@ TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   constexpr size_t kHeader = 56;
   NpuDeviceUser user;
   NpuGraphBuilder graph;
-  MakeManifold(&graph);
+  BuildMixedGraph(&graph);
   const std::vector<uint8_t> blob = user.Compile(graph.graph());
   std::mt19937 random(7);
   int loaded = 0;

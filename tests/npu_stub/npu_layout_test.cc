@@ -78,7 +78,7 @@ TEST(Layout, one_convolution_has_a_transpose_on_each_side) {
             (Counts{2, 2, 2}));
 }
 
-TEST(Layout, nothing_stands_between_two_that_want_nchw) {
+TEST(Layout, no_transpose_between_two_nchw_operations) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) { g->Output(Conv(g, Conv(g, g->Input(kImage)))); }),
             (Counts{2, 2, 2}));
 }
@@ -93,7 +93,7 @@ TEST(Layout, conv_relu_conv_ends_with_two) {
 // Both convolutions transpose the input. Of the sum's three edges two are transposes and the third
 // is the output: with two of three, a pair of transposes is inserted before the output, and the sum
 // is converted to NCHW.
-TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
+TEST(Layout, a_sum_of_two_convolutions_becomes_nchw) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
               g->Output(Add(g, Conv(g, x), Conv(g, x)));
@@ -103,7 +103,7 @@ TEST(Layout, a_sum_of_two_convolutions_is_pulled) {
 
 // A residual connection: a convolution, and the sum of its result and the input. Only one of the
 // sum's three edges is a transpose, which is not sufficient.
-TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
+TEST(Layout, a_sum_with_one_transposed_edge_of_three_stays_nhwc) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t x = g->Input(kImage);
               g->Output(Add(g, Conv(g, x), x));
@@ -114,7 +114,7 @@ TEST(Layout, a_sum_with_one_transposed_edge_of_three_is_left) {
 // A convolution, three operations without a required layout, and a convolution: the first of the
 // three gets a pair of transposes after it, which allows the next one to get a pair, and so on to
 // the last one, both of whose edges are transposes by then.
-TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
+TEST(Layout, a_chain_between_convolutions_becomes_nchw) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               int32_t x = Conv(g, g->Input(kImage));
               for (int i = 0; i < 3; ++i) x = Relu(g, x);
@@ -124,7 +124,7 @@ TEST(Layout, a_chain_between_convolutions_is_pulled_whole) {
 }
 
 // After the convolution there is one transpose for each of the two consumers with a fixed layout.
-TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
+TEST(Layout, every_nhwc_consumer_has_a_transpose) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t y = Conv(g, g->Input(kImage));
               g->Output(g->Op(kNpuReshape, 0, {y}, {1, 32}));
@@ -135,7 +135,7 @@ TEST(Layout, every_reader_that_is_not_bound_has_a_transpose) {
 }
 
 // A graph output between two convolutions stays in NHWC: its transpose is not removed.
-TEST(Layout, a_graph_output_between_convolutions_stays) {
+TEST(Layout, a_graph_output_between_convolutions_stays_nhwc) {
   EXPECT_EQ(CountsOf([](NpuGraphBuilder* g) {
               const int32_t y = Relu(g, Conv(g, g->Input(kImage)));
               g->Output(y);
@@ -195,7 +195,7 @@ void ExpectSameResults(const std::function<void(NpuGraphBuilder*)>& make, int32_
 
 // An operation between two convolutions ends in NCHW, with unchanged results. Its result is again
 // an image of the shape kImage.
-TEST(Layout, axes_of_pulled_operations_are_moved) {
+TEST(Layout, axes_of_nchw_operations_are_permuted) {
   using Make = std::function<int32_t(NpuGraphBuilder*, int32_t)>;
   const std::vector<std::pair<std::string, Make>> kOperations = {
       {"constant of one channel each",
@@ -276,7 +276,7 @@ int32_t RandomOp(NpuGraphBuilder* g, std::mt19937* random, const std::vector<int
   }
 }
 
-TEST(Layout, random_graphs_stay_what_they_are) {
+TEST(Layout, random_graphs_keep_their_results) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
     ExpectSameResults(
         [seed](NpuGraphBuilder* g) {
@@ -293,7 +293,7 @@ TEST(Layout, random_graphs_stay_what_they_are) {
 }
 
 // The time of the passes is linear in the length of a chain.
-TEST(Layout, long_chains_are_laid_out) {
+TEST(Layout, long_chains_are_processed) {
   const Counts counts = CountsOf([](NpuGraphBuilder* g) {
     int32_t x = g->Input(kImage);
     for (int i = 0; i < 3000; ++i) x = i % 3 == 0 ? Conv(g, x) : Relu(g, x);

@@ -149,7 +149,7 @@ std::vector<Output> OnTheCpu(const std::vector<uint8_t>& model) {
 
 // Runs a model in a child process in which the device crashes. Returns true if the child was ended
 // by a signal, or normally if the model has no nodes for the device.
-bool EndsByItselfOrBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
+bool ExitsOrIsKilledBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
   const pid_t child = fork();
   if (child == 0) {
     const LifeCycle life = RunLifeCycle(model, "crash", kDeputyPolicyHot);
@@ -160,7 +160,7 @@ bool EndsByItselfOrBySignal(const std::vector<uint8_t>& model, bool has_nodes) {
   return has_nodes ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
+TEST(NpuModels, agree_with_the_cpu_or_report_failure) {
   int nodes = 0;
   for (const NamedModel& model : Models()) {
     SCOPED_TRACE(model.name);
@@ -186,7 +186,7 @@ TEST(NpuModels, compute_what_the_cpu_does_or_say_that_they_fail) {
       EXPECT_EQ(hot.nodes, on.nodes) << faults;
       EXPECT_EQ(Difference(expected, hot.outputs), "") << faults;
     }
-    EXPECT_TRUE(EndsByItselfOrBySignal(model.bytes, on.nodes > 0));
+    EXPECT_TRUE(ExitsOrIsKilledBySignal(model.bytes, on.nodes > 0));
     std::printf("%5d nodes in the NPU: %s\n", on.nodes, model.name.c_str());
   }
   // The lower bound is the sum over the models: ConvModel has 6 nodes, TwoInputsModel 2, HalfModel

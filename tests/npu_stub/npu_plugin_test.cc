@@ -67,7 +67,7 @@ TEST_F(NpuPlugin, describes_itself) {
   EXPECT_STREQ(info.options[1].default_value, "3");
 }
 
-TEST_F(NpuPlugin, lists_its_device_or_why_there_is_none) {
+TEST_F(NpuPlugin, lists_its_device_or_reports_why_it_is_absent) {
   std::string name;
   const auto note = [](void* text, const DeputyDeviceInfo* device) {
     *static_cast<std::string*>(text) = device->name;
@@ -80,7 +80,7 @@ TEST_F(NpuPlugin, lists_its_device_or_why_there_is_none) {
   EXPECT_THAT(DeputyLastError(), HasSubstr("there is no NPU (DEPUTY_NPU=absent)"));
 }
 
-TEST_F(NpuPlugin, says_why_it_leaves_a_node) {
+TEST_F(NpuPlugin, reports_reasons_for_unclaimed_nodes) {
   const Handle npu = Create();
   TestInterpreter t(MixedChain(3, {0, 2}));
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
@@ -94,7 +94,7 @@ TEST_F(NpuPlugin, says_why_it_leaves_a_node) {
   EXPECT_STREQ(SupportOf(u, 0).text, "there is no NPU (simulated fault)");
 }
 
-TEST_F(NpuPlugin, says_that_it_reads_float16_itself) {
+TEST_F(NpuPlugin, reads_float16_weights_directly) {
   const Handle npu = Create({{"min_nodes", "99"}});
   TestInterpreter t(HalfModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
@@ -143,7 +143,7 @@ std::vector<uint8_t> SumWith(schema::ActivationFunctionType activation) {
   return m.Finish();
 }
 
-TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
+TEST_F(NpuPlugin, refuses_by_rule_and_never_fails) {
   const std::vector<RefusalCase> kCases = {
       {"operator", OneUnary(kTfLiteBuiltinZerosLike, kTfLiteFloat32, {2}), kDeputyReasonOperator,
        "the operator is not supported by the NPU"},
@@ -171,7 +171,7 @@ TEST_F(NpuPlugin, refuses_by_rules_and_never_fails) {
 }
 
 // Nodes after a shape that is known only at run time are not claimed.
-TEST_F(NpuPlugin, leaves_what_is_behind_a_dynamic_shape) {
+TEST_F(NpuPlugin, leaves_nodes_after_a_dynamic_shape) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4});
   const int size = m.AddTensor(kTfLiteInt32, {1});
@@ -195,14 +195,14 @@ TEST_F(NpuPlugin, leaves_what_is_behind_a_dynamic_shape) {
 // ---- The table of operators ---------------------------------------------------------------------
 
 // Names of the operators that ran in the NPU, and of those that were refused with a reason.
-struct Met {
+struct Coverage {
   std::set<std::string> ran, left;
 };
 
-Met MeetGoldenRows() {
+Coverage RunGoldenRows() {
   const conformance::Target target = conformance::PluginTarget(
       "npu", BuildPath("libdeputy_npu_stub.so"), {}, conformance::ReportedReason);
-  Met met;
+  Coverage met;
   for (const auto& entry : std::filesystem::directory_iterator(TestDataPath("golden"))) {
     std::vector<golden::Row> rows;
     std::string error;
@@ -216,8 +216,8 @@ Met MeetGoldenRows() {
   return met;
 }
 
-TEST(NpuTable, every_operator_runs_and_is_refused_somewhere) {
-  const Met met = MeetGoldenRows();
+TEST(NpuTable, every_operator_has_accepted_and_refused_rows) {
+  const Coverage met = RunGoldenRows();
   std::set<std::string> names;
   const char* name = nullptr;
   int32_t version = 0;

@@ -41,7 +41,7 @@ std::string RunWith(const std::string& faults, DeputyDelegatePolicy policy, uint
   return Compare(OnCpu(model), Outputs(&t));
 }
 
-TEST(NpuRandom, graphs_compute_what_the_cpu_does) {
+TEST(NpuRandom, graphs_agree_with_the_cpu) {
   size_t nodes = 0;
   for (uint32_t seed = 0; seed < kGraphs; ++seed) {
     ASSERT_EQ(RunWith("", kDeputyPolicyTfLite, seed, &nodes), "") << seed;
@@ -49,7 +49,7 @@ TEST(NpuRandom, graphs_compute_what_the_cpu_does) {
   EXPECT_GT(nodes, kGraphs);  // on average more than one partition per graph
 }
 
-TEST(NpuRandom, absent_or_failing_to_load_leaves_the_cpu) {
+TEST(NpuRandom, absent_device_or_failing_load_falls_back_to_the_cpu) {
   for (const char* faults : {"absent", "load", "compile"}) {
     for (const auto policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
       size_t nodes = 0;
@@ -73,7 +73,7 @@ TEST(NpuRandom, failing_runs_are_errors_or_recomputed) {
 }
 
 // A crash of the device ends only the child process that runs it.
-TEST(NpuRandom, crashes_stay_in_their_child) {
+TEST(NpuRandom, crashes_are_contained_in_a_child_process) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);

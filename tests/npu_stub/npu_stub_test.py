@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / 'build/release').resolve()
 DEPUTY = BUILD / 'deputy'
 FLOAT = ROOT / 'examples/digits/digits_float.tflite'
-PICTURES = ['--image', ROOT / 'examples/digits/images', '--labels',
+IMAGES = ['--image', ROOT / 'examples/digits/images', '--labels',
             ROOT / 'examples/digits/labels.txt', '--expect-from-name']
 STRICT = ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Werror']
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
@@ -55,7 +55,7 @@ class NpuStubTest(unittest.TestCase):
                 self.assertEqual(report['delegated'], 16)
                 self.assertEqual(report['delegates'][0]['name'], 'npu_stub')
 
-    def test_it_goes_by_its_name(self):
+    def test_it_is_found_by_name(self):
         report = json.loads(self.deputy('explain', FLOAT, '--delegate', 'npu_stub', '--json'))
         self.assertEqual(report['delegates'][0]['nodes'], 16)
         self.assertEqual(report['subgraphs'][0]['partitions'][0]['nodes'], list(range(16)))
@@ -64,15 +64,15 @@ class NpuStubTest(unittest.TestCase):
         self.assertIn('16 nodes in npu_stub', text)
         self.assertIn('pretended NPU', self.deputy('devices', 'npu_stub'))
 
-    def test_it_reads_digits_like_the_cpu(self):
-        on_cpu = self.deputy('run', FLOAT, *PICTURES).splitlines()
-        on_npu = self.deputy('run', FLOAT, *PICTURES, '--delegate', 'npu_stub').splitlines()
+    def test_it_classifies_digits_like_the_cpu(self):
+        on_cpu = self.deputy('run', FLOAT, *IMAGES).splitlines()
+        on_npu = self.deputy('run', FLOAT, *IMAGES, '--delegate', 'npu_stub').splitlines()
         right = [line for line in on_cpu if 'accuracy' in line or 'right' in line]
         self.assertTrue(right, on_cpu[-5:])
         for line in right:
             self.assertIn(line, on_npu)
 
-    def test_it_shows_its_graphs(self):
+    def test_it_prints_its_graphs(self):
         report = json.loads(self.deputy('explain', FLOAT, '--delegate', 'npu_stub', '--ir',
                                         '--json'))
         stages = [text['stage'] for text in report['partition_texts']]
@@ -83,7 +83,7 @@ class NpuStubTest(unittest.TestCase):
         self.assertGreaterEqual(laid_out, 1)
         self.assertLessEqual(laid_out, 2)  # one conversion at each end of the nodes that require NCHW
 
-    def test_an_absent_device_says_so(self):
+    def test_an_absent_device_is_reported(self):
         report = json.loads(self.deputy('explain', FLOAT, '--delegate', 'npu_stub', '--json',
                                         DEPUTY_NPU='absent'))
         self.assertEqual(report['delegated'], 0)
@@ -93,7 +93,7 @@ class NpuStubTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn('none: ', done.stdout)
 
-    def test_failures_of_the_device_degrade_or_end_the_run(self):
+    def test_device_failures_degrade_or_fail_the_run(self):
         for faults, status, sign in (('load', 0, 'degraded'), ('run', 0, 'degraded'),
                                      ('slow,time_limit_ms=5', 0, 'degraded'), ('crash', -6, '')):
             with self.subTest(faults=faults):
