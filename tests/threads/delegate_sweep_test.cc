@@ -393,7 +393,7 @@ class DelegateSweep : public testing::TestWithParam<std::tuple<int, bool, bool>>
   }
 };
 
-TEST_P(DelegateSweep, every_callback_fails_at_every_call_in_every_way) {
+TEST_P(DelegateSweep, every_callback_fails_at_every_call_with_every_failure) {
   const std::vector<Outputs> expected = OnTheCpu(row());
   const std::vector<int> calls = CountCalls(expected);
   int life_cycles = 0;

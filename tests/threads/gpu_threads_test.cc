@@ -29,7 +29,7 @@ void RunThreads(int count, const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(GpuThreadsTest, all_get_one_context) {
+TEST(GpuThreadsTest, all_threads_share_one_context) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const ClSpy spy(*FakeCl());
   std::vector<Device> devices;
@@ -47,7 +47,7 @@ TEST(GpuThreadsTest, all_get_one_context) {
 }
 
 // Several threads mark the context as lost, release it, and request it.
-TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
+TEST(GpuThreadsTest, contexts_are_created_and_released_in_balance) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const ClSpy spy(*FakeCl());
   std::vector<Device> devices;
@@ -65,7 +65,7 @@ TEST(GpuThreadsTest, contexts_come_and_go_balanced) {
 }
 
 // Entries that are loaded must be complete, whatever is written at the same time.
-TEST(GpuThreadsTest, cache_is_stored_to_and_loaded_from) {
+TEST(GpuThreadsTest, cache_is_written_and_read_concurrently) {
   char name[] = "/tmp/deputy_threads_test.XXXXXX";
   ASSERT_NE(mkdtemp(name), nullptr);
   std::string opening;

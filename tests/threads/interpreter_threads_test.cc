@@ -130,7 +130,7 @@ size_t PackedBytes(const TfLiteInterpreter* interpreter) {
   return map.packed_bytes;
 }
 
-TEST(SharedConstantsThreads, constants_are_computed_once_by_interpreters_prepared_at_a_time) {
+TEST(SharedConstantsThreads, constants_are_computed_once_by_concurrent_preparations) {
   constexpr int kWidth = 128;
   const std::vector<uint8_t> bytes = HalfLayer(kWidth);
   size_t alone = 0;
@@ -183,7 +183,7 @@ ptrdiff_t ThreadCount() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
-TEST_F(InterpreterThreads, of_one_pool_start_no_threads_of_their_own) {
+TEST_F(InterpreterThreads, of_one_pool_start_no_threads) {
   DeputyThreadPool* pool = DeputyThreadPoolCreate(2);
   std::vector<TfLiteInterpreter*> interpreters;
   const ptrdiff_t before = ThreadCount();
@@ -196,7 +196,7 @@ TEST_F(InterpreterThreads, of_one_pool_start_no_threads_of_their_own) {
   DeputyThreadPoolDelete(pool);
 }
 
-TEST_F(InterpreterThreads, pool_deleted_first_lives_as_long_as_its_users) {
+TEST_F(InterpreterThreads, a_deleted_pool_exists_until_its_last_interpreter) {
   DeputyThreadPool* pool = DeputyThreadPoolCreate(2);
   TfLiteInterpreter* interpreter = Make(2, pool);
   DeputyThreadPoolDelete(pool);
@@ -210,32 +210,32 @@ struct Parts {
   int helped = 0, of_nodes = 0;
 };
 
-TEST_F(InterpreterThreads, parts_of_each_thread_are_told_to_the_invoking_one) {
+TEST_F(InterpreterThreads, work_of_each_thread_is_reported_to_the_invoking_one) {
   Parts parts;
   TfLiteInterpreter* interpreter = Make(2, nullptr);
   DeputyInterpreterSetWorkerCallback(
       interpreter,
       [](void* data, const DeputyWorkerEvent* event) {
-        auto& told = *static_cast<Parts*>(data);
-        EXPECT_EQ(std::this_thread::get_id(), told.invoker);
+        auto& received = *static_cast<Parts*>(data);
+        EXPECT_EQ(std::this_thread::get_id(), received.invoker);
         EXPECT_GT(event->tiles, 0);
         EXPECT_TRUE(event->worker == 0 || event->worker == 1) << event->worker;
-        told.helped += event->worker == 1;
-        told.waiting.push_back(*event);
+        received.helped += event->worker == 1;
+        received.waiting.push_back(*event);
       },
       &parts);
   DeputyInterpreterSetProfileCallback(
       interpreter,
       [](void* data, const DeputyOpEvent* event) {
-        auto& told = *static_cast<Parts*>(data);
-        for (const DeputyWorkerEvent& part : told.waiting) {
+        auto& received = *static_cast<Parts*>(data);
+        for (const DeputyWorkerEvent& part : received.waiting) {
           EXPECT_EQ(part.subgraph_index, event->subgraph_index);
           EXPECT_EQ(part.node_index, event->node_index);
           EXPECT_GE(part.begin_ns, event->begin_ns);
           EXPECT_LE(part.begin_ns + part.duration_ns, event->begin_ns + event->duration_ns);
         }
-        told.of_nodes += !told.waiting.empty();
-        told.waiting.clear();
+        received.of_nodes += !received.waiting.empty();
+        received.waiting.clear();
       },
       &parts);
   // The other thread need not take part in the first inferences.
@@ -253,7 +253,7 @@ TEST_F(InterpreterThreads, parts_of_each_thread_are_told_to_the_invoking_one) {
   TfLiteInterpreterDelete(interpreter);
 }
 
-TEST_F(InterpreterThreads, cancel_from_another_thread_ends_an_invoke_or_comes_too_late) {
+TEST_F(InterpreterThreads, cancel_from_another_thread_ends_an_invoke_or_has_no_effect) {
   TfLiteInterpreter* interpreter = Make(1, nullptr);
   std::atomic<bool> done{false};
   std::thread canceller([&] {

@@ -109,15 +109,15 @@ void CheckShortRuns(const std::vector<int>& a, const std::vector<int>& b) {
   const auto count = static_cast<size_t>(ElementCount(&tensors[2]));
   std::vector<T> expected;
   for (size_t at = 0; at < count; ++at) {
-    size_t place[2] = {}, pitch[2] = {1, 1}, rest = at;
+    size_t place[2] = {}, pitch[2] = {1, 1}, remainder = at;
     for (int axis = tensors[2].dims->size - 1; axis >= 0; --axis) {
       const auto extent = static_cast<size_t>(tensors[2].dims->data[axis]);
       for (int i = 0; i < 2; ++i) {
         const auto own = static_cast<size_t>(tensors[i].dims->data[axis]);
-        place[i] += own == 1 ? 0 : rest % extent * pitch[i];
+        place[i] += own == 1 ? 0 : remainder % extent * pitch[i];
         pitch[i] *= own;
       }
-      rest /= extent;
+      remainder /= extent;
     }
     expected.push_back(static_cast<T>(values[0][place[0]] - 2 * values[1][place[1]]));
   }
@@ -138,7 +138,7 @@ void CheckShortRuns(const std::vector<int>& a, const std::vector<int>& b) {
   for (TfLiteTensor& tensor : tensors) TfLiteIntArrayFree(tensor.dims);
 }
 
-TEST(ParallelRanges, short_runs_are_gathered) {
+TEST(ParallelRanges, short_runs_are_merged) {
   const std::pair<std::vector<int>, std::vector<int>> kShapes[] = {
       {{8, 100, 1}, {1, 1, 2}},    {{1, 1, 2}, {8, 100, 1}},  {{40, 3, 1}, {40, 1, 5}},
       {{700, 15}, {700, 1}},       {{700, 1}, {700, 15}},     {{3, 20, 4}, {3, 1, 4}},
@@ -205,10 +205,10 @@ std::vector<double> BruteForce(const Reduction& row, const std::vector<T>& value
   }
   std::vector<double> out(outputs, start);
   for (size_t i = 0; i < values.size(); ++i) {
-    size_t rest = i, at = 0;
+    size_t remainder = i, at = 0;
     for (size_t axis = row.shape.size(); axis-- > 0;) {
-      at += rest % static_cast<size_t>(row.shape[axis]) * steps[axis];
-      rest /= static_cast<size_t>(row.shape[axis]);
+      at += remainder % static_cast<size_t>(row.shape[axis]) * steps[axis];
+      remainder /= static_cast<size_t>(row.shape[axis]);
     }
     out[at] = fold(out[at], static_cast<double>(values[i]));
   }

@@ -75,7 +75,7 @@ std::vector<std::string> QueryReasons(TestInterpreter* t, TfLiteDelegate* delega
 
 class SharedDelegateThreads : public QuietTest {};
 
-TEST_F(SharedDelegateThreads, plug_ins_are_queried_one_at_a_time_until_their_texts_are_copied) {
+TEST_F(SharedDelegateThreads, plug_in_queries_are_serialized_until_their_texts_are_copied) {
   const Handle delegate = External("shared_texts");
   ASSERT_NE(delegate, nullptr);
   const std::vector<uint8_t> model = Model(3);
@@ -92,7 +92,7 @@ TEST_F(SharedDelegateThreads, plug_ins_are_queried_one_at_a_time_until_their_tex
   });
 }
 
-TEST_F(SharedDelegateThreads, a_check_is_a_query_as_well) {
+TEST_F(SharedDelegateThreads, a_check_is_serialized_like_a_query) {
   const Handle delegate = External("shared_texts");
   ASSERT_NE(delegate, nullptr);
   const std::vector<uint8_t> model = Model(3);
@@ -131,9 +131,9 @@ std::vector<Row> Rows() {
   };
 }
 
-class SharedDelegateThreadsOfOurs : public testing::TestWithParam<Row> {};
+class SharedIncludedDelegateThreads : public testing::TestWithParam<Row> {};
 
-TEST_P(SharedDelegateThreadsOfOurs, is_applied_run_and_deleted_on_all_of_them) {
+TEST_P(SharedIncludedDelegateThreads, is_applied_run_and_deleted_on_all_threads) {
   constexpr int kPairs = 4;
   if (!std::filesystem::exists(GetParam().library)) GTEST_SKIP() << "not built here";
   const Handle delegate(CreateExternal(GetParam().library, GetParam().options),
@@ -166,7 +166,7 @@ TEST_P(SharedDelegateThreadsOfOurs, is_applied_run_and_deleted_on_all_of_them) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, SharedDelegateThreadsOfOurs, testing::ValuesIn(Rows()),
+INSTANTIATE_TEST_SUITE_P(Each, SharedIncludedDelegateThreads, testing::ValuesIn(Rows()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

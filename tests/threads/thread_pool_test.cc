@@ -88,10 +88,10 @@ void CreateUseAndDestroy(int threads, int times) {
   }
 }
 
-TEST(ThreadPool, survives_100000_lives_with_2_threads) { CreateUseAndDestroy(2, 100000); }
-TEST(ThreadPool, survives_2000_lives_with_1_thread) { CreateUseAndDestroy(1, 2000); }
-TEST(ThreadPool, survives_2000_lives_with_4_threads) { CreateUseAndDestroy(4, 2000); }
-TEST(ThreadPool, survives_2000_lives_with_17_threads) { CreateUseAndDestroy(17, 2000); }
+TEST(ThreadPool, survives_100000_life_cycles_with_2_threads) { CreateUseAndDestroy(2, 100000); }
+TEST(ThreadPool, survives_2000_life_cycles_with_1_thread) { CreateUseAndDestroy(1, 2000); }
+TEST(ThreadPool, survives_2000_life_cycles_with_4_threads) { CreateUseAndDestroy(4, 2000); }
+TEST(ThreadPool, survives_2000_life_cycles_with_17_threads) { CreateUseAndDestroy(17, 2000); }
 
 TEST(ThreadPool, runs_every_tile_exactly_once_for_every_number_of_tiles) {
   for (const int threads : {1, 2, 3, 17}) {
@@ -118,7 +118,7 @@ TEST(ThreadPool, ignores_zero_and_negative_tile_counts) {
 
 // One tile waits for the other, so the job ends only if a sleeping worker is woken for it. The
 // clock does not advance: otherwise a late worker would be paused.
-TEST(ThreadPool, wakes_workers_that_have_gone_to_sleep) {
+TEST(ThreadPool, wakes_sleeping_workers) {
   for (const int spin : {0, 100}) {
     ThreadPool pool(2, microseconds(spin), &FakeClock);
     for (int round = 0; round < 20; ++round) {
@@ -144,7 +144,7 @@ cpu_set_t Only(int processor) {
 // A worker that is woken on its caller's processor migrates to another one, if there is one, and
 // may run on all of them afterwards. The test moves the caller to the worker's processor, and waits
 // until the other workers sleep.
-TEST(ThreadPool, workers_may_run_where_they_might_before) {
+TEST(ThreadPool, workers_keep_their_affinity) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
@@ -203,7 +203,7 @@ int TilesOfWorkers(ThreadPool& pool, int tiles) {
   return of_workers.load();
 }
 
-TEST(ThreadPool, lets_workers_rest_after_a_stall_and_tries_them_again) {
+TEST(ThreadPool, pauses_workers_after_a_stall_and_retries) {
   for (const int spin : {0, 100}) {
     ThreadPool pool(2, microseconds(spin), &FakeClock);
     ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::nanoseconds(0)));
@@ -219,7 +219,7 @@ TEST(ThreadPool, lets_workers_rest_after_a_stall_and_tries_them_again) {
   }
 }
 
-TEST(ThreadPool, goes_on_with_some_of_its_workers_after_a_stall) {
+TEST(ThreadPool, continues_with_some_workers_after_a_stall) {
   for (const int spin : {0, 100}) {
     ThreadPool pool(5, microseconds(spin), &FakeClock);
     ASSERT_TRUE(RunOnAllThreads(pool, std::chrono::milliseconds(3)));
@@ -243,7 +243,7 @@ TEST(ThreadPool, goes_on_with_some_of_its_workers_after_a_stall) {
   }
 }
 
-TEST(ThreadPool, shows_the_caller_what_the_tiles_wrote_and_the_tiles_what_the_caller_wrote) {
+TEST(ThreadPool, writes_are_visible_between_caller_and_tiles) {
   ThreadPool pool(4, microseconds(20));
   std::vector<int> values(1024, 1);
   for (int round = 0; round < 500; ++round) {
@@ -269,7 +269,7 @@ TEST(ThreadPool, serves_several_callers_at_once) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST(ThreadPool, runs_a_nested_job_inside_the_tile_that_asks_for_it) {
+TEST(ThreadPool, runs_a_nested_job_inside_its_tile) {
   ThreadPool pool(4, microseconds(20));
   std::atomic<int> inner_tiles{0};
   std::atomic<int> on_other_threads{0};
@@ -304,7 +304,7 @@ TEST(ThreadPool, computes_in_the_floating_point_mode_of_the_caller) {
   }
 }
 
-TEST(ThreadPool, works_in_a_forked_child_and_goes_on_in_the_parent) {
+TEST(ThreadPool, works_in_a_forked_child_and_in_the_parent) {
 #ifdef UNDER_SANITIZER
   GTEST_SKIP() << "sanitizers forbid new threads after a fork with threads";
 #else
@@ -354,8 +354,8 @@ TEST(ThreadPool, works_in_a_child_forked_while_a_job_was_running) {
 #endif
 }
 
-TEST(ThreadPool, tells_an_observer_what_each_worker_did) {
-  struct Notes final : TileObserver {
+TEST(ThreadPool, reports_the_tiles_of_each_worker_to_an_observer) {
+  struct TileLog final : TileObserver {
     void TilesDone(std::span<const TileWork> work) override {
       ++jobs;
       told = std::this_thread::get_id();
@@ -387,7 +387,7 @@ TEST(ThreadPool, tells_an_observer_what_each_worker_did) {
   }
 }
 
-TEST(ThreadPool, makes_do_with_the_threads_it_can_start) {
+TEST(ThreadPool, uses_the_threads_that_start) {
 #ifdef UNDER_SANITIZER
   GTEST_SKIP() << "sanitizers need an unlimited address space";
 #else
