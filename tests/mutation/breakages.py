@@ -62,10 +62,10 @@ BREAKAGES = (
         'elapsed >= 2 * series.max_secs', 'bench_clock_test'),
     row('range of pixels', 'tools/command_line.cc', '"--range", options->range',
         '"--range", options->mean',
-        'cli_test:CliTest.test_range_mean_and_scale_say_what_a_pixel_is_worth'),
+        'cli_test:CliTest.test_range_mean_and_scale_map_pixel_values'),
     row('tolerance of compare', 'tools/commands.h', 'double tolerance = 1e-3;',
         'double tolerance = 1e+3;', 'cli_test:CliTest.test_compare_shows_where_a_delegate_differs',
-        'cli_test:CliTest.test_compare_takes_a_second_model'),
+        'cli_test:CliTest.test_compare_accepts_a_second_model'),
     row('inferences of explain', 'tools/command_line.cc', 'options->inferences = 10;',
         'options->inferences = 1;', 'bench_clock_test', 'explain_test'),
     # ---- Settings of an interpreter ----
@@ -139,5 +139,5 @@ BREAKAGES = (
         'exported_functions_test'),
     row('name of a misspelt variable', 'core/base/environment.cc', '    "VALIDATION",\n', '',
         'exported_functions_test',
-        'cli_test:CliTest.test_misspelt_variables_of_the_environment_are_said'),
+        'cli_test:CliTest.test_misspelt_variables_of_the_environment_are_reported'),
 )

@@ -48,7 +48,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertEqual(len(by_name), len(rows), "a delegate has two rows")
         return by_name
 
-    def test_compares_the_cpu_with_every_delegate_of_ours(self):
+    def test_compares_the_cpu_with_every_included_delegate(self):
         rows = self.rows()
         self.assertLessEqual({"CPU", "gpu", "xnnpack", "npu_stub"}, set(rows))
         cpu, npu = rows["CPU"], rows["npu_stub"]
@@ -63,7 +63,7 @@ class BenchAllTest(unittest.TestCase):
             self.assertGreaterEqual(row["resident_peak_bytes"], row["added_bytes"])
             self.assertLessEqual(row["median_ms"], row["p99_ms"])
 
-    def test_says_why_a_delegate_is_not_here(self):
+    def test_reports_why_a_delegate_is_unavailable(self):
         rows = self.rows("--external_delegate_path=/nowhere/libx.so", "--use_hexagon",
                          "--delegate", "npu_stub,nonsense=1")
         self.assertIn("disabled by DEPUTY_OPENCL_LIBRARY=none" if (BUILD / "libdeputy_gpu.so").exists()
@@ -75,7 +75,7 @@ class BenchAllTest(unittest.TestCase):
             self.assertFalse(rows[name]["available"])
             self.assertNotIn("median_ms", rows[name])
 
-    def test_takes_the_plug_ins_of_the_folders_and_those_given(self):
+    def test_runs_plug_ins_of_folders_and_arguments(self):
         folder = f"{plugin('wrong')}:{plugin('elementwise')}:{plugin('crashing')}:{MODEL}"
         rows = self.rows("--delegate", f"{plugin('wrong')},how=nan", "--delegate",
                          f"{plugin('elementwise')},ops=18", DEPUTY_PLUGIN_PATH=folder)
@@ -90,7 +90,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertGreater(wrong["largest_difference"], 1e-6)
         self.assertEqual(wrong["nan"], 0)
 
-    def test_one_that_fails_or_crashes_is_a_row(self):
+    def test_failing_and_crashing_delegates_are_rows(self):
         # Without handle_segv=0 a sanitizer would report the crash.
         options = f"{os.environ.get('ASAN_OPTIONS', '')}:handle_segv=0".lstrip(":")
         rows = self.rows("--delegate", "npu_stub,faults=run", "--delegate", plugin("crashing"),
@@ -113,7 +113,7 @@ class BenchAllTest(unittest.TestCase):
         self.assertEqual(cells["libwrong.so,how=nan"][6:8], ["2 of 16", "10 NaN"])
         self.assertRegex(cells["gpu"][-1], "^not available: ")
 
-    def test_refuses_what_a_ranking_cannot_show(self):
+    def test_refuses_options_that_a_ranking_cannot_show(self):
         for flag in ("--dry_run", "--require_delegate", "--trace=x.json", "--verify=first"):
             result = bench(flag)
             self.assertEqual(result.returncode, 2)

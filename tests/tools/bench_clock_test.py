@@ -110,7 +110,7 @@ class BenchClockTest(unittest.TestCase):
                 for first, second in zip(starts, starts[1:]):
                     self.assertAlmostEqual(second - first, gap, delta=0.002)
 
-    def test_times_of_nodes_are_theirs_and_add_up(self):
+    def test_times_of_nodes_are_correct_and_add_up(self):
         options = ["--runs=5", "--min-secs=0", "--warmup=0"]
         report = self.bench(1000, *options)
         times = {node["node"]: node["ms"] for node in report["nodes"]}
@@ -134,7 +134,7 @@ class BenchClockTest(unittest.TestCase):
         for at, time in enumerate(sorted(times)):
             self.assertAlmostEqual(time, at + 1, delta=0.05)
 
-    def test_explain_measures_as_many_inferences_as_asked_for(self):
+    def test_explain_measures_the_requested_inferences(self):
         for count, more in ((10, ["--profile"]), (3, ["--profile=3"])):
             report = json.loads(self.deputy(1000, "explain", "--json", *more))
             times = [row["cost_ns"] / 1e6 for row in report["subgraphs"][0]["partitions"]]
@@ -144,7 +144,7 @@ class BenchClockTest(unittest.TestCase):
         self.deputy(1000, "explain", "--json")
         self.assertEqual(self.starts(), [])
 
-    def test_run_profiles_what_it_runs(self):
+    def test_run_profiles_its_inferences(self):
         text = self.deputy(1000, "run", "--random", "--profile")
         self.assertEqual(len(self.starts()), 1)
         self.assertRegex(text, r"(?m)^Recorder +Recorder +16 +136\.0\d+ +100\.0 %$")

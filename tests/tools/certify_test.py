@@ -40,7 +40,7 @@ def wrong(name):
     return BUILD / "tests" / "plugins" / f"libwrong_{name}.so"
 
 
-class Misbehaving(unittest.TestCase):
+class MisbehavingTest(unittest.TestCase):
     def bad_rows(self, name, *options):
         code, report, rows = certify(wrong(name), "--only", "ADD float32", *options)
         bad = {row: found for row, found in rows.items() if found["status"] in BAD}
@@ -56,7 +56,7 @@ class Misbehaving(unittest.TestCase):
                 self.assertEqual(rows[row]["status"], "fail")
                 self.assertIn(text, rows[row]["text"])
 
-    def test_writing_behind_an_output_is_found(self):
+    def test_writing_past_an_output_is_found(self):
         bad = self.bad_rows("overwrite")
         self.assertIn("V31 writes-outside-output", bad["life/ADD float32/agrees"]["text"])
         self.assertEqual(bad["life/ADD float32/client-memory"]["status"], "crash")
@@ -69,12 +69,12 @@ class Misbehaving(unittest.TestCase):
         self.assertEqual(set(found), {"life/ADD float32/growth-interpreters",
                                       "life/ADD float32/growth-resizes"})
 
-    def test_one_that_hangs_is_ended(self):
+    def test_a_hanging_delegate_is_killed(self):
         code, _, rows = certify(wrong("hang"), "--only", "/agrees", "--timeout", "1")
         self.assertEqual((code, rows["life/ADD float32/agrees"]["status"]), (1, "timeout"))
         self.assertIn("inference 3", rows["life/ADD float32/agrees"]["text"])
 
-    def test_a_crash_is_a_row_that_says_where(self):
+    def test_a_crash_is_a_row_with_its_position(self):
         code, _, rows = certify(wrong("crashresize"), "--only", "resize")
         self.assertEqual((code, rows["life/ADD float32/resize"]["status"]), (1, "crash"))
         self.assertIn("resize 7 of 12", rows["life/ADD float32/resize"]["text"])
@@ -85,7 +85,7 @@ class Misbehaving(unittest.TestCase):
         self.assertEqual(found["life/ADD float32/agrees"]["status"], "crash")
         self.assertIn("the process exited", found["life/ADD float32/agrees"]["text"])
 
-    def test_one_that_is_right_but_slow_is_certified_with_a_remark(self):
+    def test_a_correct_but_slow_delegate_is_certified_with_a_remark(self):
         code, report, rows = certify(wrong("slow"), "--only", "ADD float32")
         self.assertEqual((code, report["verdict"]), (0, "certified, but slow"))
         self.assertEqual(rows["speed/ADD float32/speed"]["status"], "remark")
@@ -100,7 +100,7 @@ class Misbehaving(unittest.TestCase):
             self.assertLess(len(rows), 20)
 
 
-class Watched(unittest.TestCase):
+class ProgressTest(unittest.TestCase):
     """Tests of a running command. Most cases of libwrong_hang take ten minutes before they are killed,
     so the command does not end by itself during a test."""
 
@@ -149,7 +149,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(len(lines), result.stdout.count("pass "))
         self.assertGreater(len(lines), 1)
 
-    def test_the_line_of_a_bad_case_says_why(self):
+    def test_the_line_of_a_failed_case_has_the_reason(self):
         result = subprocess.run([BUILD / "deputy", "certify", wrong("crashresize"), "--only",
                                  "life/ADD float32/resize", "--progress", "--json"],
                                 capture_output=True, text=True, timeout=300, check=False)
@@ -180,8 +180,8 @@ class Watched(unittest.TestCase):
         self.assertLess(max(map(len, drawn)), 80)
 
 
-class Right(unittest.TestCase):
-    def test_one_that_does_the_same_rightly_is_certified(self):
+class CorrectTest(unittest.TestCase):
+    def test_a_correct_counterpart_is_certified(self):
         with tempfile.TemporaryDirectory() as folder:
             files = {name: pathlib.Path(folder) / name for name in ("html", "junit", "badge")}
             options = [f"--{name}={path}" for name, path in files.items()]
@@ -208,18 +208,18 @@ class Right(unittest.TestCase):
                 "cpu", f"nnapi,library={doubles}/libneuralnetworks.so",
                 f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so", *xnnpack]
 
-    def test_ours_are_certified(self):
+    def test_included_delegates_are_certified(self):
         for library in self.ours():
             code, text = run(library)
             self.assertEqual(code, 0, text)
 
-    def growth_of_ours(self):
+    def growth_of_included_delegates(self):
         """Used with sanitizers, where the complete suite takes minutes for each delegate."""
         for library in self.ours():
             code, text = run(library, "--only", "growth")
             self.assertEqual(code, 0, text)
 
-    def test_the_gpu_lives(self):
+    def test_the_gpu_passes_the_lifecycle_tests(self):
         if not (BUILD / "libdeputy_gpu.so").exists():
             self.skipTest("built without OpenCL")
         if subprocess.run([BUILD / "deputy", "devices"], capture_output=True,
@@ -230,7 +230,7 @@ class Right(unittest.TestCase):
         code, text = run("gpu,device=cpu,optimize=false", "--only", "life/ADD float32")
         self.assertEqual(code, 0, text)
 
-    def test_a_model_of_the_vendors_own(self):
+    def test_a_model_of_the_vendor(self):
         model = ROOT / "examples" / "digits" / "digits_float.tflite"
         code, report, rows = certify(BUILD / "examples" / "libsoftmax_delegate.so", "--model",
                                      str(model), "--only", "life")
@@ -239,8 +239,8 @@ class Right(unittest.TestCase):
         self.assertEqual(rows["life/digits_float.tflite/resize"]["status"], "skipped")
 
 
-class Usage(unittest.TestCase):
-    def test_wrong_words(self):
+class UsageTest(unittest.TestCase):
+    def test_invalid_arguments(self):
         self.assertEqual(run(wrong("nothing"), "--only", "no such case")[0], 2)
         self.assertEqual(run(wrong("nothing"), "--model", "no_such_file")[0], 2)
         self.assertEqual(run(wrong("nothing"), "--no-such-option")[0], 2)
@@ -261,4 +261,4 @@ if __name__ == "__main__":
     # classify the error. Freed memory that it keeps in quarantine would count as growth.
     os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") +
                                   ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0")
-    unittest.main(defaultTest="Right.growth_of_ours")
+    unittest.main(defaultTest="CorrectTest.growth_of_included_delegates")

@@ -67,7 +67,7 @@ class RunTests(unittest.TestCase):
         self.assertRegex(output, r'1/2 Test +#1: first .* sec, about 5 min left|second .* sec, about 0 s left')
         self.assertIn('100% tests passed, 0 tests failed out of 2', output)
 
-    def test_passes_the_status_of_ctest_through(self):
+    def test_returns_the_status_of_ctest(self):
         self.write_tests(good='true', bad='exit 3')
         status, output = self.run_tests('--')
         self.assertNotEqual(status, 0)
@@ -87,7 +87,7 @@ class RunTests(unittest.TestCase):
         self.assertEqual(set(rows), {'quick', 'slow'})
         self.assertGreaterEqual(float(rows['slow']), 1.0)
 
-    def test_says_how_many_tests_ran_when_it_is_ended(self):
+    def test_reports_the_number_of_tests_when_terminated(self):
         self.write_tests(quick='true', slow='sleep 30')
         process = self.start('--')
         for line in process.stdout:

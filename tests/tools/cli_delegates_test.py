@@ -38,7 +38,7 @@ class RequireTest(unittest.TestCase):
         self.assertRegex(result.stderr.splitlines()[-1], r"\Adeputy: --require: .*" + pattern)
         return result
 
-    def test_delegates_that_do_their_work_are_fine(self):
+    def test_working_delegates_are_accepted(self):
         for arguments in (["--delegate", "npu_stub"], ["--delegate", plugin("elementwise")],
                           ["--delegate", plugin("elementwise"), "--delegate", "npu_stub"]):
             result = self.run_model(*arguments)
@@ -61,7 +61,7 @@ class RequireTest(unittest.TestCase):
                               "--delegate", "npu_stub,min_nodes=99")
         self.assertEqual(result.stdout, "")
 
-    def test_delegates_that_fail_while_they_run_fail_behind_the_outputs(self):
+    def test_delegates_that_fail_in_invoke_fail_after_the_outputs(self):
         result = self.refused("the CPU computed a failed node 1 time", "--delegate",
                               "npu_stub,faults=run")
         self.assertIn("output 0 'Identity'", result.stdout)
@@ -69,7 +69,7 @@ class RequireTest(unittest.TestCase):
         without = deputy("run", MODEL, "--random", "--delegate", "npu_stub,faults=run")
         self.assertEqual((without.returncode, without.stdout), (0, result.stdout))
 
-    def test_all_reasons_are_named(self):
+    def test_all_reasons_are_reported(self):
         result = self.refused("--use_gpu is not available: .*; npu_stub claimed no node", "--use-gpu",
                               "--delegate", plugin("elementwise"), "--delegate",
                               "npu_stub,min_nodes=99")
@@ -109,13 +109,13 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(self.partitions("--min_nodes_per_partition", 5), [6])
         self.assertEqual(self.partitions("--min-nodes-per-partition=4"), [4, 4, 6])
 
-    def test_an_option_of_the_delegate_counts_more(self):
+    def test_an_option_of_the_delegate_has_priority(self):
         result = deputy("explain", MODEL, "--delegate", plugin("elementwise"), "--delegate",
                         "npu_stub,max_partitions=3", "--json", "--max_delegated_partitions", 1)
         partitions = json.loads(result.stdout)["subgraphs"][0]["partitions"]
         self.assertEqual(sum(partition["delegate"] == 1 for partition in partitions), 3)
 
-    def test_limits_that_no_delegate_knows_cost_a_warning(self):
+    def test_limits_unknown_to_the_delegate_are_warnings(self):
         for command in (["run", MODEL, "--random"], ["explain", MODEL], ["compare", MODEL]):
             result = deputy(*command, "--delegate", plugin("elementwise"),
                             "--max_delegated_partitions", 1, "--min_nodes_per_partition", 2)

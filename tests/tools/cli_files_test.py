@@ -24,7 +24,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, LABELS = DIGITS / "digits_float.tflite", DIGITS / "labels.txt"
-PICTURE = sorted((DIGITS / "images").glob("*.png"))[0]
+IMAGE = sorted((DIGITS / "images").glob("*.png"))[0]
 # A model of y = x + constant over four floats, in which the name of each tensor has 5000 letters.
 LONG_NAMES = zlib.decompress(base64.b64decode("""
 eNrt2qFOw1AYxfHT0YwlLGVJJxCIOiZwIEgQTBAUkhdYwnBAApOISR4AgeA5eIIJHgHBgyBILue2t1lfYFP/33Z2u6/t16u/dCzp
@@ -49,7 +49,7 @@ OTHER_READERS = {
     "input.npy": ["run", FLOAT, "--input", "FILE"],
     "input.raw": ["run", FLOAT, "--input", "image=FILE"],
     "image.png": ["run", FLOAT, "--image", "FILE"],
-    "labels.txt": ["run", FLOAT, "--image", PICTURE, "--labels", "FILE"],
+    "labels.txt": ["run", FLOAT, "--image", IMAGE, "--labels", "FILE"],
     "rows.csv": ["run", FLOAT, "--rows", "FILE"],
     "settings.json": ["run", FLOAT, "--random", "--stable-delegate-settings-file", "FILE"],
     "layer.npy": ["bench", FLOAT, "--input-layer-value-files", "image:FILE"],
@@ -145,7 +145,7 @@ class LargeFilesTest(FilesCase):
         after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.assertLess(after, max(before, 400 << 10), "KiB of memory: a file was read")
 
-    def test_a_table_on_standard_input_is_bounded(self):
+    def test_a_table_on_standard_input_is_limited(self):
         with open("/dev/zero", "rb") as zeros:
             result = deputy("run", FLOAT, "--rows", "-", stdin=zeros)
         self.assertEqual(result.returncode, 2)
@@ -165,7 +165,7 @@ class ForeignFilesTest(FilesCase):
             archive.add(FLOAT, name)
         return path.read_bytes()
 
-    def test_a_file_that_is_not_a_model_is_named(self):
+    def test_a_file_that_is_not_a_model_is_identified(self):
         pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4276352\n"
         kinds = {
             "a Git LFS pointer instead of the file of 4276352 bytes: fetch it with 'git lfs pull'":
@@ -189,7 +189,7 @@ class ForeignFilesTest(FilesCase):
             "a LiteRT-LM bundle": b"LITERTLM" + bytes(90),
             "a GGUF model": b"GGUF\x03" + bytes(90),
             "a NumPy array": b"\x93NUMPY\x01\0" + bytes(90),
-            "a PNG image": PICTURE.read_bytes(),
+            "a PNG image": IMAGE.read_bytes(),
             "a shared library": b"\x7fELF\x02\x01\x01" + bytes(90),
             "FlatBuffer with the identifier 'TFL2': an older schema": b"\x1c\0\0\0TFL2" + bytes(90),
             "FlatBuffer with the identifier 'ABCD'": b"\x1c\0\0\0ABCD" + bytes(90),
@@ -202,7 +202,7 @@ class ForeignFilesTest(FilesCase):
         for arguments in MODEL_READERS:
             self.refused(1, "'ABCD'", *with_file(arguments, model))
 
-    def test_what_is_unknown_or_empty_is_said(self):
+    def test_unknown_and_empty_files_are_reported(self):
         model = self.folder / "m.tflite"
         model.write_bytes(bytes(range(128, 256)))
         self.refused(1, "expected the identifier TFL3 at byte 4\n", "inspect", model)
@@ -227,11 +227,11 @@ class OutputFilesTest(FilesCase):
         result = deputy("run", *arguments, "--output-dir", self.out)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
-    def test_names_of_tensors_are_cut(self):
+    def test_names_of_tensors_are_truncated(self):
         self.run_model(self.model, "--random")
         self.assertEqual(self.names(), ["0_" + "n" * 249 + ".npy"])
 
-    def test_names_of_items_are_cut_and_numbered(self):
+    def test_names_of_items_are_truncated_and_numbered(self):
         rows = self.folder / "rows"
         rows.mkdir()
         for ending in ("a.raw", "b.raw"):  # the first 207 bytes are equal, in characters of two bytes

@@ -27,7 +27,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
-PICTURES, LABELS = DIGITS / "images", DIGITS / "labels.txt"
+IMAGES, LABELS = DIGITS / "images", DIGITS / "labels.txt"
 # The image images/0000_8.png as a JPEG, in base64.
 JPEG_OF_AN_8 = base64.b64decode("""
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABALDA4MChAODQ4SERATGCgaGBYWGDEjJR0oOjM9PDkzODdASFxOQERXRTc4UG1R
@@ -142,7 +142,7 @@ def read_npy(path):
     return header["descr"], header["shape"], content[10 + length:]
 
 
-def expected_answers(name):
+def expected_classes(name):
     """Returns rows of (image, label, probability); `name` is float, int8 or int8_reference."""
     if name == "float":
         path, columns = DIGITS / "expected_float.txt", slice(1, 3)
@@ -158,7 +158,7 @@ class CliTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.image = sorted(PICTURES.glob("*.png"))[0]
+        self.image = sorted(IMAGES.glob("*.png"))[0]
         self.width, self.height, self.pixels = read_grey_png(self.image)
 
     def fine(self, *arguments):
@@ -204,7 +204,7 @@ class CliTest(unittest.TestCase):
                 ("--expect-from-name needs --image", ["run", FLOAT, "--expect-from-name"]),
                 ("--compare needs --expect-from-name", ["run", FLOAT, "--compare", "npu_stub"]),
                 ("--compare excludes --delegate",
-                 ["run", FLOAT, "--image", PICTURES, "--expect-from-name", "--compare", "npu_stub",
+                 ["run", FLOAT, "--image", IMAGES, "--expect-from-name", "--compare", "npu_stub",
                   "--delegate", "npu_stub"]),
                 ("no input 'unknown'.*0 'image'", ["run", FLOAT, "--input", f"unknown={LABELS}"]),
                 ("no input '1'", ["run", FLOAT, "--input", f"1={LABELS}"]),
@@ -280,7 +280,7 @@ class CliTest(unittest.TestCase):
                 self.refused(1, "bad.tflite is not a usable model: ", command, model)
         self.refused(1, "cannot be prepared: .*CONV_2D.*expected 4 dim", "run", FLOAT, "--shape", "image=1,5", "--random")
 
-    def test_mindspore_models_are_taken_by_their_identifier(self):
+    def test_mindspore_models_are_recognised_by_their_identifier(self):
         model, image = self.folder / "times.bin", self.folder / "x.raw"
         model.write_bytes(MS_MODEL)
         image.write_bytes(struct.pack("<3f", 5, 7, -1))
@@ -295,7 +295,7 @@ class CliTest(unittest.TestCase):
             model.write_bytes(damaged)
             self.refused(1, f"times.bin is not a usable model: .*{reason}", "run", model)
 
-    def test_models_whose_graph_is_wrong_are_refused_in_words(self):
+    def test_models_whose_graph_is_wrong_are_refused_with_a_message(self):
         model = self.folder / "wrong.tflite"
         for name, content in WRONG_GRAPHS.items():
             model.write_bytes(zlib.decompress(base64.b64decode(content)))
@@ -315,7 +315,7 @@ class CliTest(unittest.TestCase):
 
     # ---- delegates -----------------------------------------------------------------------------
 
-    def test_a_delegate_from_a_library_gives_the_same_answers(self):
+    def test_a_delegate_from_a_library_gives_the_same_results(self):
         log = self.folder / "log"
         plain = ["run", FLOAT, "--random"]
         expected = self.fine(*plain)
@@ -332,7 +332,7 @@ class CliTest(unittest.TestCase):
                         "--delegate", f"{PLUGINS}/libopaque.so")
         self.assertEqual(two, expected)
 
-    def test_delegates_that_do_not_work_are_one_line(self):
+    def test_failing_delegates_are_one_line(self):
         run = ["run", FLOAT, "--random", "--delegate"]
         self.refused(2, r"/none.so \(cannot be read: No such file", *run, "/none.so")
         self.refused(2, "does not export 'tflite_plugin_create_delegate'",
@@ -364,7 +364,7 @@ class CliTest(unittest.TestCase):
             self.assertIn("does not export", second["error"])
         self.assertIn("DEPUTY_PLUGIN_PATH", self.fine("plugins", self.folder))
 
-    def test_plugins_that_end_the_process_are_listed_beside_the_others(self):
+    def test_plugins_that_end_the_process_are_listed_with_the_others(self):
         for name in ("crashing", "described0", "exiting"):
             os.symlink(os.path.abspath(f"{PLUGINS}/lib{name}.so"),
                        os.path.join(self.folder, f"lib{name}.so"))
@@ -401,7 +401,7 @@ class CliTest(unittest.TestCase):
         self.assertIn(self.fine("ops", "--markdown"), page,
                       "run `deputy ops --markdown` for docs/operators.md")
 
-    def test_operators_are_listed_with_the_delegates_that_take_them(self):
+    def test_operators_are_listed_with_the_delegates_that_support_them(self):
         rows = json.loads(self.fine("ops", "--json", "--delegate", f"{PLUGINS}/libdescribed0.so"))
         claimed = {row["operator"]: row["delegates"] for row in rows if row["delegates"]}
         self.assertEqual(claimed, {"ADD": {"elementwise": 2}})
@@ -413,7 +413,7 @@ class CliTest(unittest.TestCase):
         self.assertTrue(all(row["delegates"] == {} for row in rows))
         self.refused(1, "at_all.so", "ops", "--delegate", "/nowhere/at_all.so")
 
-    def test_operators_of_a_model_say_who_runs_them(self):
+    def test_operators_of_a_model_are_listed_with_their_delegates(self):
         for delegates, owners in (((), {"CPU"}),
                                   (("--delegate", f"{PLUGINS}/libelementwise.so"),
                                    {"CPU", "libelementwise.so"})):
@@ -476,7 +476,7 @@ class CliTest(unittest.TestCase):
             "driver_version": "2", "memory_bytes": 1 << 30, "max_buffer_bytes": 1 << 20,
             "compute_units": 2, "fp16": False, "extensions": ["a", "b"]})
 
-    def test_why_there_are_no_devices_is_said(self):
+    def test_missing_devices_are_reported_with_a_reason(self):
         asleep = {**os.environ, "ELEMENTWISE_DEVICES": "0"}
         library = f"{PLUGINS}/libdescribed0.so"
         result = deputy("devices", library, env=asleep)
@@ -505,10 +505,10 @@ class CliTest(unittest.TestCase):
 
     # ---- run -----------------------------------------------------------------------------------
 
-    def test_reads_the_digits_as_the_real_tflite_does(self):
+    def test_classifies_digits_like_tflite(self):
         for model, name, tolerance in ((FLOAT, "float", 1e-4), (INT8, "int8", 2.1 / 256)):
-            lines = self.fine("run", model, "--image", PICTURES, "--labels", LABELS).splitlines()
-            expected = expected_answers(name)
+            lines = self.fine("run", model, "--image", IMAGES, "--labels", LABELS).splitlines()
+            expected = expected_classes(name)
             self.assertEqual(len(lines), len(expected))
             for line, (image, label, score) in zip(lines, expected):
                 found = line.split(" ")
@@ -517,23 +517,23 @@ class CliTest(unittest.TestCase):
                     self.assertLess(score, 0.5 + tolerance, line)
                 self.assertAlmostEqual(float(found[2]), score, delta=tolerance, msg=line)
 
-    def test_reference_arithmetic_reads_exactly_what_the_real_tflite_reads(self):
-        lines = self.fine("run", INT8, "--reference", "--image", PICTURES).splitlines()
-        for line, (image, label, score) in zip(lines, expected_answers("int8_reference")):
+    def test_reference_arithmetic_equals_tflite_exactly(self):
+        lines = self.fine("run", INT8, "--reference", "--image", IMAGES).splitlines()
+        for line, (image, label, score) in zip(lines, expected_classes("int8_reference")):
             self.assertEqual(line, f"{image} {label} {score:.6f}")
 
-    def test_answers_are_the_same_bytes_for_every_number_of_threads(self):
+    def test_results_have_equal_bytes_for_every_number_of_threads(self):
         for model in (FLOAT, INT8):
-            arguments = ["run", model, "--image", PICTURES, "--top-k", "10"]
+            arguments = ["run", model, "--image", IMAGES, "--top-k", "10"]
             one = self.fine(*arguments)
             for threads in (2, 5):
                 self.assertEqual(self.fine(*arguments, "--threads", threads), one)
 
-    def test_judges_pictures_by_their_names(self):
+    def test_checks_results_against_file_names(self):
         for model, name in ((FLOAT, "float"), (INT8, "int8")):
-            text = self.fine("run", model, "--image", PICTURES, "--labels", LABELS,
+            text = self.fine("run", model, "--image", IMAGES, "--labels", LABELS,
                              "--expect-from-name", "--threads", 2)
-            expected = expected_answers(name)
+            expected = expected_classes(name)
             right = sum(label == image[:-4].split("_")[1] for image, label, _ in expected)
             found = re.search(r"^accuracy +([0-9.]+) % \((\d+) of (\d+)\)$", text, re.M)
             self.assertEqual(int(found[3]), len(expected))
@@ -544,7 +544,7 @@ class CliTest(unittest.TestCase):
             self.assertRegex(text, r"latency +median [0-9.]+ [mu]s, p90 [0-9.]+ [mu]s\n")
             self.assertRegex(text, r"(?m)^CONV_2D +CPU +[1-9]\d* +[0-9.]+ +[0-9.]+ %$")
 
-    def test_a_wrong_name_is_counted_and_shown(self):
+    def test_a_wrong_result_is_counted_and_shown(self):
         truth = self.image.stem.split("_")[1]
         lie = str((int(truth) + 1) % 10)
         self.copy_as(f"a_{truth}.png")
@@ -556,7 +556,7 @@ class CliTest(unittest.TestCase):
     def test_compares_the_cpu_with_delegates_in_one_table(self):
         few = self.folder / "few"
         few.mkdir()
-        for image in sorted(PICTURES.iterdir())[:20]:
+        for image in sorted(IMAGES.iterdir())[:20]:
             shutil.copy(image, few)
         wrong = sorted(few.iterdir())[0]
         lie = wrong.with_name(f"0_{(int(wrong.stem[-1]) + 1) % 10}.png")
@@ -586,7 +586,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual([f.name for f in files], ["0_Identity.npy"])
         return read_npy(files[0])
 
-    def test_raw_npy_and_picture_inputs_give_the_same_output(self):
+    def test_raw_npy_and_image_inputs_give_the_same_output(self):
         raw, npy = self.folder / "x.raw", self.folder / "x.npy"
         reals = struct.pack(f"<{len(self.pixels)}f", *(p / 255 for p in self.pixels))
         wide = struct.pack(f"<{len(self.pixels)}d", *(p / 255 for p in self.pixels))
@@ -602,7 +602,7 @@ class CliTest(unittest.TestCase):
                     write_npy(npy, type_code, shape, data)
                     self.assertEqual(self.outputs_of(model, "-i", f"image={npy}"), expected)
 
-    def test_pictures_are_resized_and_turned_grey(self):
+    def test_images_are_resized_and_converted_to_grey(self):
         big = bytearray()
         for y in range(2 * self.height):
             for x in range(2 * self.width):
@@ -614,7 +614,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(found[0], small[0])
         self.assertAlmostEqual(float(found[1]), float(small[1]), delta=0.05)
 
-    def test_jpeg_pictures_are_read_too(self):
+    def test_jpeg_images_are_read(self):
         path = self.folder / "8.JPG"
         path.write_bytes(JPEG_OF_AN_8)
         label, score = self.fine("run", FLOAT, "--image", path, "--top-k", 1).split()
@@ -629,7 +629,7 @@ class CliTest(unittest.TestCase):
             path.write_bytes(start + table)
             self.refused(2, "PNG or JPEG", "run", FLOAT, "--image", path)
 
-    def test_range_mean_and_scale_say_what_a_pixel_is_worth(self):
+    def test_range_mean_and_scale_map_pixel_values(self):
         path = self.folder / "inverted.png"
         write_png(path, self.width, self.height, 1, bytes(255 - p for p in self.pixels))
         for arguments in (["--image", path, "--range", "1,0"],
@@ -656,7 +656,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(len(cut[1].split()), 3)
         self.assertEqual(cut[2], "  ... 7 more")
 
-    def test_a_folder_with_output_dir_writes_one_file_per_picture(self):
+    def test_a_folder_with_output_dir_writes_one_file_per_image(self):
         self.copy_as("a.png")
         self.copy_as("b.png")
         out = self.folder / "out"
@@ -700,7 +700,7 @@ class CliTest(unittest.TestCase):
         self.refused(2, "--rows excludes --image", "run", FLOAT, "--rows", folder, "--image",
                      self.image)
 
-    def test_a_short_list_of_labels_is_a_mistake(self):
+    def test_a_short_list_of_labels_is_an_error(self):
         labels = self.folder / "labels.txt"
         labels.write_text("zero\none\n")
         self.refused(2, "contains 2 labels, but output 0 has 10 values", "run", FLOAT, "--image",
@@ -724,7 +724,7 @@ class CliTest(unittest.TestCase):
             self.assertEqual(deputy(*arguments, "--delegate", thrower).returncode, 0)
         self.fine("run", FLOAT, "--random", "--validate")
 
-    def test_values_of_the_environment_that_mean_nothing_are_said(self):
+    def test_invalid_values_of_the_environment_are_reported(self):
         for name, value, allowed in (("DEPUTY_ARITHMETIC", "exact", "default or reference"),
                                      ("DEPUTY_DELEGATE_POLICY", "cold", "tflite or hot"),
                                      ("DEPUTY_PLAN", "best", "fused or off"),
@@ -737,7 +737,7 @@ class CliTest(unittest.TestCase):
             self.assertEqual(deputy("run", FLOAT, "--random",
                                     env={**os.environ, name: ""}).stderr, "")
 
-    def test_misspelt_variables_of_the_environment_are_said(self):
+    def test_misspelt_variables_of_the_environment_are_reported(self):
         known = (ROOT / "core/base/environment.cc").read_text(encoding="utf-8")
         known = set(re.findall(r'"([A-Z_]+)"', known.split("kKnown[] = {")[1].split("}")[0]))
         read = set()
@@ -782,7 +782,7 @@ class CliTest(unittest.TestCase):
             self.assertRegex(text, r"(?m)^first node that differs: node 6 ADD, run by Wrong: tensor 29 ")
             self.assertEqual("NaN, expected 0" in text, how == "nan")
 
-    def test_compare_takes_a_second_model(self):
+    def test_compare_accepts_a_second_model(self):
         result = deputy("compare", INT8, "--against", FLOAT, "--json")
         report = json.loads(result.stdout)
         self.assertGreater(report["outputs"][0]["largest_difference"], 0)
@@ -794,7 +794,7 @@ class CliTest(unittest.TestCase):
     def test_the_progress_bar_is_for_terminals_or_on_demand(self):
         few = self.folder / "few"
         few.mkdir()
-        for image in sorted(PICTURES.glob("*.png"))[:3]:
+        for image in sorted(IMAGES.glob("*.png"))[:3]:
             (few / image.name).write_bytes(image.read_bytes())
         arguments = ["run", FLOAT, "--image", few, "--expect-from-name"]
         self.fine(*arguments)  # checks that standard error is empty
@@ -839,7 +839,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout), result.stderr.splitlines()
 
-    def test_bench_takes_the_flags_of_benchmark_model(self):
+    def test_bench_accepts_the_flags_of_benchmark_model(self):
         text = self.fine("bench", f"--graph={FLOAT}", "--num_runs=3", "--min_secs=0",
                          "--max_secs=9", "--warmup_runs=1", "--warmup_min_secs=0",
                          "--run_delay=0.001", "--num_threads=2", "--use_gpu=false",
@@ -856,7 +856,7 @@ class CliTest(unittest.TestCase):
             self.assertLessEqual(report[f"{low}_ms"], report[f"{high}_ms"])
         self.assertGreaterEqual(report["init_ms"], report["load_ms"] + report["prepare_ms"])
 
-    def test_bench_says_which_nodes_multiply_in_bfloat16(self):
+    def test_bench_marks_nodes_that_multiply_in_bfloat16(self):
         full = self.bench()
         self.assertEqual(full["precision"], "")
         self.assertNotIn("precision ", self.fine("bench", FLOAT, *self.QUICK))
@@ -880,7 +880,7 @@ class CliTest(unittest.TestCase):
         self.assertIn("float32 in all nodes", exact["precision"])
         self.refused(2, "--precision", "bench", FLOAT, "--precision", "bf17")
 
-    def test_bench_warns_of_flags_that_mean_nothing_here(self):
+    def test_bench_warns_of_flags_without_effect(self):
         for flag, why in (("--use_caching=true", "packed"), ("--nnapi_allow_fp16=true", "NNAPI"),
                           ("--of_a_later_release=3", "unknown option")):
             _, (warning,) = self.bench_with_warnings(flag)
@@ -913,7 +913,7 @@ class CliTest(unittest.TestCase):
         xnnpack_runtime_flags use_ynnpack ynnpack_static_shape ynnpack_fast_math
         ynnpack_consistent_arithmetic ynnpack_no_excess_precision""".split()
 
-    def test_bench_knows_every_flag_of_benchmark_model(self):
+    def test_bench_has_every_flag_of_benchmark_model(self):
         values = dict(self.option_values())
         for flag in self.FLAGS:
             if flag in values:
@@ -948,7 +948,7 @@ class CliTest(unittest.TestCase):
                      "--signature", "cube")
         self.refused(2, "no signature 'x'; the model has none", "bench", FLOAT, "--signature_to_run_for=x")
 
-    def test_bench_tells_delegates_which_nodes_and_partitions_to_take(self):
+    def test_bench_passes_nodes_and_partition_limits_to_delegates(self):
         def claimed(*flags, before=()):
             report, warnings = self.bench_with_warnings(*before, "--delegate", "npu_stub", *flags)
             delegate = report["delegates"][-1]
@@ -1013,7 +1013,7 @@ class CliTest(unittest.TestCase):
         values = struct.unpack("<10f", path.read_bytes())
         self.assertAlmostEqual(sum(values), 1, places=4)
 
-    def test_files_that_cannot_be_written_are_said_before_measuring(self):
+    def test_files_that_cannot_be_written_are_reported_before_measuring(self):
         for flag in ("--op_profiling_output_file", "--output_filepath", "--trace"):
             self.refused(2, "/nowhere/x: No such file", "bench", FLOAT, "--min_secs=100",
                          f"{flag}=/nowhere/x")
@@ -1028,7 +1028,7 @@ class CliTest(unittest.TestCase):
                          r"(?m)^memory +arena \S+ KiB, persistent 0 B, scratch \S+ KiB, packed constants "
                          r"\S+ KiB, resources 0 B\n +peak resident \S+ MiB \(")
 
-    def test_bench_feeds_inputs_as_told(self):
+    def test_bench_reads_the_given_inputs(self):
         source, = self.bench()["inputs"]
         self.assertEqual((source["name"], source["source"]), ("image", "random"))
         source, = self.bench("--input_layer=image", "--input_layer_shape=2,28,28,1",
@@ -1090,7 +1090,7 @@ class CliTest(unittest.TestCase):
         self.refused(2, "/nowhere/x.csv: No such file", "bench", FLOAT, *self.QUICK, "--json",
                      "--op_profiling_output_file=/nowhere/x.csv")
 
-    def test_bench_shows_as_much_of_the_profile_as_asked(self):
+    def test_bench_limits_the_rows_of_the_profile(self):
         whole = self.fine("bench", FLOAT, *self.QUICK, "--enable_op_profiling")
         rows = re.findall(r"(?m)^ *(\d+)  [A-Z_0-9]+ +CPU +(?:[0-9.]+|with \d+) +[0-9.]+ %$", whole)
         self.assertEqual([int(row) for row in rows], list(range(16)))  # in the order of execution
@@ -1101,7 +1101,7 @@ class CliTest(unittest.TestCase):
         self.refused(2, "csv needs a profile", "bench", FLOAT, "--enable_op_profiling=false",
                      "--op_profiling_output_mode=csv")
 
-    def test_bench_goes_on_without_a_delegate_that_is_not_there(self):
+    def test_bench_continues_without_a_missing_delegate(self):
         for flag, name in (("--use_hexagon", "Hexagon"), ("--use_nnapi", "NNAPI"),
                            ("--external_delegate_path=/nowhere/libx.so", "libx.so")):
             report, (warning,) = self.bench_with_warnings(flag)
@@ -1123,7 +1123,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
-    def test_the_gpu_delegate_goes_by_its_name(self):
+    def test_the_gpu_delegate_is_found_by_name(self):
         report = json.loads(self.gpu("bench", FLOAT, *self.QUICK, "--json", "--use_gpu"))
         delegate, = report["delegates"]
         self.assertEqual((delegate["name"], delegate["available"]), ("GPU", True))
@@ -1131,7 +1131,7 @@ class CliTest(unittest.TestCase):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--json"))
         self.assertEqual(report["delegates"][0]["name"], "gpu")
 
-    def test_bench_tells_the_gpu_delegate_what_benchmark_model_does(self):
+    def test_bench_passes_the_options_of_benchmark_model_to_the_gpu(self):
         def nodes(model, *flags):
             report = json.loads(self.gpu("bench", model, *self.QUICK, "--json", "--use_gpu", *flags))
             return report["delegates"][0]["nodes"]
@@ -1156,7 +1156,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(counts[:3], [1, 1, 2])
         self.assertGreater(counts[3], 3)
 
-    def test_the_gpu_delegate_leaves_what_gains_too_little(self):
+    def test_the_gpu_delegate_leaves_partitions_with_too_little_gain(self):
         wanted = "gpu,device=cpu,min_gain_us=1e8"
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", wanted, "--json"))
         self.assertEqual(report["delegated"], 0)
@@ -1169,7 +1169,7 @@ class CliTest(unittest.TestCase):
             report = json.loads(self.gpu("explain", FLOAT, "--delegate", options, "--json"))
             self.assertEqual(report["delegated"], 16)
 
-    def test_the_gpu_delegate_shows_its_graphs(self):
+    def test_the_gpu_delegate_prints_its_graphs(self):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--ir",
                                      "--json"))
         imported, optimised = report["partition_texts"]
@@ -1198,7 +1198,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual({row["node"] for row in self.bench("--delegate", library)["nodes"]},
                          set(rows) - {0, 1})
 
-    def test_bench_shows_what_the_device_did(self):
+    def test_bench_shows_device_events(self):
         arguments = ["bench", FLOAT, *self.QUICK, "--delegate", "gpu,device=cpu,profiling=1"]
         report = json.loads(self.gpu(*arguments, "--json"))
         kernels, nodes = report["device"]["kernels"], report["device"]["nodes"]
@@ -1303,14 +1303,14 @@ class CliTest(unittest.TestCase):
         self.assertLessEqual({piece["name"] for piece in lanes["thread 1"]},
                              {piece["name"] for piece in nodes})
 
-    def test_a_trace_that_cannot_be_written_is_a_mistake(self):
+    def test_a_trace_that_cannot_be_written_is_an_error(self):
         result = deputy("run", FLOAT, "--random", "--trace", "/nowhere/x.json")
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"\Adeputy: --trace /nowhere/x.json: [^\n]+\n\Z")
         self.refused(2, "--trace needs a profile", "bench", FLOAT, "--enable_op_profiling=false",
                      "--trace", "x.json")
 
-    def test_a_machine_without_opencl_is_told(self):
+    def test_missing_opencl_is_reported(self):
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
             self.skipTest("the GPU delegate is not built")
         absent = {**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"}
@@ -1332,7 +1332,7 @@ class CliTest(unittest.TestCase):
         return [{key: value for key, value in delegate.items() if key != "facts"}
                 for delegate in report["delegates"]]
 
-    def test_bench_says_what_each_delegate_took(self):
+    def test_bench_reports_the_nodes_of_each_delegate(self):
         name, flag = "libelementwise.so", self.no_node()[0]
         report = self.bench(*self.no_node())
         self.assertEqual(self.without_facts(report), [{"name": name, "flag": flag, "available": True,
@@ -1370,7 +1370,7 @@ class CliTest(unittest.TestCase):
                              (16, "xnnpack"))
         self.refused(2, "option 'num_threads': expected 1 to 1024, found 0", "run", FLOAT, "--random",
                      "--delegate", "xnnpack,num_threads=0")
-        results = self.fine("run", FLOAT, "--use_xnnpack", "--image", PICTURES, "--labels", LABELS,
+        results = self.fine("run", FLOAT, "--use_xnnpack", "--image", IMAGES, "--labels", LABELS,
                             "--expect-from-name")
         self.assertIn("accuracy  98.50 %", results)
         self.assertRegex(results, r"(?m)^XNNPACK0 +XNNPACK0 +1 ")
@@ -1430,7 +1430,7 @@ class CliTest(unittest.TestCase):
         # Options before all libraries belong to the first one.
         self.assertEqual(claimed(*mul[::-1], *add), [0, 2])
 
-    def test_bench_shows_what_a_delegate_built_on_the_helper_took(self):
+    def test_bench_reports_the_nodes_of_a_delegate_built_on_the_helper(self):
         for options, nodes in ((["max_partitions:1"], 1), (["min_nodes:1"], 2), (["min_nodes:2"], 0),
                                (["half:1", "added:1"], 2)):
             report = self.bench(*self.elementwise(*options, library="libelement.so"))
@@ -1444,7 +1444,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(report["summary"],
                          "1 node in libelement.so, 1 node in libelementwise.so, 14 on the CPU")
 
-    def test_inspect_shows_the_model_and_a_memory_map_without_collisions(self):
+    def test_inspect_shows_the_model_and_a_memory_map_without_overlaps(self):
         for model in (FLOAT, INT8):
             report = json.loads(self.fine("inspect", model, "--json"))
             graph, = report["subgraphs"]

@@ -52,7 +52,7 @@ class FactsTest(unittest.TestCase):
         (option,) = [option for option in facts["options"] if option["name"] == name]
         return option["value"], option["state"], option["text"]
 
-    def test_options_are_as_asked_default_or_ignored(self):
+    def test_options_are_set_default_or_ignored(self):
         flags = f"{plugin('described0')},fast=true,threads=4,ops=0"
         for facts in self.both("--delegate", flags, "--max_delegated_partitions", 3):
             self.assertEqual((facts["device"], facts["precision"]), ("fingers", "fp32"))
@@ -79,7 +79,7 @@ class FactsTest(unittest.TestCase):
                              r"1 miss given: ops=0 ignored: fast=true \(nothing is fast\) "
                              r"default: log=, groups=, threads=2, scale=1.0 ")
 
-    def test_npu_stub_tells_its_cache(self):
+    def test_npu_stub_reports_its_cache(self):
         arguments = ["--delegate", f"npu_stub,cache_dir={self.folder},frequency=2"]
         first, second = self.both(*arguments)
         self.assertEqual((first["cache"], second["cache"]),
@@ -95,14 +95,14 @@ class FactsTest(unittest.TestCase):
             self.assertIsNone(facts["cache"])
             self.assertEqual(self.option(facts, "max_partitions"), ("3", "given", ""))
 
-    def test_npu_stub_tells_a_cache_that_cannot_be_written(self):
+    def test_npu_stub_reports_a_cache_that_cannot_be_written(self):
         place = self.folder / "file"
         place.write_text("no folder")
         facts, _ = self.both("--delegate", f"npu_stub,cache_dir={place}")
         self.assertEqual(self.option(facts, "cache_dir"),
                          (str(place), "ignored", "it cannot be written"))
 
-    def test_gpu_tells_device_precision_and_ignored_options(self):
+    def test_gpu_reports_device_precision_and_ignored_options(self):
         if deputy("devices").returncode != 0:
             self.skipTest("no OpenCL device here")
         arguments = ["--delegate",
@@ -130,7 +130,7 @@ class FactsTest(unittest.TestCase):
         facts, _ = self.both("--delegate", "gpu,cache_token=x")
         self.assertEqual(self.option(facts, "cache_token"), ("x", "ignored", "requires cache_dir"))
 
-    def test_xnnpack_tells_its_device(self):
+    def test_xnnpack_reports_its_device(self):
         if not (BUILD / "libdeputy_xnnpack.so").exists():
             self.skipTest("built without XNNPACK")
         for facts in self.both("--delegate", "xnnpack,num_threads=2"):
@@ -147,7 +147,7 @@ class FactsTest(unittest.TestCase):
             self.assertGreater(facts["compile_ms"], 0)
             self.assertIsNone(facts["tune_ms"])
 
-    def test_nnapi_tells_options_that_need_more(self):
+    def test_nnapi_reports_options_that_need_a_newer_level(self):
         if not (BUILD / "libdeputy_nnapi.so").exists():
             self.skipTest("built without NNAPI")
         library = BUILD / "tests" / "doubles" / "libneuralnetworks.so"
@@ -161,7 +161,7 @@ class FactsTest(unittest.TestCase):
                              {"model_token", "compilation_timeout_us", "support_library_path"})
             self.assertEqual(self.states(facts)["allow_fp16"], "given")
 
-    def test_hexagon_tells_its_device(self):
+    def test_hexagon_reports_its_device(self):
         if not (BUILD / "libdeputy_hexagon.so").exists():
             self.skipTest("built without Hexagon")
         library = BUILD / "tests" / "doubles" / "hexagon" / "libhexagon_interface.so"
@@ -172,13 +172,13 @@ class FactsTest(unittest.TestCase):
             # The flag sets an option whose name differs from the flag's.
             self.assertEqual(self.option(facts, "min_nodes_per_partition"), ("3", "given", ""))
 
-    def test_delegates_that_say_nothing_have_their_options(self):
+    def test_delegates_without_facts_have_their_options(self):
         for facts in self.both("--delegate", f"{plugin('elementwise')},ops=0"):
             unknown = ("device", "precision", "compile_ms", "tune_ms", "cache")
             self.assertEqual({key: facts[key] for key in unknown}, dict.fromkeys(unknown))
             self.assertEqual(self.states(facts), {"ops": "given"})
 
-    def test_the_text_leaves_out_what_is_unknown(self):
+    def test_the_text_omits_unknown_facts(self):
         for command in (["explain", MODEL], ["bench", MODEL, *BENCH]):
             result = deputy(*command, "--delegate", f"{plugin('elementwise')},ops=0")
             self.assertEqual(result.returncode, 0, result.stderr)

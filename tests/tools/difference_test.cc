@@ -15,7 +15,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-TEST(DifferenceTest, the_largest_and_where_it_is) {
+TEST(DifferenceTest, returns_the_largest_and_its_position) {
   const std::optional<Difference> difference =
       Compare(std::vector<double>{1, 2.5, -8}, std::vector<double>{1, 2, -8.25});
   ASSERT_TRUE(difference);

@@ -189,7 +189,7 @@ class ExplainTest(unittest.TestCase):
     def report(self, *arguments, code=0):
         return json.loads(self.explain(*arguments, "--json", code=code))
 
-    def test_times_that_a_delegate_reports_are_those_of_nodes(self):
+    def test_times_reported_by_a_delegate_are_assigned_to_nodes(self):
         options = ["nodes=0 1 2", "events=0 1 2000 conv;2 3 6000 conv"]
         arguments = [DIGITS, *plugin("node_events", *options, "flags=4"), "--profile", "2"]
         graph = self.report(*arguments)["subgraphs"][0]
@@ -236,7 +236,7 @@ class ExplainTest(unittest.TestCase):
                       "  #7 DEPTHWISE_CONV_2D  [0]  2 -> 2      165.4 KiB -> 137.8 KiB\n"
                       "  #12 AVERAGE_POOL_2D   [0]  2 -> 2      165.4 KiB -> 147.4 KiB\n", text)
 
-    def test_no_delegate_is_no_mistake(self):
+    def test_no_delegate_is_no_error(self):
         text = self.explain(DIGITS)
         self.assertIn("delegate   none (use --delegate)\n", text)
         self.assertNotIn("possible improvements", text)
@@ -271,7 +271,7 @@ class ExplainTest(unittest.TestCase):
         self.explain(model, "--html", page, code=1)
         self.assertIn("none: no kernel", page.read_text())
 
-    def test_several_delegates_each_answer(self):
+    def test_several_delegates_each_have_a_column(self):
         text = self.explain(DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise"))
         self.assertRegex(text, r"(?m)^    0   CONV_2D +CPU     \[0\] OPERATOR: operator\n"
                                r" {35}\[1\] NOT_CLAIMED: no reason given")
@@ -316,7 +316,7 @@ class ExplainTest(unittest.TestCase):
                           self.explain(path, *plugin(name), "--ir"))
         self.assertNotIn("partition_texts", self.report(path, *plugin("described0")))
 
-    def test_says_which_nodes_multiply_in_bfloat16(self):
+    def test_marks_nodes_that_multiply_in_bfloat16(self):
         full = self.report(DIGITS)
         self.assertEqual(full["precision"], "")
         names = [node["implementation"] for node in full["subgraphs"][0]["nodes"]]
@@ -358,7 +358,7 @@ class ExplainTest(unittest.TestCase):
 
     # ---- predicted gains -----------------------------------------------------------------------
 
-    def test_what_would_help_is_what_taking_it_does(self):
+    def test_suggestions_equal_the_effect_of_claiming(self):
         shuffle = random.Random(5)
         checked = 0
         for _ in range(15):
@@ -388,7 +388,7 @@ class ExplainTest(unittest.TestCase):
                 checked += 1
         self.assertGreater(checked, 20)
 
-    def test_a_later_delegate_is_asked_about_what_is_left(self):
+    def test_a_later_delegate_is_queried_for_remaining_nodes(self):
         # SIN and ABS stay on the CPU. Claiming ABS joins the second delegate's ADDs; nothing joins the
         # first one's MULs.
         model = self.model(chain(MUL, SIN, ADD, ABS, ADD, SIN))
@@ -416,7 +416,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(set(at), {"ABS", "SIN", "NEG", "MUL"})
         self.assertEqual(at["ABS"] < at["SIN"], at["MUL"] < at["NEG"])
 
-    def test_what_takes_too_long_is_not_tried_and_said(self):
+    def test_skipped_trials_are_reported(self):
         model = self.model(chain(*[ADD, SIN] * 1000))
         text = self.explain(model, *plugin("elementwise"))[-800:]
         self.assertRegex(text, r"(?m)^  9\d\d were not tried: the graph is too large$")
@@ -424,7 +424,7 @@ class ExplainTest(unittest.TestCase):
 
     # ---- queries without applying --------------------------------------------------------------
 
-    def test_check_asks_and_applies_nothing(self):
+    def test_check_queries_without_applying(self):
         log = self.folder / "log"
         described = plugin("described0", "ops=0", f"log={log}")
         text = self.explain(DIGITS, *described, "--check")
@@ -470,7 +470,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(next(n for n in nodes if n["index"] == 1)["support"][0]["reason_name"],
                          "EXCLUDED")
 
-    def test_selectors_that_fit_no_node_are_refused(self):
+    def test_selectors_that_match_no_node_are_refused(self):
         self.refused(2, "'op:NOPE': matches no node of the model", DIGITS, *plugin("elementwise"),
                      "--exclude", "op:NOPE")
         for selector in ("#99", "tensor:unknown"):  # the library's own messages
@@ -512,7 +512,7 @@ class ExplainTest(unittest.TestCase):
         self.refused(1, "Cannot place node 9", *one, "--exclude", "#9")
         self.refused(1, "placed twice", *one, "--exclude", "#0", "--pin", "op:ADD=0")
 
-    def test_requirements_decide_the_exit_code(self):
+    def test_requirements_determine_the_exit_code(self):
         add = [DIGITS, *plugin("elementwise")]
         self.explain(*add, "--require", "partial")
         self.refused(1, r"--require full: 2 of 16 nodes are delegated; left on the CPU: 0#0 "
@@ -525,7 +525,7 @@ class ExplainTest(unittest.TestCase):
 
     # ---- when a delegate fails -----------------------------------------------------------------
 
-    def test_a_delegate_that_fails_is_said_once(self):
+    def test_a_failing_delegate_is_reported_once(self):
         plain = deputy("run", DIGITS, "--random")
         self.assertEqual(plain.stderr, "")
         for name, options, note in (("throwing", ["in=prepare"], "1 delegate could not be applied"),
@@ -558,7 +558,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(report["status"]["recomputed_nodes"], 6)
         self.assertEqual([p["recomputed"] for p in report["subgraphs"][0]["partitions"]], [3, 3])
 
-    def test_bench_prints_what_falling_back_costs(self):
+    def test_bench_prints_the_cost_of_the_fallback(self):
         quick = ["--runs", "2", "--min-secs", "0", "--warmup", "0"]
         model = self.model(chain(ADD, MUL, NEG))
         hot = deputy("bench", model, *plugin("elementwise"), *quick, "--json")
@@ -590,7 +590,7 @@ class ExplainTest(unittest.TestCase):
         for tag in ("img", "iframe", "link", "object", "embed", "a", "b"):
             self.assertNotIn(tag, page.tags)
 
-    def test_the_page_shows_every_node_in_its_owners_colour(self):
+    def test_the_page_shows_every_node_in_the_colour_of_its_delegate(self):
         arguments = [DIGITS, *plugin("described0", "ops=18"), *plugin("elementwise")]
         path, page = self.page(*arguments)
         self.check_page(page, self.report(*arguments))
@@ -620,7 +620,7 @@ class ExplainTest(unittest.TestCase):
             self.assertIn(f'data-do="{tool}"', text)
         self.assertIn("prefers-color-scheme: dark", text)
 
-    def test_reasons_that_are_the_same_are_one_row(self):
+    def test_equal_reasons_are_one_row(self):
         path, _ = self.page(DIGITS, *plugin("described0"))
         text = path.read_text(encoding="utf-8")
         table = re.search(r'<table class="reasons">(.*?)</table>', text, re.DOTALL)[1]
@@ -694,7 +694,7 @@ class ExplainTest(unittest.TestCase):
             _4=[Table(), Table(_0=bytes(16))])).data))
         return path
 
-    def test_nodes_of_constants_alone_are_drawn_in_their_reader(self):
+    def test_constant_nodes_are_drawn_in_their_consumer(self):
         path, page = self.page(self.constants_model())
         text = path.read_text(encoding="utf-8")
         self.assertEqual(sorted(page.owners), ["0-1", "0-2", "0-3"])
@@ -728,7 +728,7 @@ class ExplainTest(unittest.TestCase):
         self.assertIn("a?[31m b", text)
         self.assertNotIn("\x1b", self.explain(*arguments))
 
-    def test_a_browser_takes_the_page(self):
+    def test_a_browser_renders_the_page(self):
         browser = shutil.which("chromium") or shutil.which("chromium-browser")
         if browser is None:
             self.skipTest("no chromium here")
@@ -773,7 +773,7 @@ class ExplainTest(unittest.TestCase):
         document.body.dataset.views = JSON.stringify(views);
         </script>'''
 
-    def test_the_graph_moves_and_zooms_in_a_browser(self):
+    def test_the_graph_pans_and_zooms_in_a_browser(self):
         browser = shutil.which("chromium") or shutil.which("chromium-browser")
         if browser is None:
             self.skipTest("no chromium here")
@@ -797,7 +797,7 @@ class ExplainTest(unittest.TestCase):
             self.assertEqual(dragged[2:], near[2:])
             self.assertAlmostEqual(dragged[3] / pinched[3], 2, places=1)
 
-    def test_a_page_that_cannot_be_written_is_a_mistake(self):
+    def test_a_page_that_cannot_be_written_is_an_error(self):
         self.refused(2, "No such file", DIGITS, "--html", self.folder / "no" / "page.html")
         if os.path.exists("/dev/full"):
             self.refused(1, "No space", DIGITS, "--html", "/dev/full")

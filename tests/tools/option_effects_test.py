@@ -20,7 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 FLOAT, INT8 = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite"
-PICTURES = DIGITS / "images"
+IMAGES = DIGITS / "images"
 BUILD = None  # set from the command line
 
 QUICK = ["--runs", "1", "--min-secs", "0", "--warmup", "0"]
@@ -87,12 +87,12 @@ ROWS = [
     ("run", "--trace", [FLOAT, "--random"], [FLOAT, "--random", "--trace", "{folder}/t"], files),
     ("run", "--labels", [FLOAT, "--random", "-k", 1],
      [FLOAT, "--random", "-k", 1, "--labels", "{folder}/given/labels"], printed),
-    ("run", "--image-input", [FLOAT, "--image", PICTURES, "--image-input", "image"],
-     [FLOAT, "--image", PICTURES, "--image-input", "another"], status),
+    ("run", "--image-input", [FLOAT, "--image", IMAGES, "--image-input", "image"],
+     [FLOAT, "--image", IMAGES, "--image-input", "another"], status),
     ("run", "--rows-input", [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "image"],
      [FLOAT, "--rows", "{folder}/given/rows.csv", "--rows-input", "another"], status),
-    ("run", "--reference", [INT8, "--image", PICTURES, "-o", "{folder}"],
-     [INT8, "--image", PICTURES, "-o", "{folder}", "--reference"], files),
+    ("run", "--reference", [INT8, "--image", IMAGES, "-o", "{folder}"],
+     [INT8, "--image", IMAGES, "-o", "{folder}", "--reference"], files),
     ("bench", "--seed", [*BENCH[1:], "--output-filepath={folder}/o", "--seed", 1],
      [*BENCH[1:], "--output-filepath={folder}/o", "--seed", 2], files),
     ("bench", "--output-filepath", BENCH[1:], [*BENCH[1:], "--output-filepath={folder}/o"], files),
@@ -155,7 +155,7 @@ for _command in ("plugins", "devices"):
 # Columns: environment variable, two values, a command line, output to compare.
 VARIABLES = [
     ("DEPUTY_ARITHMETIC", "default", "reference",
-     ["run", INT8, "--image", PICTURES, "-o", "{folder}"], files),
+     ["run", INT8, "--image", IMAGES, "-o", "{folder}"], files),
     ("DEPUTY_DELEGATE_POLICY", "hot", "tflite", [*RUN, "--delegate", "{build}/" + FAILING], status),
     ("DEPUTY_PLUGIN_PATH", "{build}/examples", "{folder}", ["plugins"], printed),
 ]
@@ -164,35 +164,35 @@ VARIABLES = [
 ELSEWHERE = {
     "cli_test": {
         "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],
-        "test_bench_says_which_nodes_multiply_in_bfloat16": ["--precision", "--allow-fp16"],
+        "test_bench_marks_nodes_that_multiply_in_bfloat16": ["--precision", "--allow-fp16"],
         "test_a_signature_can_be_run": ["--signature"],
-        "test_raw_npy_and_picture_inputs_give_the_same_output": ["--input", "--image"],
-        "test_range_mean_and_scale_say_what_a_pixel_is_worth": ["--range", "--mean", "--scale"],
+        "test_raw_npy_and_image_inputs_give_the_same_output": ["--input", "--image"],
+        "test_range_mean_and_scale_map_pixel_values": ["--range", "--mean", "--scale"],
         "test_rows_of_a_table_or_of_a_folder_are_an_inference_each": ["--rows"],
-        "test_judges_pictures_by_their_names": ["--expect-from-name"],
+        "test_checks_results_against_file_names": ["--expect-from-name"],
         "test_compares_the_cpu_with_delegates_in_one_table": ["--compare"],
         "test_the_progress_bar_is_for_terminals_or_on_demand": ["--progress"],
-        "test_bench_feeds_inputs_as_told": ["--input-layer", "--input-layer-shape",
-                                            "--input-layer-value-range", "--input-layer-value-files"],
-        "test_bench_tells_delegates_which_nodes_and_partitions_to_take": [
+        "test_bench_reads_the_given_inputs": ["--input-layer", "--input-layer-shape",
+                                              "--input-layer-value-range", "--input-layer-value-files"],
+        "test_bench_passes_nodes_and_partition_limits_to_delegates": [
             "--max-delegated-partitions", "--min-nodes-per-partition",
             "--first-delegate-node-index", "--last-delegate-node-index"],
-        "test_bench_says_what_each_delegate_took": ["--require-delegate", "--require-full-delegation",
-                                                    "--show-cpu-nodes"],
+        "test_bench_reports_the_nodes_of_each_delegate": ["--require-delegate", "--require-full-delegation",
+                                                          "--show-cpu-nodes"],
         "test_bench_runs_nothing_with_dry_run": ["--print-preinvoke-state",
                                                  "--report-peak-memory-footprint", "--list-signatures"],
         "test_bench_shows_every_option_with_verbose": ["--verbose"],
-        "test_bench_shows_as_much_of_the_profile_as_asked": ["--nodes", "--enable-op-profiling"],
+        "test_bench_limits_the_rows_of_the_profile": ["--nodes", "--enable-op-profiling"],
         "test_bench_writes_the_profile_as_csv": ["--op-profiling-output-mode"],
         # Options that are accepted and have no effect, as their help says.
-        "test_bench_takes_the_flags_of_benchmark_model": [
+        "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "verification_test": {"": ["--verify"]},
     "explain_test": {"test_delegates_show_their_partitions_if_they_can": ["--ir"]},
     "bench_clock_test": {"test_options": ["--runs", "--min-secs", "--max-secs", "--warmup",
                                           "--warmup-secs"],
                          "test_pauses_between_inferences": ["--run-delay", "--run-frequency"],
-                         "test_explain_measures_as_many_inferences_as_asked_for": ["--profile"]},
+                         "test_explain_measures_the_requested_inferences": ["--profile"]},
     "bench_all_test": {"": ["--all-delegates"]},
     "certify_test": {"": ["--model", "--only", "--jobs", "--timeout", "--max-slowdown", "--all",
                           "--list", "--progress", "--json", "--html", "--junit", "--badge"]},
@@ -237,7 +237,7 @@ class OptionEffectsTest(unittest.TestCase):
             self.assertEqual(self.observe("run", fails, status, DEPUTY_DELEGATE_POLICY=policy),
                              expected)
 
-    def test_tests_elsewhere_are_there(self):
+    def test_referenced_tests_exist(self):
         for script, tests in ELSEWHERE.items():
             path = next((ROOT / "tests").rglob(f"{script}.py"))
             text = path.read_text(encoding="utf-8")

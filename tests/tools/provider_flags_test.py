@@ -105,7 +105,7 @@ class ProviderFlagsTest(unittest.TestCase):
                         expected = [f"libdeputy_{key}.so"] + ([option] if option else [])
                         self.assertEqual(found, [expected])
 
-    def test_flags_come_together_and_to_their_own_provider_alone(self):
+    def test_flags_are_combined_and_passed_only_to_their_provider(self):
         flags = [row[0] for rows in FLAGS.values() for row in rows[::2]]
         found = self.created("inspect", MODEL, *(f"--use_{key}" for key in FLAGS), *flags)
         self.assertEqual([row[0] for row in found], [f"libdeputy_{key}.so" for key in FLAGS])
@@ -133,7 +133,7 @@ class ProviderFlagsTest(unittest.TestCase):
         for key in FOREIGN:
             self.assertEqual(self.created("inspect", MODEL, f"--use_{key}"), [])
 
-    def test_libraries_that_the_line_names(self):
+    def test_libraries_named_on_the_command_line(self):
         path = self.folder / "libdeputy_named.so"
         for flags, options in (
                 ([f"--external_delegate_path={path}"], []),
@@ -156,7 +156,7 @@ class ProviderFlagsTest(unittest.TestCase):
                          [("settings.json", True)])
         self.assertIn("libstable_1.0.0.so", log.read_text())
 
-    def test_the_tables_name_every_provider_and_flag_of_the_help(self):
+    def test_the_tables_contain_every_provider_and_flag_of_the_help(self):
         text = self.deputy("bench", "--help").stdout
         providers = set(re.findall(r"--use-([a-z-]+)", text))
         self.assertEqual({key.replace("-", "_") for key in providers}, {*LOADED, *FOREIGN})

@@ -72,7 +72,7 @@ class ProvidersTest(unittest.TestCase):
         else:
             path.symlink_to(contents)
 
-    def test_libraries_of_ours(self):
+    def test_included_libraries(self):
         for key in (*OWN, *BRIDGES):
             flag, file = f"--use_{key}", f"libdeputy_{key}.so"
             with self.subTest(provider=key, absence="missing"):
@@ -85,7 +85,7 @@ class ProvidersTest(unittest.TestCase):
                     self.put(file, plugin(name))
                     self.check_absence(flag, f"{self.folder}/{file}", text)
 
-    def test_libraries_that_an_option_names(self):
+    def test_libraries_named_by_an_option(self):
         for key in PATHS:
             path = self.folder / "libmine.so"
             flag = f"--{key}_delegate_path={path}"
@@ -115,7 +115,7 @@ class ProvidersTest(unittest.TestCase):
                 self.put(library, plugin("no_create"))
                 self.check_absence(flag, f"{library} was found, but has no function {function}")
 
-    def test_a_library_that_the_bridge_cannot_open_is_named_once(self):
+    def test_a_library_that_the_bridge_cannot_open_is_reported_once(self):
         for key, (library, _) in BRIDGES.items():
             file = f"libdeputy_{key}.so"
             self.put(file, BUILD / file)
@@ -143,7 +143,7 @@ class ProvidersTest(unittest.TestCase):
         self.check_absence("--use_gpu", "disabled by DEPUTY_OPENCL_LIBRARY=none",
                            DEPUTY_OPENCL_LIBRARY="none")
 
-    def test_the_others_run_all_the_same(self):
+    def test_other_providers_still_run(self):
         stub = BUILD / "libdeputy_npu_stub.so"
         self.put(stub.name, stub)
         arguments = ["--use_hexagon", "--use_npu_stub", f"--external_delegate_path={self.folder}/a.so"]
@@ -163,7 +163,7 @@ class ProvidersTest(unittest.TestCase):
         text = self.deputy("explain", MODEL, "--use_ynnpack").stdout
         self.assertIn("delegate   not available, --use_ynnpack: Deputy has no YNNPACK delegate\n", text)
 
-    def test_the_order_of_the_line_ranks_all_of_them(self):
+    def test_command_line_order_ranks_all_providers(self):
         stub = BUILD / "libdeputy_npu_stub.so"
         self.put(stub.name, stub)
         adds = f"--external_delegate_path={plugin('elementwise')}"
@@ -172,7 +172,7 @@ class ProvidersTest(unittest.TestCase):
             report = json.loads(self.deputy("explain", MODEL, "--json", first, second).stdout)
             self.assertEqual([row["nodes"] for row in report["delegates"]], nodes)
 
-    def test_every_command_walks_the_list(self):
+    def test_every_command_uses_the_list(self):
         for command in (["run", MODEL, "--random"], ["bench", MODEL, *QUICK], ["explain", MODEL],
                         ["inspect", MODEL], ["ops"], ["compare", MODEL]):
             text = self.deputy(command[0], "--help").stdout
@@ -192,7 +192,7 @@ class ProvidersTest(unittest.TestCase):
         self.assertEqual(result.stderr, "deputy: warning: --hexagon_lib_path is ignored: Hexagon is "
                                         "not requested by --use_hexagon\n")
 
-    def test_a_library_that_the_line_names_has_to_be_there(self):
+    def test_libraries_named_on_the_command_line_must_exist(self):
         result = self.deputy("run", MODEL, "--random", "--delegate", "/nowhere/libmine.so")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         result = self.deputy("explain", MODEL, "--use_hexagon", "--pin", "op:ADD=0")

@@ -10,12 +10,12 @@
 namespace deputy::tools {
 namespace {
 
-TEST(OneLine, joins_lines_and_drops_blanks_at_the_end) {
+TEST(OneLine, joins_lines_and_drops_trailing_blanks) {
   EXPECT_EQ(OneLine("a\nb\r\n\tc  d \n"), "a b c  d");
   EXPECT_EQ(OneLine(""), "");
 }
 
-TEST(OneLine, replaces_what_steers_a_terminal_or_turns_the_direction) {
+TEST(OneLine, replaces_terminal_controls_and_direction_changes) {
   const char* const kControls[] = {
       "\x01",         "\x1b",         "\x7f",          // C0 and DEL
       "\xc2\x80",     "\xc2\x9b",     "\xc2\x9f",      // U+0080, U+009B (CSI), U+009F
@@ -32,7 +32,7 @@ TEST(OneLine, replaces_what_steers_a_terminal_or_turns_the_direction) {
   EXPECT_EQ(OneLine(std::string("a\0b", 3)), "a?b");
 }
 
-TEST(OneLine, keeps_what_people_write) {
+TEST(OneLine, keeps_printable_text) {
   const char* const kTexts[] = {
       "conv2d/kernel:0",  "\xc2\xa0",      // U+00A0, no-break space
       "\xc3\xb6l",        "\xd8\x9b",      // U+00F6, U+061B
@@ -45,7 +45,7 @@ TEST(OneLine, keeps_what_people_write) {
 
 // A lenient decoder may decode an overlong encoding to a control character; a terminal without
 // UTF-8 interprets single bytes as one.
-TEST(OneLine, replaces_control_bytes_that_are_no_utf8) {
+TEST(OneLine, replaces_control_bytes_outside_utf8) {
   EXPECT_EQ(OneLine("a\x9b"
                     "31m"),
             "a?31m");
