@@ -132,7 +132,7 @@ std::set<std::string> ListedOperators(const std::string& library) {
 }
 
 // Returns the reason why a target does not run here; "" if it does.
-std::string WhySkipped(const TargetRow& row) {
+std::string SkipReason(const TargetRow& row) {
   if (!IsAvailable(row, BuildPath(""))) return std::string("this machine cannot run ") + row.name;
 #ifdef __SANITIZE_ADDRESS__
   if (row.threads > 2) return "takes long; two threads run";
@@ -142,7 +142,7 @@ std::string WhySkipped(const TargetRow& row) {
   }
 #endif
   if (!row.on_device) return "";
-  return conformance::WhyUnavailable(BuildPath(row.library), row.options);
+  return conformance::UnavailableReason(BuildPath(row.library), row.options);
 }
 
 // The operator cases of one target. The cases of a target that compiles a program for each of them
@@ -174,7 +174,7 @@ std::string NameOfCases(const testing::TestParamInfo<CasesOfTarget>& info) {
 class ConformanceOfCases : public testing::TestWithParam<CasesOfTarget> {
  protected:
   void SetUp() override {
-    const std::string reason = WhySkipped(GetParam().row);
+    const std::string reason = SkipReason(GetParam().row);
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 };
@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(On, ConformanceOfCases, testing::ValuesIn(CasesOfTarget
 class Conformance : public testing::TestWithParam<TargetRow> {
  protected:
   void SetUp() override {
-    const std::string reason = WhySkipped(GetParam());
+    const std::string reason = SkipReason(GetParam());
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
   const Target target_ = MakeTarget(GetParam(), BuildPath(""));

@@ -112,7 +112,7 @@ void ApplyTo(TestInterpreter* t, const Handle& delegate) {
 }
 
 // Returns the delegate's reason for node `index` of the subgraph.
-std::string WhyNot(const TestInterpreter& t, int index, int subgraph = 0) {
+std::string SupportReason(const TestInterpreter& t, int index, int subgraph = 0) {
   DeputyNodeSupport support{};
   support.struct_size = sizeof support;
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t.get(), subgraph, index, 0, &support), kTfLiteOk);
@@ -336,12 +336,12 @@ TEST(CpuDelegate, leaves_unsupported_nodes_with_a_reason) {
   TestInterpreter t(m.Finish());
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "Deputy has no kernel for this operator");
-  EXPECT_EQ(WhyNot(t, 1), "the operator must run in the host's interpreter");
-  EXPECT_EQ(WhyNot(t, 2), "tensor 'text': type STRING");
-  EXPECT_EQ(WhyNot(t, 3), "");
-  EXPECT_EQ(WhyNot(t, 4), "");
-  EXPECT_EQ(WhyNot(t, 0, 1), "");  // a node in the branch
+  EXPECT_EQ(SupportReason(t, 0), "Deputy has no kernel for this operator");
+  EXPECT_EQ(SupportReason(t, 1), "the operator must run in the host's interpreter");
+  EXPECT_EQ(SupportReason(t, 2), "tensor 'text': type STRING");
+  EXPECT_EQ(SupportReason(t, 3), "");
+  EXPECT_EQ(SupportReason(t, 4), "");
+  EXPECT_EQ(SupportReason(t, 0, 1), "");  // a node in the branch
 }
 
 TEST(CpuDelegate, leaves_variables_and_random_operators) {
@@ -362,8 +362,8 @@ TEST(CpuDelegate, leaves_variables_and_random_operators) {
   TestInterpreter t(m.Finish());
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "tensor 'state' is a variable");
-  EXPECT_EQ(WhyNot(t, 1), "the operator must run in the host's interpreter");
+  EXPECT_EQ(SupportReason(t, 0), "tensor 'state' is a variable");
+  EXPECT_EQ(SupportReason(t, 1), "the operator must run in the host's interpreter");
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
@@ -393,11 +393,11 @@ TEST(CpuDelegate, leaves_shape_computations) {
   TestInterpreter t(m.Finish());
   ASSERT_NE(t.get(), nullptr) << t.log();
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "the node is computed before the first inference");
-  EXPECT_EQ(WhyNot(t, 1), "the node is computed before the first inference");
-  EXPECT_EQ(WhyNot(t, 2), "");
-  EXPECT_EQ(WhyNot(t, 3), "the output's shape depends on the values of the inputs");
-  EXPECT_EQ(WhyNot(t, 4), "tensor 'made': its shape is not known before run time");
+  EXPECT_EQ(SupportReason(t, 0), "the node is computed before the first inference");
+  EXPECT_EQ(SupportReason(t, 1), "the node is computed before the first inference");
+  EXPECT_EQ(SupportReason(t, 2), "");
+  EXPECT_EQ(SupportReason(t, 3), "the output's shape depends on the values of the inputs");
+  EXPECT_EQ(SupportReason(t, 4), "tensor 'made': its shape is not known before run time");
   for (const int rows : {2, 5}) {
     ASSERT_EQ(t.Resize(0, {rows, 3}), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -426,8 +426,8 @@ TEST(CpuDelegate, leaves_nodes_that_change_the_output_type) {
   const Handle delegate = Create();
   TestInterpreter t(m.Finish());
   ApplyTo(&t, delegate);
-  EXPECT_EQ(WhyNot(t, 0), "tensor 'at' is INT64 in the model, and will be INT32");
-  EXPECT_EQ(WhyNot(t, 1), "");
+  EXPECT_EQ(SupportReason(t, 0), "tensor 'at' is INT64 in the model, and will be INT32");
+  EXPECT_EQ(SupportReason(t, 1), "");
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   t.Set<float>(0, {1, 3, 2, 1, 2, 3});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();

@@ -58,7 +58,9 @@ class Hexagon : public QuietTest {
     EXPECT_NE(delegate, nullptr) << DeputyLastError();
     return delegate;
   }
-  static std::string Why() { return WhyNot(Plugin(), {{"interface_library", DoublePath()}}); }
+  static std::string DefaultCreationError() {
+    return CreationError(Plugin(), {{"interface_library", DoublePath()}});
+  }
 };
 
 TEST_F(Hexagon, missing_functions_are_reported_by_name) {
@@ -79,12 +81,12 @@ TEST_F(Hexagon, missing_functions_are_reported_by_name) {
     }
     const std::string path = copy + "." + std::to_string(count++);
     WriteBytes(path, bytes);
-    EXPECT_THAT(WhyNot(Plugin(), {{"interface_library", path}}),
+    EXPECT_THAT(CreationError(Plugin(), {{"interface_library", path}}),
                 HasSubstr("it has no function " + symbol + ")"));
     std::remove(path.c_str());
   }
   EXPECT_EQ(count, 20);
-  EXPECT_THAT(WhyNot(Plugin(), {{"interface_library", "/nowhere/lib.so"}}),
+  EXPECT_THAT(CreationError(Plugin(), {{"interface_library", "/nowhere/lib.so"}}),
               HasSubstr("cannot open /nowhere/lib.so"));
 }
 
@@ -107,7 +109,7 @@ TEST_F(Hexagon, unsupported_devices_are_rejected_and_released) {
                                              {"is_device_supported", "this device is not"},
                                              {"op_id_to_name", "operation 59: expected Reshape"}}) {
     Reset(failing.c_str());
-    EXPECT_THAT(Why(), HasSubstr(text));
+    EXPECT_THAT(DefaultCreationError(), HasSubstr(text));
     EXPECT_THAT(Log(), EndsWith("global_teardown\n"));
   }
 }

@@ -271,8 +271,8 @@ TEST_F(NnapiBridge, failing_device_functions_create_no_delegate) {
                                "Device_getFeatureLevel"}) {
     library.Fail(function, 5);
     EXPECT_THAT(
-        WhyNot(BuildPath("libdeputy_nnapi.so"),
-               {{"library", library.path()}, {"disable_cpu", "true"}}),
+        CreationError(BuildPath("libdeputy_nnapi.so"),
+                      {{"library", library.path()}, {"disable_cpu", "true"}}),
         HasSubstr("ANeuralNetworks" + std::string(function) + ": ANEURALNETWORKS_OP_FAILED"));
     library.Reset();
   }

@@ -70,7 +70,7 @@ class Xnnpack : public testing::Test {
   }
 
   // Returns the delegate's reason for node `index`.
-  std::string WhyNot(const std::vector<uint8_t>& model, int index) const {
+  std::string SupportReason(const std::vector<uint8_t>& model, int index) const {
     const Delegate delegate = Create();
     TestInterpreter t(model);
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
@@ -180,7 +180,8 @@ TEST_F(Xnnpack, refuses_with_a_reason) {
                             "tensor 'x': expected a constant",
                             "expected a dimension, found a scalar",
                             ""};
-  for (int node = 0; node < 6; ++node) EXPECT_EQ(WhyNot(model, node), expected[node]) << node;
+  for (int node = 0; node < 6; ++node)
+    EXPECT_EQ(SupportReason(model, node), expected[node]) << node;
 }
 
 TEST_F(Xnnpack, options_are_checked) {
@@ -208,7 +209,7 @@ TEST_F(Xnnpack, huge_windows_are_rejected_safely) {
       TestInterpreter t(model);
       if (t.get() == nullptr) continue;
       if (size == 1000 && padding == schema::Padding::SAME) {
-        EXPECT_EQ(WhyNot(model, 0), "a window of 1000000 elements is too large");
+        EXPECT_EQ(SupportReason(model, 0), "a window of 1000000 elements is too large");
       }
       (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
       if (t.Allocate() == kTfLiteOk && size <= 70000) {

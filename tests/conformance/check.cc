@@ -352,7 +352,7 @@ Verdict CheckRow(const Row& row, const Target& target, DeputyArithmetic arithmet
   } else {
     verdict = JudgeRow(row, found, target, arithmetic);
   }
-  const std::string reason = arithmetic == kDeputyArithmeticDefault ? WhyExact(row) : "";
+  const std::string reason = arithmetic == kDeputyArithmeticDefault ? ExactReason(row) : "";
   if (verdict.kind == Kind::kDiffers && !reason.empty()) {
     verdict.kind = Kind::kKnown;
     verdict.message += "; known: " + reason;

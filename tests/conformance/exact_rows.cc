@@ -60,7 +60,7 @@ bool IsQuantized(TfLiteType type) {
 
 }  // namespace
 
-std::string WhyExact(const golden::Row& row) {
+std::string ExactReason(const golden::Row& row) {
   if (row.op == "RESIZE_BILINEAR" && row.name == "both_options") {
     return "both options align the corners, as in XNNPACK";
   }

@@ -12,7 +12,7 @@
 namespace deputy::conformance {
 
 // Returns the reason why the default arithmetic may differ from the row; "" if it must agree.
-std::string WhyExact(const golden::Row& row);
+std::string ExactReason(const golden::Row& row);
 
 }  // namespace deputy::conformance
 

@@ -36,7 +36,7 @@ std::string FindTensors(const TfLiteInterpreter* interpreter, const Sharing& sha
   return *out_input < 0 || *out_output < 0 ? "an optional tensor is absent" : "";
 }
 
-std::string WhyNot(const TfLiteTensor* input, const TfLiteTensor* output) {
+std::string SeparateReason(const TfLiteTensor* input, const TfLiteTensor* output) {
   if (input->allocation_type != kTfLiteArenaRw || output->allocation_type != kTfLiteArenaRw) {
     return "a tensor is not in the arena";
   }
@@ -52,7 +52,7 @@ std::string Share(TfLiteInterpreter* interpreter, const Sharing& sharing, Block*
   std::string why_not = FindTensors(interpreter, sharing, &input, &output);
   if (!why_not.empty()) return why_not;
   const TfLiteTensor* from = DeputyInterpreterGetTensor(interpreter, 0, input);
-  why_not = WhyNot(from, DeputyInterpreterGetTensor(interpreter, 0, output));
+  why_not = SeparateReason(from, DeputyInterpreterGetTensor(interpreter, 0, output));
   if (!why_not.empty()) return why_not;
   *block = MakeBlock(from->bytes);
   const TfLiteCustomAllocation allocation = {block->get(), std::max(from->bytes, size_t{1})};

@@ -44,7 +44,7 @@ Target PluginTarget(const std::string& name, const std::string& path, const Plug
   return target;
 }
 
-std::string WhyUnavailable(const std::string& path, const PluginOptions& options) {
+std::string UnavailableReason(const std::string& path, const PluginOptions& options) {
   std::string error;
   return PluginLibrary(path, options).Create(&error) == nullptr ? error : "";
 }

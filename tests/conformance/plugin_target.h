@@ -19,7 +19,7 @@ Target PluginTarget(const std::string& name, const std::string& path, const Plug
                     MayRefuse may_refuse);
 
 // Returns the reason why the library provides no such delegate on this machine; "" if it does.
-std::string WhyUnavailable(const std::string& path, const PluginOptions& options);
+std::string UnavailableReason(const std::string& path, const PluginOptions& options);
 
 // Returns the delegate's own reason for leaving the node, for libraries that export deputy_plugin.
 std::string ReportedReason(const NodeLeft& node);

@@ -79,7 +79,7 @@ constexpr Case kCases[] = {
 class GpuBackendTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
     ASSERT_NE(library_.create, nullptr);
   }
 

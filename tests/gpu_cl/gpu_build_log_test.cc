@@ -63,7 +63,7 @@ class GpuBuildLog : public testing::Test {
   }
 
   void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
     ClApi table = *RealCl().api;
     table.BuildProgram = &BuildAndStoreLog;
     api_ = std::make_shared<const ClApi>(table);

@@ -9,7 +9,7 @@
 namespace deputy::gpu_cl {
 
 void SpiedDeviceTest::SetUp() {
-  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
   spy_ = std::make_unique<ClSpy>(*RealCl().api);
 }
 

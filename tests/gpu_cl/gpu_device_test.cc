@@ -261,7 +261,7 @@ TEST(NoDriverDeathTest, is_reported) {
 class RealDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string why_not = WhyNoDevice();
+    const std::string why_not = NoDeviceReason();
     if (!why_not.empty()) GTEST_SKIP() << why_not;
     ASSERT_TRUE(ListDevices(*RealCl().api, &devices_).ok());
   }

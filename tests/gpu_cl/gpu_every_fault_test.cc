@@ -103,7 +103,7 @@ std::string RunLifeCycle(const std::shared_ptr<const ClApi>& api, const NamedMod
 class GpuEveryFaultTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
     for (const NamedModel& model : models_) expected_[&model] = OnTheCpu(model);
   }

@@ -76,7 +76,7 @@ LifeCycle RunLifeCycle(const std::shared_ptr<const ClApi>& api, const std::vecto
 class GpuFaultsTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
   }
 

@@ -78,7 +78,7 @@ void KernelTest::SetUp() {
   if (!status.ok()) GTEST_SKIP() << status.text;
   device.profile.float_width = GetParam().width;
   if (GetParam().units > 0) device.profile.compute_units = GetParam().units;
-  if (GetParam().nvidia) ClaimToBeNvidia(&device.profile);
+  if (GetParam().nvidia) ReportAsNvidia(&device.profile);
   context_ = SharedContext::Create(GetParam().nvidia ? WithMatrixUnits(*loaded_.api) : loaded_.api,
                                    device, &status);
   ASSERT_NE(context_, nullptr) << status.text;

@@ -81,7 +81,7 @@ std::shared_ptr<const ClApi> WithMatrixUnits(const ClApi& api) {
   return std::make_shared<const ClApi>(table);
 }
 
-void ClaimToBeNvidia(DeviceProfile* profile) {
+void ReportAsNvidia(DeviceProfile* profile) {
   profile->nvidia_capability = 90;
   profile->slow_sub_buffers = true;
   profile->kind = DeviceKind::kDiscreteGpu;

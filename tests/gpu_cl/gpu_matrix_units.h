@@ -17,7 +17,7 @@ std::shared_ptr<const ClApi> WithMatrixUnits(const ClApi& api);
 
 // Changes the profile so that kernels with matrix units, and other settings for NVIDIA's driver,
 // are chosen.
-void ClaimToBeNvidia(DeviceProfile* profile);
+void ReportAsNvidia(DeviceProfile* profile);
 
 }  // namespace deputy::gpu_cl
 

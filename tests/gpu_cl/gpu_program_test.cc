@@ -47,7 +47,7 @@ TEST(KernelOfErrorTest, line_of_the_log_is_found_in_the_source) {
 class ProgramTest : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string why_not = WhyNoDevice();
+    const std::string why_not = NoDeviceReason();
     if (!why_not.empty()) GTEST_SKIP() << why_not;
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
     ASSERT_TRUE(ListDevices(*RealCl().api, &devices_).ok());

@@ -210,7 +210,7 @@ Function* Find(const char* name) {
 std::string LastError() { return Find<decltype(DeputyGpuLastError)>("DeputyGpuLastError")(); }
 
 TEST(GpuLibraryTest, lists_the_available_devices) {
-  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
   std::vector<Device> expected;
   ASSERT_TRUE(ListDevices(*RealCl().api, &expected).ok());
   std::vector<std::string> names;
@@ -256,7 +256,7 @@ void ExpectItComputes(TfLiteDelegate* gpu) {
 }
 
 TEST(GpuLibraryTest, creates_a_delegate_that_computes) {
-  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
   const auto create = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate");
   TfLiteDelegate* gpu = create(nullptr);
   ASSERT_NE(gpu, nullptr) << LastError();
@@ -298,7 +298,7 @@ std::pair<int, int> ClaimedByV2(const TfLiteGpuDelegateOptionsV2* options,
 }
 
 TEST(GpuLibraryTest, v2_options_change_claims_and_cache_files) {
-  if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+  if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
   const auto defaults =
       Find<decltype(TfLiteGpuDelegateOptionsV2Default)>("TfLiteGpuDelegateOptionsV2Default");
   EXPECT_EQ(ClaimedByV2(nullptr, DividedModel()), std::pair(1, 2));
@@ -328,7 +328,7 @@ TEST(GpuLibraryTest, v2_options_change_claims_and_cache_files) {
 class GpuClientObjectsTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!WhyNoDevice().empty()) GTEST_SKIP() << WhyNoDevice();
+    if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
     std::vector<Device> devices;
     ASSERT_TRUE(ListDevices(*RealCl().api, &devices).ok());
     ASSERT_TRUE(ChooseDevice(devices, "", &device_).ok());

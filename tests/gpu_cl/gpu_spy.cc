@@ -211,7 +211,7 @@ const LoadedCl& RealCl() {
   return *loaded;
 }
 
-std::string WhyNoDevice() {
+std::string NoDeviceReason() {
   if (RealCl().api == nullptr) return "no OpenCL library: " + RealCl().tried;
   const ClApi& api = *RealCl().api;
   cl_uint count = 0;

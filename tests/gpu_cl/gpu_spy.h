@@ -50,7 +50,7 @@ class ClSpy {
 // there is none.
 const LoadedCl& RealCl();
 // Returns "" or the reason why there is no device to test with, as text for GTEST_SKIP.
-std::string WhyNoDevice();
+std::string NoDeviceReason();
 
 }  // namespace deputy::gpu_cl
 

@@ -116,7 +116,7 @@ TEST_F(GpuWholeBuffersOfDeviceTest, large_inputs_of_discrete_devices_are_staged)
   std::vector<float> in(kCount), out(kCount);
   for (int i = 0; i < kCount; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i);
   Device device = NewContext()->device();
-  ClaimToBeNvidia(&device.profile);
+  ReportAsNvidia(&device.profile);
   if (!Staging::IsFaster(device.profile, in.size() * sizeof(float))) {
     GTEST_SKIP() << "the machine has too few threads";
   }

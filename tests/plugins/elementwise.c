@@ -139,8 +139,8 @@ static TfLiteIntArray* MakeIntArray(int size) {
 static size_t ElementCount(const TfLiteTensor* tensor) { return tensor->bytes / sizeof(float); }
 
 // Returns the reason why a node cannot be claimed; NULL if it can.
-static const char* WhyNot(const Delegate* delegate, const TfLiteContext* context,
-                          const TfLiteNode* node, int builtin_code) {
+static const char* RejectReason(const Delegate* delegate, const TfLiteContext* context,
+                                const TfLiteNode* node, int builtin_code) {
   const Operator* op = FindOperator(builtin_code);
   char number[16];
   snprintf(number, sizeof number, ",%d,", builtin_code);
@@ -272,7 +272,7 @@ static TfLiteIntArray* Claim(const Delegate* delegate, TfLiteContext* context) {
     const TfLiteStatus status =
         context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
     if (status != kTfLiteOk) break;
-    if (WhyNot(delegate, context, node, registration->builtin_code) == NULL) {
+    if (RejectReason(delegate, context, node, registration->builtin_code) == NULL) {
       claimed->data[claimed->size++] = plan->data[i];
     }
   }
@@ -386,7 +386,7 @@ static TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context,
         kTfLiteOk) {
       return kTfLiteError;
     }
-    const char* why = WhyNot(delegate, context, node, registration->builtin_code);
+    const char* why = RejectReason(delegate, context, node, registration->builtin_code);
     result->supported[i] = why == NULL;
     result->reason_of_node[i] = why == NULL ? kDeputyReasonNone : ReasonOf(why);
     result->text_of_node[i] = why;

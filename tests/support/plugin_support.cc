@@ -53,7 +53,7 @@ Handle External(const std::string& name, const Options& pairs) {
   return delegate;
 }
 
-std::string WhyNot(const std::string& path, const Options& pairs) {
+std::string CreationError(const std::string& path, const Options& pairs) {
   TfLiteDelegate* delegate = CreateExternal(path, pairs);
   if (delegate != nullptr) {
     TfLiteExternalDelegateDelete(delegate);

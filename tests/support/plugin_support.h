@@ -41,7 +41,7 @@ Handle External(const std::string& name, const Options& pairs = {});
 
 // Returns the reason why a library provides no delegate, without the common prefix of these
 // messages; "" if it does.
-std::string WhyNot(const std::string& path, const Options& pairs = {});
+std::string CreationError(const std::string& path, const Options& pairs = {});
 
 // A test that suppresses messages to standard error.
 class QuietTest : public testing::Test {

@@ -205,7 +205,7 @@ static void Free(TfLiteContext* context, void* user_data) {
 }
 
 // Adds an invalid temporary to the node if the script requires it.
-static void SpoilTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
+static void CorruptTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
   const bool now = delegate->failure == kScriptedBadTemporary &&
                    delegate->failing_callback == kScriptedPrepareKernel &&
                    delegate->failing_call + 1 == delegate->calls[kScriptedPrepareKernel];
@@ -218,7 +218,7 @@ static void SpoilTemporaries(ScriptedDelegate* delegate, TfLiteNode* node) {
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   Kernel* kernel = (Kernel*)node->user_data;
   const TfLiteStatus status = PrepareKernel(kernel, context);
-  if (status == kTfLiteOk) SpoilTemporaries(kernel->delegate, node);
+  if (status == kTfLiteOk) CorruptTemporaries(kernel->delegate, node);
   return status;
 }
 

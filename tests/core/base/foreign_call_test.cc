@@ -85,7 +85,7 @@ TEST(ForeignCall, converts_exceptions_to_errors_with_callback_name_and_text) {
 
 // ---- Kernels and delegates ----------------------------------------------------------------------
 
-TEST(KernelCalls, use_it) {
+TEST(KernelCalls, are_foreign_calls) {
   TfLiteContext context{};
   TfLiteNode node{};
   TfLiteRegistration registration{};
@@ -109,7 +109,7 @@ TEST(KernelCalls, use_it) {
                                           "end 2 3", "begin 3", "end 3 1 free threw an exception"));
 }
 
-TEST(DelegateCalls, use_it_once_even_if_a_delegate_forwards) {
+TEST(DelegateCalls, are_foreign_calls_once_even_if_a_delegate_forwards) {
   static TfLiteDelegate inner = TfLiteDelegateCreate();
   inner.Prepare = [](TfLiteContext*, TfLiteDelegate*) -> TfLiteStatus { throw 1; };
   TfLiteDelegate outer = TfLiteDelegateCreate();

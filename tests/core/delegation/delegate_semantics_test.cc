@@ -463,7 +463,7 @@ TEST(Replacing, equals_the_preview_and_restores_the_plan) {
 
 // ---- Invalid nodes of kernels and delegates ----------------------------------------------------
 
-TEST(Disorder, absent_temporaries_of_a_replaced_node_are_ignored) {
+TEST(InvalidGraphs, absent_temporaries_of_a_replaced_node_are_ignored) {
   TfLiteRegistration kernel{};
   kernel.prepare = [](TfLiteContext*, TfLiteNode* node) {
     TfLiteIntArrayFree(node->temporaries);
@@ -487,7 +487,7 @@ TEST(Disorder, absent_temporaries_of_a_replaced_node_are_ignored) {
   EXPECT_EQ(t.Allocate(), kTfLiteOk) << t.log();
 }
 
-TEST(Disorder, invalid_indices_of_a_failing_delegate_are_ignored) {
+TEST(InvalidGraphs, invalid_indices_of_a_failing_delegate_are_ignored) {
   for (bool null : {false, true}) {
     Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
       TfLiteNode* node = nullptr;
@@ -509,7 +509,7 @@ TEST(Disorder, invalid_indices_of_a_failing_delegate_are_ignored) {
 
 // The 200 invalid nodes are not in the graph's table, so a node's index in the file differs from
 // its index in the table.
-TEST(Disorder, an_inconsistent_subgraph_is_not_shown_to_delegates) {
+TEST(InvalidGraphs, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");

@@ -384,7 +384,7 @@ TEST(DelegateErrors, static_delegate_on_dynamic_shapes_is_an_application_error) 
 
 // ---- Undo and redo ------------------------------------------------------------------------------
 
-TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
+TEST(DelegateLifetime, resize_undoes_and_allocate_redoes_without_growth) {
   LongLivedScripted scripted;
   scripted->claims[1] = scripted->claims[2] = true;
   TestInterpreter cpu(Chain(6)), t(Chain(6));
@@ -408,7 +408,7 @@ TEST(DelegateLife, resize_undoes_and_allocate_redoes_without_growth) {
   EXPECT_EQ(scripted->frees, scripted->calls[kScriptedInit] - 1);
 }
 
-TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
+TEST(DelegateLifetime, resize_to_the_same_shape_keeps_the_delegate) {
   LongLivedScripted scripted;
   scripted->claim_all = true;
   TestInterpreter t(Chain(4));
@@ -419,7 +419,7 @@ TEST(DelegateLife, resize_to_the_same_shape_keeps_the_delegate) {
   EXPECT_EQ(scripted->frees, 0);
 }
 
-TEST(DelegateLife, every_kernel_is_freed_once) {
+TEST(DelegateLifetime, every_kernel_is_freed_once) {
   LongLivedScripted scripted;
   scripted->claims[0] = scripted->claims[2] = scripted->claims[4] = true;
   {

@@ -28,28 +28,28 @@ class PluginElf : public QuietTest {};
 // ---- Files that cannot be loaded ----------------------------------------------------------------
 
 TEST_F(PluginFiles, each_problem_has_its_own_message) {
-  EXPECT_EQ(WhyNot("/none/at/all.so"), "cannot be read: No such file or directory)");
-  EXPECT_EQ(WhyNot(testing::TempDir()), "is a directory, expected a shared object)");
-  EXPECT_EQ(WhyNot("/dev/null"), "is not a regular file, expected a shared object)");
-  EXPECT_EQ(WhyNot(""), "no path given, expected the path of a shared object)");
+  EXPECT_EQ(CreationError("/none/at/all.so"), "cannot be read: No such file or directory)");
+  EXPECT_EQ(CreationError(testing::TempDir()), "is a directory, expected a shared object)");
+  EXPECT_EQ(CreationError("/dev/null"), "is not a regular file, expected a shared object)");
+  EXPECT_EQ(CreationError(""), "no path given, expected the path of a shared object)");
 
   const std::string file = ScratchFile("file.so");
   WriteBytes(file, {});
-  EXPECT_EQ(WhyNot(file), "is empty, expected a shared object)");
+  EXPECT_EQ(CreationError(file), "is empty, expected a shared object)");
   WriteBytes(file, {'#', '!', '/', 'b', 'i', 'n'});
-  EXPECT_EQ(WhyNot(file),
+  EXPECT_EQ(CreationError(file),
             "is not an ELF file: expected it to begin with 7f 45 4c 46, found 23 21 2f 62)");
   EXPECT_THAT(
-      WhyNot(BuildPath("tests/plugin_test")),
+      CreationError(BuildPath("tests/plugin_test")),
       AllOf(StartsWith("is not a shared object: expected ELF type 3 (shared object), found")));
   const std::string loop = ScratchFile("loop.so");
   std::filesystem::remove(loop);
   std::filesystem::create_symlink(loop, loop);
-  EXPECT_EQ(WhyNot(loop), "cannot be read: Too many levels of symbolic links)");
+  EXPECT_EQ(CreationError(loop), "cannot be read: Too many levels of symbolic links)");
   const std::string pipe = ScratchFile("pipe.so");
   std::filesystem::remove(pipe);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(WhyNot(pipe), "is not a regular file, expected a shared object)");
+  EXPECT_EQ(CreationError(pipe), "is not a regular file, expected a shared object)");
 }
 
 TEST_F(PluginFiles, unreadable_files_are_reported) {
@@ -57,35 +57,38 @@ TEST_F(PluginFiles, unreadable_files_are_reported) {
   const std::string file = ScratchFile("secret.so");
   WriteBytes(file, {1});
   ASSERT_EQ(chmod(file.c_str(), 0), 0);
-  EXPECT_EQ(WhyNot(file), "cannot be read: Permission denied)");
+  EXPECT_EQ(CreationError(file), "cannot be read: Permission denied)");
 }
 
 TEST_F(PluginFiles, missing_symbols_are_named) {
-  EXPECT_EQ(WhyNot(Library("no_create")), "does not export 'tflite_plugin_create_delegate')");
-  EXPECT_EQ(WhyNot(Library("no_destroy")), "does not export 'tflite_plugin_destroy_delegate')");
-  EXPECT_EQ(WhyNot(Library("stable_1.0.0")),
+  EXPECT_EQ(CreationError(Library("no_create")),
+            "does not export 'tflite_plugin_create_delegate')");
+  EXPECT_EQ(CreationError(Library("no_destroy")),
+            "does not export 'tflite_plugin_destroy_delegate')");
+  EXPECT_EQ(CreationError(Library("stable_1.0.0")),
             "does not export 'tflite_plugin_create_delegate', but 'TFL_TheStableDelegate': a "
             "stable delegate)");
 }
 
 TEST_F(PluginFiles, missing_dependencies_have_the_text_of_dlopen) {
-  EXPECT_EQ(WhyNot(Library("needs_absent")),
+  EXPECT_EQ(CreationError(Library("needs_absent")),
             "libabsent.so: cannot open shared object file: No such file or directory)");
 }
 
 TEST_F(PluginFiles, names_without_a_slash_are_searched) {
-  EXPECT_EQ(WhyNot("libelementwise.so"),
+  EXPECT_EQ(CreationError("libelementwise.so"),
             "libelementwise.so: cannot open shared object file: No such file or directory)");
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(PluginFolder());
-  EXPECT_THAT(WhyNot("libelementwise.so"),
+  EXPECT_THAT(CreationError("libelementwise.so"),
               EndsWith("; to load the file in this directory, use ./libelementwise.so)"));
-  EXPECT_EQ(WhyNot("./libelementwise.so"), "");
+  EXPECT_EQ(CreationError("./libelementwise.so"), "");
   std::filesystem::current_path(before);
 }
 
 TEST_F(PluginFiles, functions_that_are_not_called_may_be_missing) {
-  EXPECT_EQ(WhyNot(Library("undefined_function")), "the plug-in returned NULL and gave no reason)");
+  EXPECT_EQ(CreationError(Library("undefined_function")),
+            "the plug-in returned NULL and gave no reason)");
 }
 
 // A sanitized library would end a process without the sanitizer; a process with it may load the
@@ -98,7 +101,7 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
       {"__ubsan_handle_add_overflow", "UndefinedBehaviorSanitizer"},
   };
   for (const auto& [symbol, name] : kCases) {
-    const std::string text = WhyNot(Library(std::string("undefined") + symbol));
+    const std::string text = CreationError(Library(std::string("undefined") + symbol));
     if (dlsym(RTLD_DEFAULT, symbol) != nullptr) {
       EXPECT_EQ(text, "the plug-in returned NULL and gave no reason)");
       continue;
@@ -110,8 +113,8 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
 }
 
 TEST_F(PluginFiles, null_results_include_the_plug_ins_report) {
-  EXPECT_EQ(WhyNot(Library("null_result")), "the plug-in returned NULL and gave no reason)");
-  EXPECT_EQ(WhyNot(Library("elementwise"), {{"colour", "red"}}),
+  EXPECT_EQ(CreationError(Library("null_result")), "the plug-in returned NULL and gave no reason)");
+  EXPECT_EQ(CreationError(Library("elementwise"), {{"colour", "red"}}),
             "the plug-in returned NULL: elementwise knows the options 'ops' and 'log' only; "
             "colour)");
 }
@@ -179,7 +182,7 @@ TEST_F(PluginElf, truncated_files_are_refused) {
     EXPECT_NE(Damage(cut), "") << length;
     if (length % 64 != 0) continue;
     WriteBytes(file, cut);
-    EXPECT_NE(WhyNot(file), "") << length;
+    EXPECT_NE(CreationError(file), "") << length;
   }
   EXPECT_THAT(Damage({good.begin(), good.begin() + 63}),
               "is truncated: the ELF header needs 64 bytes from byte 0 on, the file has 63");

@@ -30,17 +30,18 @@ class PluginProbe : public QuietTest {
 constexpr int kPatientMs = 60000;
 
 TEST_F(PluginProbe, a_library_that_crashes_while_it_is_loaded_is_refused) {
-  EXPECT_EQ(WhyNot(Library("crashing")),
+  EXPECT_EQ(CreationError(Library("crashing")),
             "ended a child process that loaded it first, with signal 11)");
-  EXPECT_EQ(WhyNot(Library("exiting")),
+  EXPECT_EQ(CreationError(Library("exiting")),
             "ended a child process that loaded it first, with exit code 3)");
   EXPECT_FALSE(IsLoaded(Library("crashing")));
 }
 
 TEST_F(PluginProbe, valid_libraries_are_loaded_as_without_it) {
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(WhyNot(Library("elementwise")), "");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(CreationError(Library("elementwise")), "");
   EXPECT_TRUE(IsLoaded(Library("elementwise")));
-  EXPECT_EQ(WhyNot(Library("no_create")), "does not export 'tflite_plugin_create_delegate')");
+  EXPECT_EQ(CreationError(Library("no_create")),
+            "does not export 'tflite_plugin_create_delegate')");
   DeputyPlugin* stable = DeputyPluginLoad(Library("stable_1.0.0").c_str());
   EXPECT_NE(stable, nullptr) << DeputyLastError();
   DeputyPluginRelease(stable);

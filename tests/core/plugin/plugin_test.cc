@@ -34,7 +34,7 @@ constexpr bool kSanitized = false;
 class PluginDescription : public QuietTest {};
 class PluginDelegateProxy : public QuietTest {};
 class PluginRegistry : public QuietTest {};
-class PluginLife : public QuietTest {};
+class PluginLifetime : public QuietTest {};
 
 // A model of y = TANH(relu((x + c) * x)) + c; no plug-in supports the TANH.
 std::vector<uint8_t> Model() {
@@ -179,7 +179,7 @@ TEST_F(PluginDelegateProxy, recognises_only_its_own_delegates) {
 }
 
 TEST_F(PluginDelegateProxy, exceptions_are_contained) {
-  EXPECT_EQ(WhyNot(Library("throwing"), {{"in", "create"}}),
+  EXPECT_EQ(CreationError(Library("throwing"), {{"in", "create"}}),
             "the plug-in threw an exception: about to throw)");
   const Handle in_prepare = External("throwing", {{"in", "prepare"}});
   TestInterpreter t(Model());
@@ -277,11 +277,11 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
 }
 
 TEST_F(PluginDescription, wrong_major_versions_and_small_structs_are_refused) {
-  EXPECT_EQ(WhyNot(Library("described_wrong_major")),
+  EXPECT_EQ(CreationError(Library("described_wrong_major")),
             "'deputy_plugin': expected major ABI version 1, found 2)");
-  EXPECT_EQ(WhyNot(Library("described_too_small")),
+  EXPECT_EQ(CreationError(Library("described_too_small")),
             "'deputy_plugin': expected a struct of at least 72 bytes, found 64)");
-  EXPECT_EQ(WhyNot(Library("described_empty")),
+  EXPECT_EQ(CreationError(Library("described_empty")),
             "'deputy_plugin': expected a struct of at least 72 bytes, found 0)");
 }
 
@@ -292,20 +292,20 @@ TEST_F(PluginDescription, options_are_checked_against_their_declarations) {
       {"threads", "4"}, {"scale", "-1e-3"}, {"scale", "2"},
       {"ops", ""},      {"ops", "0,18"}};
   for (const auto& [key, value] : kRight) {
-    EXPECT_EQ(WhyNot(library, {{key, value}}), "") << key << "=" << value;
+    EXPECT_EQ(CreationError(library, {{key, value}}), "") << key << "=" << value;
   }
-  EXPECT_EQ(WhyNot(library, {{"colour", "red"}}),
+  EXPECT_EQ(CreationError(library, {{"colour", "red"}}),
             "unknown option 'colour': expected one of 'ops', 'log', 'groups', 'fast', 'threads', "
             "'scale')");
-  EXPECT_EQ(WhyNot(library, {{"fast", "yes"}}),
+  EXPECT_EQ(CreationError(library, {{"fast", "yes"}}),
             "option 'fast': expected true, false, 1 or 0, found 'yes')");
   for (const char* value : {"", "many", "4 ", "0x10", "1.5", "9223372036854775808"}) {
-    EXPECT_EQ(WhyNot(library, {{"ops", "0"}, {"threads", value}}),
+    EXPECT_EQ(CreationError(library, {{"ops", "0"}, {"threads", value}}),
               std::string("option 'threads': expected a decimal integer of 64 bits, found '") +
                   value + "')");
   }
   for (const char* value : {"", "fast", "1.5f", "nan", "1e999"}) {
-    EXPECT_EQ(WhyNot(library, {{"scale", value}}),
+    EXPECT_EQ(CreationError(library, {{"scale", value}}),
               std::string("option 'scale': expected a decimal number, found '") + value + "')");
   }
 }
@@ -586,15 +586,15 @@ bool SurvivesDeletion(const std::string& library) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-TEST_F(PluginLife, a_thread_of_the_library_outlives_its_last_delegate) {
+TEST_F(PluginLifetime, a_thread_of_the_library_outlives_its_last_delegate) {
   EXPECT_TRUE(SurvivesDeletion(Library("lingering_thread")));
 }
 
-TEST_F(PluginLife, a_thread_local_destructor_of_the_library_outlives_its_last_delegate) {
+TEST_F(PluginLifetime, a_thread_local_destructor_of_the_library_outlives_its_last_delegate) {
   EXPECT_TRUE(SurvivesDeletion(Library("lingering_key")));
 }
 
-TEST_F(PluginLife, the_library_is_loaded_once_and_never_unloaded) {
+TEST_F(PluginLifetime, the_library_is_loaded_once_and_never_unloaded) {
   const std::string library = Library("elementwise");
   DeputyPlugin* plugin = DeputyPluginLoad(library.c_str());
   TfLiteDelegate* first = DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0);
@@ -614,14 +614,14 @@ int CountMappings() {
   return lines;
 }
 
-TEST_F(PluginLife, a_thousand_cycles_do_not_grow_memory) {
+TEST_F(PluginLifetime, a_thousand_cycles_do_not_grow_memory) {
   const char* kLibraries[] = {"elementwise", "described0", "opaque", "throwing"};
   const auto cycle = [&](int i) {
     TfLiteDelegate* delegate = CreateExternal(Library(kLibraries[i % 4]));
     ASSERT_NE(delegate, nullptr) << DeputyLastError();
     if (i % 10 == 0) RunWith(delegate);
     TfLiteExternalDelegateDelete(delegate);
-    EXPECT_NE(WhyNot(Library("null_result")), "");
+    EXPECT_NE(CreationError(Library("null_result")), "");
   };
   // The work runs on a new thread, because the allocator counts the cache of a thread as in use
   // until the thread ends.
