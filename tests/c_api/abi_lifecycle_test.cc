@@ -51,7 +51,7 @@ std::vector<uint8_t> ChainAndUnresolved() {
   AddChain(&m, 2);
   m.AddSubgraph("second");
   const int x = m.AddTensor(kTfLiteFloat32, {4}), y = m.AddTensor(kTfLiteFloat32, {4});
-  m.AddCustomOp("NobodyHasThis", {x}, {y});
+  m.AddCustomOp("UnregisteredOp", {x}, {y});
   m.SetInputs({x});
   m.SetOutputs({y});
   return m.Finish();

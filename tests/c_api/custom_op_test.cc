@@ -183,7 +183,7 @@ TEST_F(CustomOp, registrations_of_80_bytes_are_not_read_past_their_end) {
   ExpectRuns(kPlainCalls);
 }
 
-TEST_F(CustomOp, operator_callbacks_return_operators_with_data_only) {
+TEST_F(CustomOp, callbacks_may_return_operators_with_data_functions_only) {
   // Upstream ignores operators with user data that a callback returns (abi.md F); Deputy treats
   // them as any other kernel.
   g_operator = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "AddOption", 1, &kRecordUserData);

@@ -198,7 +198,7 @@ TEST(MergeCopies, moves_elementwise_operations_before_copies) {
             "output %1\n");
 }
 
-TEST(MergeCopies, keeps_elementwise_operations_after_copies_that_shrink) {
+TEST(MergeCopies, keeps_elementwise_operations_if_moving_them_adds_work) {
   GraphBuilder m;
   const ValueId x = m.Input({2, 3}), slice = m.Add(Copy{{{0, 0, 0, {{4, 1, 1}}}}, {}}, {x}, {4});
   m.Output(m.Unary(kExp, slice));

@@ -39,8 +39,8 @@ std::vector<Subject> Subjects();
 Subject SubjectOf(const std::string& name, std::vector<uint8_t> model);
 
 // A model with one node, a custom operator that has no kernel unless the client adds one:
-// "DeputyNobodysOwn", float32 [1, 8, 8, 4] to the same shape.
-inline constexpr char kUnknownOperator[] = "DeputyNobodysOwn";
+// "DeputyUnknownOperator", float32 [1, 8, 8, 4] to the same shape.
+inline constexpr char kUnknownOperator[] = "DeputyUnknownOperator";
 std::vector<uint8_t> UnknownOperatorModel();
 
 // Returns the tolerance between a delegate's and the CPU's results of a subject's model: the rule

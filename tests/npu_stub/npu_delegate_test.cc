@@ -139,7 +139,7 @@ TEST(NpuDelegate, reads_float16_weights) {
 }
 
 // The graph of a partition has the model's edges: the same tensors between the same operations.
-TEST(NpuDelegate, partitions_have_the_names_of_the_model) {
+TEST(NpuDelegate, partitions_are_connected_as_in_the_model) {
   const NpuTestDelegate npu(NpuOptionTexts{{"describe", "true"}});
   TestInterpreter t(TwoInputsModel());
   ASSERT_EQ(Apply(&t, npu), kTfLiteOk);

@@ -99,8 +99,8 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   constants.Expect(kExpected);
   const char* const place = constants.FindOrMake({}, kSmall, Limits(), &pool, [](char*) {});
   ASSERT_NE(place, nullptr);
-  const Pages prefetched = PagesOf(place, 8 << 20);
-  EXPECT_EQ(prefetched.resident, prefetched.all);
+  const Pages expected = PagesOf(place, 8 << 20);
+  EXPECT_EQ(expected.resident, expected.all);
   // The part after the first 8 MiB is made resident when it is needed.
   EXPECT_EQ(PagesOf(place + (10 << 20), 1 << 20).resident, 0u);
   char* const large = constants.Reserve(8 << 20, Limits(), &pool);

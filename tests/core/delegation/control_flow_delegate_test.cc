@@ -474,7 +474,7 @@ TEST(CancellationOfCalls, request_before_allocation_or_apply_is_ignored) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-TEST(CancellationOfCalls, keeps_delegates_that_a_resize_applies_again) {
+TEST(CancellationOfCalls, keeps_delegates_that_a_resize_reapplies) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), counted = m.AddTensor(kTfLiteFloat32, {4});
   m.AddCustomOp("Count", {x}, {counted});

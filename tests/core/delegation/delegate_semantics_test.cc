@@ -293,7 +293,7 @@ TEST(Flags, a_dynamic_delegate_may_claim_unclaimed_nodes) {
   TensorExtras variable;
   variable.is_variable = true;
   const int state = m.AddTensor(kTfLiteFloat32, {1, 4}, "state", variable);
-  m.AddCustomOp("NobodyHasThis", {x, state}, {y});
+  m.AddCustomOp("UnregisteredOp", {x, state}, {y});
   m.SetInputs({x});
   m.SetOutputs({y});
   const std::vector<uint8_t> model = m.Finish();

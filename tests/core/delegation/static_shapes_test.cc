@@ -92,7 +92,7 @@ std::vector<uint8_t> WithForeignOperator() {
   const int y = m.AddTensor(kTfLiteFloat32, {1, 4}, "y");
   const int z = m.AddTensor(kTfLiteFloat32, {1, 4}, "z");
   m.AddOp(kTfLiteBuiltinRelu, {x}, {y});
-  m.AddCustomOp("NobodyHasThis", {y}, {z});
+  m.AddCustomOp("UnregisteredOp", {y}, {z});
   m.SetInputs({x});
   m.SetOutputs({z});
   return m.Finish();

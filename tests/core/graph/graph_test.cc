@@ -48,7 +48,7 @@ TEST(GraphTensors, are_found_by_index_and_by_address) {
   EXPECT_EQ(graph.IndexOf(reinterpret_cast<const TfLiteTensor*>(inside)), -1);
 }
 
-TEST(GraphTensors, keep_their_addresses_while_upstreams_limit_is_added) {
+TEST(GraphTensors, keep_their_addresses_when_spare_tensors_are_added) {
   TfLiteContext context{};
   Graph graph(&context);
   graph.AddTensors(7);

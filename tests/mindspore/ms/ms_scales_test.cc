@@ -188,7 +188,7 @@ TEST(MsScales, a_wrong_number_is_refused_at_every_operand) {
 }
 
 // Operators on integers have one scale per operand; further scales would be ignored.
-TEST(MsScales, operators_on_integers_accept_a_scale) {
+TEST(MsScales, operators_on_integers_accept_only_one_scale) {
   for (const Value value : {Value::AddFusion, Value::MulFusion}) {
     MsWriter w;
     const uint32_t x = w.Input({2, 4}, kMsInt8), y = w.Output({2, 4}, kMsInt8);
@@ -202,7 +202,7 @@ TEST(MsScales, operators_on_integers_accept_a_scale) {
   }
 }
 
-TEST(MsScales, tables_of_integers_accept_a_scale) {
+TEST(MsScales, tables_of_integers_accept_only_one_scale) {
   MsWriter w;
   const uint32_t at = w.Input({1}, kMsInt32), y = w.Output({1, 2}, kMsInt8);
   const uint32_t table = w.Constant<int8_t>({2, 2}, {1, 2, 3, 4});
