@@ -140,8 +140,9 @@ std::vector<OpCase> ActivationCases() {
                                                PerTensor(1.0f / 32768, 0), "zero point 0"}));
     }
   }
-  cases.push_back(MakeRefusal(kActivations[6], {kTfLiteInt8, PerTensor(1.0f, 0),
-                                                PerTensor(0.001f, 0), "expected a scale of"}));
+  cases.push_back(MakeRefusal(
+      kActivations[6],
+      {kTfLiteInt8, PerTensor(1.0f, 0), PerTensor(0.001f, 0), "expected a scale greater than"}));
   for (TfLiteType type : {kTfLiteFloat32, kTfLiteInt8}) {
     cases.push_back(MakePrelu(type, {2, 3, 4}, {4}, ""));
     cases.push_back(MakePrelu(type, {2, 3, 4}, {3, 1}, ""));

@@ -92,7 +92,7 @@ void ExpectFile(const std::string& name, const std::vector<uint8_t>& model) {
   EXPECT_TRUE(found == model) << path << " is not what this test builds";
 }
 
-TEST(ExampleModels, conv_mean_is_made_from_this) {
+TEST(ExampleModels, conv_mean_equals_the_generated_model) {
   ExpectFile("examples/conv_mean.tflite", ConvMeanModel());
 }
 

@@ -67,12 +67,12 @@ class ExamplesTest(unittest.TestCase):
         program = BUILD / 'examples/classify_cpp'
         for model in ('digits_float.tflite', 'digits_int8.tflite'):
             with self.subTest(model=model):
-                done = run(program, DIGITS / model, DIGITS / 'labels.txt', *PICTURES)
+                done = run(program, DIGITS / model, DIGITS / 'labels.txt', *IMAGES)
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
-                self.assertEqual(done.stdout, self.lines_of(CLASSIFY_C, LIBDEPUTY, model, PICTURES))
-        for model, labels, picture in (('labels.txt', 'labels.txt', PICTURES[0]),
+                self.assertEqual(done.stdout, self.lines_of(CLASSIFY_C, LIBDEPUTY, model, IMAGES))
+        for model, labels, picture in (('labels.txt', 'labels.txt', IMAGES[0]),
                                        ('digits_float.tflite', 'labels.txt', DIGITS / 'labels.txt'),
-                                       ('digits_float.tflite', 'digits_float.tflite', PICTURES[0])):
+                                       ('digits_float.tflite', 'digits_float.tflite', IMAGES[0])):
             done = run(program, DIGITS / model, DIGITS / labels, picture)
             self.assertEqual(done.returncode, 1)
             self.assertNotEqual(done.stderr, b'')
