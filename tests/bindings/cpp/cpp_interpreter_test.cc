@@ -140,6 +140,47 @@ TEST_F(InterpreterOfModel, owns_delegates_until_it_is_deleted) {
   EXPECT_EQ(deletions, 2);
 }
 
+// A delegate whose buffers contain their own number.
+TfLiteDelegate NumberingDelegate(std::vector<int>* freed) {
+  TfLiteDelegate delegate = TfLiteDelegateCreate();
+  delegate.data_ = freed;
+  delegate.Prepare = [](TfLiteContext*, TfLiteDelegate*) { return kTfLiteOk; };
+  delegate.CopyFromBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle buffer,
+                                     TfLiteTensor* tensor) {
+    for (int i = 0; i < 2; ++i) tensor->data.f[i] = static_cast<float>(buffer);
+    return kTfLiteOk;
+  };
+  delegate.FreeBufferHandle = [](TfLiteContext*, TfLiteDelegate* self, TfLiteBufferHandle* buffer) {
+    static_cast<std::vector<int>*>(self->data_)->push_back(*buffer);
+    *buffer = kTfLiteNullBufferHandle;
+  };
+  return delegate;
+}
+
+TEST_F(InterpreterOfModel, attaches_buffers_of_delegates) {
+  std::vector<int> freed;
+  TfLiteDelegate delegate = NumberingDelegate(&freed);
+  ASSERT_EQ(interpreter_->AllocateTensors(), kTfLiteOk);
+  TfLiteBufferHandle buffer = 0;
+  TfLiteDelegate* owner = &delegate;
+  ASSERT_EQ(interpreter_->GetBufferHandle(0, &buffer, &owner), kTfLiteOk);
+  EXPECT_EQ(buffer, kTfLiteNullBufferHandle);
+  EXPECT_EQ(owner, nullptr);
+  EXPECT_EQ(interpreter_->GetBufferHandle(9, &buffer, &owner), kTfLiteError);
+
+  ASSERT_EQ(interpreter_->SetBufferHandle(0, 5, &delegate), kTfLiteOk);
+  ASSERT_EQ(interpreter_->SetBufferHandle(interpreter_->tensor(0), 6, &delegate), kTfLiteOk);
+  EXPECT_THAT(freed, ElementsAre(5));
+  ASSERT_EQ(interpreter_->GetBufferHandle(0, &buffer, &owner), kTfLiteOk);
+  EXPECT_EQ(buffer, 6);
+  EXPECT_EQ(owner, &delegate);
+  interpreter_->tensor(0)->data_is_stale = true;
+  ASSERT_EQ(interpreter_->EnsureTensorDataIsReadable(0), kTfLiteOk);
+  EXPECT_EQ(interpreter_->typed_tensor<float>(0)[1], 6.0f);
+  interpreter_.reset();
+  EXPECT_THAT(freed, ElementsAre(5, 6));
+}
+
 TEST_F(InterpreterOfModel, rejects_a_failing_delegate_and_runs_without_it) {
   TfLiteDelegate delegate = TfLiteDelegateCreate();
   delegate.Prepare = [](TfLiteContext*, TfLiteDelegate*) { return kTfLiteError; };
