@@ -40,7 +40,7 @@ inline FixedMultiplier ToFixedMultiplier(double value) {
   return {static_cast<int32_t>(mantissa), shift};
 }
 
-// (a * b) / 2^31, rounded to nearest with ties away from zero; the only overflow saturates. Always
+// (a * b) / 2^31, rounded to nearest with ties upwards; the only overflow saturates. Always
 // inlined, like the other functions for single elements: -Os would emit calls.
 [[gnu::always_inline]] inline int32_t DoublingHighMultiply(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min()) {

@@ -17,7 +17,7 @@ inline int16_t Saturate16(int32_t x) {
   return static_cast<int16_t>(std::clamp(x, int32_t{-32768}, int32_t{32767}));
 }
 
-// Product of two numbers in Q0, rounded to nearest, ties away from zero.
+// Product of two numbers in Q0, rounded to nearest, ties upwards.
 inline int16_t Multiply16(int16_t a, int16_t b) {
   const int32_t product = int32_t{a} * b;
   const int32_t nudge = product >= 0 ? 1 << 14 : 1 - (1 << 14);
