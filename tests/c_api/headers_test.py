@@ -140,6 +140,8 @@ UPSTREAM_INCLUDES = {
 # Headers of the C++ API; tests/bindings/cpp/cpp_headers_test.py compiles them.
 CPP_HEADERS = {str(path.relative_to(ROOT / 'bindings/cpp'))
                for path in (ROOT / 'bindings/cpp').rglob('*.h')}
+# CMake generates these from the schema.
+CPP_HEADERS |= {f'tensorflow/lite/schema/{name}.h' for name in ('schema_generated', 'builtin_operator')}
 CPP_HEADERS |= {path.replace('tensorflow/lite/', 'tflite/', 1) for path in CPP_HEADERS}
 CPP_HEADERS |= set(re.findall('^([^#\n ]+) > ', (ROOT / 'bindings/cpp/header_paths.txt').read_text(
     encoding='utf-8'), re.MULTILINE))

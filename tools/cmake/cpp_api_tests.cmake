@@ -11,5 +11,6 @@ if(cpp_api_test_sources)
   target_sources(cpp_api_tests PRIVATE ${cpp_api_support_sources} tests/support/paths.cc)
   target_include_directories(cpp_api_tests PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(cpp_api_tests PROPERTIES CXX_STANDARD 17)
+  add_dependencies(cpp_api_tests multiply_add_delegate)  # opened by path
   target_precompile_headers(cpp_api_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
 endif()

@@ -307,7 +307,7 @@ endforeach()
 # them. Eight tests of the GPU compile hundreds of programs, half of all tests' time without a
 # program cache; the other GPU tests need the same packages and are kept.
 set(long_tests certify_test conformance_test conformance_test_2 conformance_test_3 conformance_test_4
-               gpu_every_fault_test gpu_faults_test gpu_kernels_test gpu_products_test gpu_program_test
+               cpp_headers_test gpu_every_fault_test gpu_faults_test gpu_kernels_test gpu_products_test gpu_program_test
                gpu_storage_test gpu_tune_test gpu_windows_test headers_test large_graph_test model_fuzz
                operator_sweep fusion_groups_run_test thread_pool_test)
 foreach(name IN LISTS long_tests)

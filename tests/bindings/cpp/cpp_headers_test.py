@@ -25,8 +25,12 @@ COMPILERS = [name for name in ('g++', 'clang++') if shutil.which(name)]
 FLAGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror', '-I', str(INCLUDE)]
 
 
+# Headers that CMake generates from the schema.
+GENERATED = [f'tensorflow/lite/schema/{name}.h' for name in ('builtin_operator', 'schema_generated')]
+
+
 def headers():
-    return sorted(str(path.relative_to(SOURCES)) for path in SOURCES.rglob('*.h'))
+    return sorted([str(path.relative_to(SOURCES)) for path in SOURCES.rglob('*.h')] + GENERATED)
 
 
 def forwarding_headers():
