@@ -362,9 +362,16 @@ TEST(GraphSubgraphs, SubgraphIsAddedToAModelWithControlEdges) {
 TEST(GraphSubgraphs, NumberOfThreadsChangesWhileReady) {
   BuiltInterpreter t;
   BuildChain(&t);
+  const int state = t.AddFloats(1, {2});
+  const std::vector<int> dims = {2};
+  DeputyTensorParameters variable = BuiltInterpreter::Floats(dims);
+  variable.is_variable = 1;
+  ASSERT_EQ(t.Set(state, variable), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   t.Write(0, {1, 2, 3, 4});
+  t.Write(state, {5, 6});
   ASSERT_EQ(DeputyInterpreterSetNumThreads(t.get(), 2), kTfLiteOk);
+  EXPECT_THAT(t.Read(state), ElementsAre(5, 6)) << "variables keep their contents";
   EXPECT_EQ(DeputyInterpreterGetContext(t.get(), 0)->recommended_num_threads, 2);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_THAT(t.Read(3), ElementsAre(8, 16, 24, 32));
@@ -497,7 +504,12 @@ struct Counter {
     };
     profiler.ReportBeginOpInvokeEvent = [](TfLiteTelemetryProfilerStruct* p, const char*, int64_t,
                                            int64_t) {
-      return static_cast<uint32_t>(++static_cast<Counter*>(p->data)->begun);
+      auto* const counter = static_cast<Counter*>(p->data);
+      ++counter->begun;
+      if (counter->leaves_at_begin != nullptr) {
+        DeputyInterpreterSetTelemetryProfiler(counter->leaves_at_begin, nullptr);
+      }
+      return static_cast<uint32_t>(counter->begun);
     };
     profiler.ReportEndOpInvokeEvent = [](TfLiteTelemetryProfilerStruct* p, uint32_t) {
       auto* const counter = static_cast<Counter*>(p->data);
@@ -507,7 +519,8 @@ struct Counter {
     };
   }
   TfLiteTelemetryProfilerStruct profiler{};
-  TfLiteInterpreter* leaves = nullptr;  // removes itself at the end of an operator
+  // Remove the profiler at the end, or at the begin, of an operator.
+  TfLiteInterpreter *leaves = nullptr, *leaves_at_begin = nullptr;
   int events = 0, begun = 0, ended = 0;
 };
 
@@ -534,6 +547,11 @@ TEST(GraphSubgraphs, TelemetryIsSetAndRemovedAtRunTime) {
   ASSERT_EQ(DeputyInterpreterSetTelemetryProfiler(t.get(), nullptr), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(second.begun, 4);
+  first.leaves_at_begin = t.get();
+  ASSERT_EQ(DeputyInterpreterSetTelemetryProfiler(t.get(), &first.profiler), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(first.begun, 4);
+  EXPECT_EQ(first.ended, 3);
 }
 
 // ---- Signatures ---------------------------------------------------------------------------------
