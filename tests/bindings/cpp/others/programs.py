@@ -167,10 +167,18 @@ def generate_edgetpu_schemas(case, setting):
 
 
 def secda(case, setting):
+    """Compiles the adaptors and providers. The delegates themselves need the repository SECDA-tools and
+    SystemC, and two adaptors a delegate that is not in the repository."""
     folder = setting.sources / 'secda/src/secda_delegates'
-    sources = sorted(path for path in folder.rglob('*.cc')
-                     if path.name.endswith(('_adaptor.cc', '_delegate.cc', '_provider.cc')))
+    sources = [path for path in sorted(folder.rglob('*.cc'))
+               if path.name.endswith(('_adaptor.cc', '_provider.cc'))
+               and 'bert_delegate' not in path.read_text(encoding='utf-8')]
+    link = setting.products / 'support/tensorflow/lite/delegates/utils/secda_delegates'
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.is_symlink():
+        link.symlink_to(folder)
     made = setting.builder()
+    made.includes.append(setting.products / 'support')
     expect_compiled(case, made, sources)
 
 
