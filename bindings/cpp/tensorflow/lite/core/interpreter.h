@@ -647,6 +647,12 @@ class Interpreter {
   }
 
   TfLiteStatus RemoveAllDelegates() { return DeputyInterpreterRemoveDelegates(interpreter_); }
+
+  // Metadata come from a model only: always kTfLiteError, after a report.
+  TfLiteStatus SetMetadata(const std::map<std::string, std::string>& /*metadata*/) {
+    TF_LITE_REPORT_ERROR(error_reporter(), "Metadata of an interpreter cannot be set.");
+    return kTfLiteError;
+  }
   bool HasDelegates() { return primary_subgraph().HasDelegates(); }
   bool IsFullyDelegated() const { return primary_subgraph().IsFullyDelegated(); }
 

@@ -23,7 +23,12 @@
 #include "tensorflow/lite/kernels/kernel_util.h"
 #include "tensorflow/lite/util.h"
 
-// A plug-in must be loadable by runtimes that do not export the function.
+// A plug-in must be loadable by runtimes that do not export the functions.
+extern "C" TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
+    TfLiteOpaqueContext* opaque_context, int subgraph_index,
+    TfLiteOpaqueContext** acquired_opaque_context) __attribute__((weak));
+extern "C" TfLiteStatus TfLiteOpaqueContextReleaseSubgraphContext(
+    TfLiteOpaqueContext* opaque_context, int subgraph_index) __attribute__((weak));
 extern "C" TfLiteStatus TfLiteOpaqueContextMarkSubgraphAsDelegationSkippable(
     TfLiteOpaqueContext* opaque_context, int subgraph_index) __attribute__((weak));
 
@@ -50,15 +55,25 @@ inline TfLiteStatus CreateNewTensorWithDifferentType(TfLiteContext* context,
 }
 
 // Makes another subgraph available for delegation until ReleaseSubgraphContext, which is to follow
-// each successful call. The runtime must be of TensorFlow 2.14 or later.
+// each successful call. Without the C functions, the callbacks of the context are used, which exist
+// since TensorFlow 2.14 and work inside Prepare only.
 inline TfLiteStatus AcquireSubgraphContext(const TfLiteContext* context, int subgraph_index,
                                            TfLiteContext** acquired_context) {
   auto* owner = const_cast<TfLiteContext*>(context);
-  return owner->AcquireSubgraphContext(owner, subgraph_index, acquired_context);
+  if (&TfLiteOpaqueContextAcquireSubgraphContext == nullptr) {
+    return owner->AcquireSubgraphContext(owner, subgraph_index, acquired_context);
+  }
+  return TfLiteOpaqueContextAcquireSubgraphContext(
+      reinterpret_cast<TfLiteOpaqueContext*>(owner), subgraph_index,
+      reinterpret_cast<TfLiteOpaqueContext**>(acquired_context));
 }
 inline TfLiteStatus ReleaseSubgraphContext(const TfLiteContext* context, int subgraph_index) {
   auto* owner = const_cast<TfLiteContext*>(context);
-  return owner->ReleaseSubgraphContext(owner, subgraph_index);
+  if (&TfLiteOpaqueContextReleaseSubgraphContext == nullptr) {
+    return owner->ReleaseSubgraphContext(owner, subgraph_index);
+  }
+  return TfLiteOpaqueContextReleaseSubgraphContext(reinterpret_cast<TfLiteOpaqueContext*>(owner),
+                                                   subgraph_index);
 }
 
 // Excludes another subgraph from the application of further delegates. kTfLiteError unless the
