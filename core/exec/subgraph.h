@@ -79,8 +79,7 @@ class Subgraph final {
   // Creates the model's tensors, inputs, outputs and variables. Called once, by the builder.
   TfLiteStatus BuildTensors();
 
-  // Appends a node to the table and the plan and calls its init. Takes ownership of `builtin_data`
-  // (malloc) in every case.
+  // Arguments of AddNode.
   struct NewNode {
     std::span<const int32_t> inputs, outputs, intermediates;
     void* builtin_data = nullptr;
@@ -88,6 +87,8 @@ class Subgraph final {
     TfLiteRegistration registration{};
     bool is_own = false;  // true: the kernel is a builtin of this library
   };
+  // Appends a node to the table and the plan and calls its init. Takes ownership of `builtin_data`
+  // (malloc) in every case.
   TfLiteStatus AddNode(const NewNode& node);
 
   // ---- Life ------------------------------------------------------------------------------------
@@ -139,8 +140,8 @@ class Subgraph final {
   // ---- For the layer that applies delegates ----------------------------------------------------
   // Called when the graph has changed: tensors must be allocated again.
   void SetUninvokable() { state_ = State::kUninvokable; }
-  // Called when a static delegate is applied: shapes cannot change without an undo. Memory is
-  // planned.
+  // Called when a static delegate is applied: the subgraph is ready, and shapes cannot change
+  // without an undo.
   void SetImmutable() { state_ = State::kInvokableAndImmutable; }
   bool immutable() const {
     return state_ == State::kInvokableAndImmutable || state_ == State::kReleasedAndImmutable;

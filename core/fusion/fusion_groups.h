@@ -69,8 +69,8 @@ std::vector<int> ProducersOf(std::span<const GroupNode> nodes, size_t tensors);
 // A node joins a group if it is the only consumer of the group's output, and if its other inputs
 // are computed before the group runs (for constants computed by nodes: in an earlier inference). A
 // group that would otherwise consist of its head may be delayed for the second operand of an ADD. A
-// PAD joins the group of its only consumer: the head, or an ADD whose other operand gets padded
-// channels.
+// PAD joins the group of its only consumer if that is the head, or an ADD and the PAD adds only
+// channels. A MUL by a factor per channel joins the group of a head that is its only consumer.
 std::vector<FusionGroup> FindFusionGroups(std::span<const GroupNode> nodes,
                                           std::span<const PlanTensor> tensors);
 

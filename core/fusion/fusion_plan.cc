@@ -17,8 +17,8 @@ bool CanBeWritten(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteArenaRw || tensor.allocation_type == kTfLiteCustom;
 }
 
-// Returns the number of elements of a prepared tensor. It does not overflow: shapes were checked,
-// and no kernel offers a node whose element count overflows.
+// Returns the number of elements of a tensor; -1 on overflow, which does not occur for tensors of
+// nodes that kernels offer.
 int64_t ElementsOf(const TfLiteTensor& tensor) {
   int64_t elements = 1;
   for (int extent : IndicesOf(tensor.dims)) {
@@ -226,8 +226,9 @@ bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
   return group->alias_free;
 }
 
-// Returns true if client memory may conflict with fusion: a node between the nodes of the group
-// could read or write a client's memory that the group uses as well.
+// Returns true if client memory may conflict with fusion: the client may read intermediate tensors,
+// or a node between the nodes of the group could read or write a client's memory that the group
+// uses as well.
 bool FusionPlan::TouchesClientMemory(const PlannedGroup& group,
                                      const Conditions& conditions) const {
   const int span = group.nodes.back() - group.nodes.front();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fusion groups of a prepared plan: forms them from the kernels' offers, and decides during an
-// inference whether a group can run as one. Never calls a kernel.
+// inference whether a group can run as one. Calls no function of kernels except
+// FusionOffer::announce.
 #ifndef DEPUTY_CORE_FUSION_FUSION_PLAN_H_
 #define DEPUTY_CORE_FUSION_FUSION_PLAN_H_
 

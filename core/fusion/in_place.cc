@@ -93,7 +93,8 @@ class InPlacePass {
            memory.lifetime.last != kForever;
   }
 
-  // Returns true if the tensor owns its memory and may be moved into another one.
+  // Returns true if the tensor occupies the whole memory of its owner, and that may be moved into
+  // `to`.
   bool CanMove(int from, int to, size_t owner_offset) {
     if (unshared_[static_cast<size_t>(from)] || owner_offset % kTensorAlignment != 0) return false;
     const int block = BlockOf(from);

@@ -29,7 +29,7 @@ struct InPlaceNode {
 };
 
 // Returns true if the mask permits the node's output `output` to use the memory of its input
-// `input`, which must not be used after the node.
+// `input`.
 bool MaskAllows(uint64_t mask, int input, int output);
 
 // Sets the owner of outputs that reuse an input's memory. An owner has no owner itself; its

@@ -11,8 +11,8 @@
 namespace deputy {
 namespace {
 
-// Minimum row length, so that the work outweighs a function call per row; does not apply to
-// products.
+// Minimum row length of groups that begin with a TRANSPOSE or an element-wise node, so that the
+// work outweighs a function call per row.
 constexpr int64_t kMinColumns = 8;
 // Maximum row length for a gather of single elements.
 constexpr int64_t kMaxGatheredColumns = 192;

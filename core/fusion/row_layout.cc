@@ -57,7 +57,7 @@ std::optional<StridedShape> LayoutFromRows(const RowPlan& plan, int node, size_t
 }
 
 // Returns the output's layout for an input that is not dense: the node must be element-wise, with
-// all its inputs in the same layout.
+// all its inputs in the same layout or scalars.
 std::optional<StridedShape> LayoutFromElements(const RowPlan& plan, int node,
                                                const StridedShape& layout,
                                                const ComputedValues& computed) {

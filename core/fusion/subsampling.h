@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Skips pixels that are never read. If all consumers of an image are 1x1 convolutions with strides,
-// its producer computes only the pixels that they read, and so do preceding layers with 1x1
-// filters. A pure pass over the plan and its fusion groups; results do not change.
+// Skips pixels that are never read. If all consumers of an image are 1x1 convolutions with the same
+// strides, its producer computes only the pixels that they read, and so do preceding layers with
+// 1x1 filters. A pure pass over the plan and its fusion groups; results do not change.
 #ifndef DEPUTY_CORE_FUSION_SUBSAMPLING_H_
 #define DEPUTY_CORE_FUSION_SUBSAMPLING_H_
 

@@ -21,7 +21,8 @@ namespace deputy {
 // Permanent identifier of a node in its graph.
 using NodeId = int64_t;
 
-// Returns true for integers that a node has computed in its prepare: a shape or an axis.
+// Returns true for a constant of integers or Booleans that a node computes, such as a shape or an
+// axis.
 inline bool IsComputedShape(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLitePersistentRo &&
          (tensor.type == kTfLiteInt32 || tensor.type == kTfLiteInt64 || tensor.type == kTfLiteBool);

@@ -2,7 +2,7 @@
 //
 // A constant in the layout in which a kernel reads it. If its source is in the model's file, or is
 // computed from such a constant, the model owns the block, and all nodes and interpreters with the
-// same key share it; otherwise the node owns it.
+// same key share it; otherwise only the node uses it.
 #ifndef DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 #define DEPUTY_CORE_KERNEL_API_PACKED_CONSTANT_H_
 

@@ -122,7 +122,7 @@ struct RowOp {
 
 // The operations of a row-wise group, in execution order.
 struct RowProgram {
-  std::vector<RowOp> ops;         // empty: the group is not row-wise
+  std::vector<RowOp> ops;         // empty: the nodes cannot form a group
   std::vector<int> slot_columns;  // capacity of each slot's rows, in columns
   int64_t rows = 0;
 };

@@ -72,7 +72,8 @@ class CallableSubgraph {
   // delegate computed them on a device.
   virtual TfLiteStatus Call(std::span<const CallInput> inputs) = 0;
 
-  // Returns the n-th output, valid until the next call of any subgraph; null if n is out of range.
+  // Returns the n-th output, n < output_count(), valid until the next call of any subgraph; null if
+  // it is absent.
   virtual const TfLiteTensor* output(size_t n) = 0;
 
  protected:
@@ -92,8 +93,8 @@ class Runtime {
   virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
 
-  // Returns true if a node of the current plan reads the tensor, or if it is an output of the
-  // graph.
+  // Returns false if the tensor is certainly not read: by no node of the current plan, by no
+  // replaced node that may run on the CPU, and not by the client as an output of the graph.
   virtual bool TensorIsRead(int tensor_index) const = 0;
 
   // Returns true if the tensor has the shape that the model declares, without open extents.
@@ -209,8 +210,8 @@ void ParallelFor(const TfLiteContext* context, int tiles, Function&& function) {
 }
 
 // Calls call(function, first, last, worker) on the interpreter's threads for ranges that together
-// cover [0, count). Each range has at least `grain` elements, so that the work outweighs the cost
-// of passing it to a thread.
+// cover [0, count). Each range, unless it is the only one, has at least `grain` elements, so that
+// the work outweighs the cost of passing it to a thread.
 void RunRanges(const TfLiteContext* context, int64_t count, int64_t grain, const void* function,
                void (*call)(const void* function, int64_t first, int64_t last, int worker));
 

@@ -101,7 +101,7 @@ std::string_view WithoutLeadingSpace(std::string_view text) {
   return start == std::string_view::npos ? "" : text.substr(start);
 }
 
-// Appends the size from the "size " line, the last one of a pointer file.
+// Returns the text for a Git LFS pointer, with the file's size from the "size " line.
 std::string LfsPointerKind(std::string_view text) {
   std::string kind = "a Git LFS pointer instead of the file";
   const size_t at = text.find("\nsize ");

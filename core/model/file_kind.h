@@ -10,8 +10,8 @@
 
 namespace deputy {
 
-// Returns a noun phrase with the next step for the user, e.g. "a gzip archive: decompress it
-// first"; "" if the format is unknown. `bytes` is the whole file, with any contents.
+// Returns a noun phrase, mostly with the next step for the user, e.g. "gzip data: decompress it
+// first (gunzip)"; "" if the format is unknown. `bytes` is the whole file, with any contents.
 std::string FileKind(std::span<const uint8_t> bytes);
 
 }  // namespace deputy

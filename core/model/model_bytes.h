@@ -16,7 +16,7 @@ namespace deputy {
 
 inline constexpr size_t kModelAlignment = 16;
 
-// Immutable once a loader has returned true. Each of the three loaders may be called once; it
+// Immutable once a loader has returned true. One of the three loaders may be called, once; it
 // returns false after one report.
 class ModelBytes {
  public:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks the producers of a subgraph's tensors. Kernels are prepared and run in the order of the
-// file, each for the shapes at that time. So a tensor must have one producer, which precedes its
-// consumers; constants and the caller's inputs must have none. Otherwise a kernel could access
-// memory out of the bounds that were planned for another shape of the tensor.
+// file, each for the shapes at that time. So a tensor may have only one producer, which must
+// precede its consumers; constants and the caller's inputs must have none. Otherwise a kernel could
+// access memory out of the bounds that were planned for another shape of the tensor.
 //
 // Two kinds of tensors are exempt, because several nodes write them by design: variables, which
 // persist between inferences, and tensors on which a custom operator works in place. Their faults

@@ -11,8 +11,9 @@
 
 namespace deputy {
 
-// Checks that each relocation has a known type, writes to memory of the library and refers to an
-// existing symbol, and that each initialiser and finaliser is then code. Returns "" or the problem.
+// Checks that each relocation writes to memory of the library, refers to an existing symbol and has
+// a type with which the loader does not abort the process, and that each initialiser and finaliser
+// is then code. Returns "" or the problem.
 std::string CheckElfRelocations(const ElfDynamic& dynamic, const ElfSymbols& symbols);
 
 }  // namespace deputy

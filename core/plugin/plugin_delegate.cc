@@ -28,9 +28,9 @@ int64_t FlagsOf(const TfLiteDelegate& delegate) {
   return builder != nullptr ? builder->flags : delegate.flags;
 }
 
-// Wraps a delegate of a plug-in: keeps its library loaded and passes the plug-in its own delegate.
-// (Upstream's wrapper passes itself, which the plug-in cannot use.) The runtime calls the functions
-// through CallForeign; CopyToBufferHandle is called directly by clients.
+// Wraps a delegate of a plug-in: shares the description of its library and passes the plug-in its
+// own delegate. (Upstream's wrapper passes itself, which the plug-in cannot use.) The runtime calls
+// the functions through CallForeign; CopyToBufferHandle is called directly by clients.
 class PluginProxy final : public DelegateProxy {
  public:
   PluginProxy(TfLiteDelegate* inner, std::shared_ptr<const PluginLibrary> library,

@@ -16,8 +16,8 @@
 
 namespace deputy {
 
-// All functions of this header call the plug-in through CallForeign and notify `observer`, which
-// may be null.
+// Functions of this header that call the plug-in use CallForeign. Those with a parameter
+// `observer`, which may be null, notify it.
 
 // Creates a delegate of the library; options are checked against its declarations. Returns null on
 // failure, after a report; may throw bad_alloc. Must be deleted with DeletePluginDelegate.

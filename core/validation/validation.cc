@@ -65,8 +65,8 @@ std::string WithoutNumbers(std::string text) {
   return text;
 }
 
-// Returns the file name of a plain delegate's code, which identifies the delegate until it replaces
-// nodes: it has no name before.
+// Returns the name of the file that contains the delegate's code, which identifies the delegate
+// until it replaces nodes: it has no name before.
 std::string FileOf(const TfLiteDelegate* delegate) {
   const TfLiteOpaqueDelegateBuilder* builder = BuilderOf(delegate);
   const void* code = builder != nullptr ? reinterpret_cast<const void*>(builder->Prepare)
