@@ -108,8 +108,8 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorGetString(const TfLiteOpaqueTenso
 
 // Stores copies of `str_array_len` strings, whose lengths are in `str_n_len`, in the tensor. The
 // tensor becomes dynamic with that number of elements in one dimension; quantisation, sparsity and
-// signature are removed. kTfLiteError, with the tensor unchanged, if a length is negative or if out
-// of memory.
+// signature are removed. kTfLiteError, with the tensor unchanged, for NULL arguments, a negative
+// number or length, and if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorWriteStrings(TfLiteOpaqueTensor* tensor,
                                                             const char* const* str_array,
                                                             int str_array_len,

@@ -510,7 +510,7 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* i
                                                             DeputySupportCallback callback,
                                                             void* user_data);
 
-// Execution statistics of one node of the model.
+// Where and how one node of the model runs, and its execution statistics.
 typedef struct DeputyNodeRun {
   // sizeof(DeputyNodeRun).
   size_t struct_size;
