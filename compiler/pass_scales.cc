@@ -67,7 +67,7 @@ MaybeAffine Combine(ScalarOp op, const Affine& a, const Affine& b) {
 }
 
 // Returns operand `id` as an affine function of the value `x`; nullopt if it is neither x nor a
-// constant per channel.
+// float32 constant, a scalar or one number per channel.
 MaybeAffine AffineOfOperand(const Rewrite& rewrite, ValueId id, ValueId x, size_t channels) {
   if (id == x) return Affine{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
   const Value& value = rewrite.value(id);
