@@ -294,7 +294,8 @@ struct SelectData {
   int rank = 0;
 };
 
-// Merges adjacent axes along which each input either moves or does not.
+// Merges an axis with the one before it if each input passes through both with one stride (0: it is
+// broadcast along both).
 void MergeAxes(SelectData* data) {
   int merged = 0;  // number of merged axes so far, the innermost last
   for (int axis = 0; axis < data->rank; ++axis) {

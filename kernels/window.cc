@@ -30,8 +30,8 @@ constexpr uint32_t kReduceTypes = kFloat32Bit | TypeBit(kTfLiteFloat64) | kInt8B
                                   kInt16Bit | kInt32Bit | kInt64Bit | kBoolBit;
 constexpr int kMaxWindowRank = 6;
 
-// Parses REDUCE_WINDOW's options. Window functions that the schema does not define are rejected, as
-// upstream does.
+// Parses REDUCE_WINDOW's options. Like upstream, rejects UNSUPPORTED and window functions that the
+// schema does not define.
 bool ParseReduceWindow(const OpOptions& options, void* out) {
   if (!options.As(kReduceWindow).present()) return true;
   const int32_t function = options.Int(0);

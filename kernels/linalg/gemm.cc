@@ -199,7 +199,8 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
   }
 }
 
-// Reads weights whose columns are contiguous and in order, a few panels at a time.
+// Reads weights: if their columns are contiguous and in order, by copies of a few panels at a time;
+// otherwise in place, one panel at a time.
 class PanelReader {
  public:
   // If `context` is null, the weights are read in place.
