@@ -141,7 +141,8 @@ void Emit(const compiler::Pool2d& kind, StepWriter* steps) {
                                                      : "sum = fma(value, value, sum);");
   k.Line("++count;");
   CloseWindow(&k);
-  const std::string mean = "sum / (float)max(count, 1)";
+  // In parentheses: the epilogue may divide by it.
+  const std::string mean = "(sum / (float)max(count, 1))";
   k.StoreResult(largest                                     ? "sum"
                 : kind.kind == compiler::PoolKind::kAverage ? mean
                                                             : "sqrt(" + mean + ")",
