@@ -31,6 +31,25 @@ bool IsConstantTensor(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr;
 }
 
+int Clamped(int64_t number) {
+  return static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
+}
+
+// Reads integers that the runtime has computed in its prepare: a shape. Other persistent constants
+// have contents only after the first inference. Returns false for other tensors.
+bool ReadComputedShape(const TfLiteTensor& tensor, std::vector<int>* out_values) {
+  const bool wide = tensor.type == kTfLiteInt64;
+  if (tensor.allocation_type != kTfLitePersistentRo || tensor.data.raw == nullptr ||
+      (!wide && tensor.type != kTfLiteInt32)) {
+    return false;
+  }
+  const size_t count = tensor.bytes / (wide ? sizeof(int64_t) : sizeof(int32_t));
+  for (size_t i = 0; i < count; ++i) {
+    out_values->push_back(wide ? Clamped(tensor.data.i64[i]) : tensor.data.i32[i]);
+  }
+  return true;
+}
+
 const TfLiteAffineQuantization* AffineOf(const TfLiteTensor& tensor) {
   if (tensor.quantization.type != kTfLiteAffineQuantization) return nullptr;
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor.quantization.params);
@@ -217,12 +236,12 @@ bool NodeImport::CheckBias(int n, bool quantized, int channels) {
 
 bool NodeImport::ReadInts(int n, std::vector<int>* out_values) {
   if (!CheckType(n, {kTfLiteInt32, kTfLiteInt64})) return false;
+  out_values->clear();
+  if (ReadComputedShape(input_tensor(n), out_values)) return true;
   const Value& constant = value(Input(n));
   if (!constant.constant()) return RefuseInput(n, kDeputyReasonNotConstant, "expected a constant");
-  out_values->clear();
   for (int64_t i = 0; i < ElementCount(constant.shape); ++i) {
-    const int64_t number = constant.At(i).integer;
-    out_values->push_back(static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX)));
+    out_values->push_back(Clamped(constant.At(i).integer));
   }
   return true;
 }

@@ -41,8 +41,12 @@ int32_t NpuTypeOf(TfLiteType type) {
   return type == kTfLiteBool ? kNpuBool : 0;
 }
 
+/* Shapes that the runtime computes in its prepare are persistent constants of integers. Other
+ * persistent constants have contents only after the first inference. */
 bool NpuIsConstant(const TfLiteTensor* tensor) {
-  return tensor->allocation_type == kTfLiteMmapRo && tensor->data.raw_const != NULL;
+  const bool is_shape = tensor->allocation_type == kTfLitePersistentRo &&
+                        (tensor->type == kTfLiteInt32 || tensor->type == kTfLiteInt64);
+  return (is_shape || tensor->allocation_type == kTfLiteMmapRo) && tensor->data.raw_const != NULL;
 }
 
 /* Returns the contents of a constant in the device's type, without a copy unless they are
