@@ -33,7 +33,7 @@ Table MakeTable() {
   Table table = {};
   const std::span<const Row> families[] = {ElementRows(), ActivationRows(), ConvRows(),
                                            MatmulRows(),  NormalizeRows(),  ReduceRows(),
-                                           ShapeRows(),   SliceRows()};
+                                           ResizeRows(),  ShapeRows(),      SliceRows()};
   for (const std::span<const Row> rows : families) {
     for (const Row& row : rows) table[static_cast<size_t>(row.primitive)] = &row;
   }

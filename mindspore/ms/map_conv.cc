@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "mindspore/ms/mapping.h"
+#include "mindspore/ms/shapes.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
@@ -111,6 +112,12 @@ Padding PadConv(Mapping& m, const Window& window, int* input) {
   if (window.is_same(0) && window.is_same(1)) return Padding::SAME;
   *input = Pad(m, *input, window, {0, 0}, std::nullopt);
   return Padding::VALID;
+}
+
+bool NeedsImage(Mapping& m) {
+  int rank = 0;
+  if (!m.KnownRank(0, &rank)) return false;
+  return rank == 4 || m.FailInput(0, "expected rank 4, found " + DimsText(m.in(0).dims));
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
@@ -214,38 +221,62 @@ bool MapConv(Mapping& m, Builtin) {
   return EmitConv(m, *attributes, window, filter, bias);
 }
 
-// Adds a transposed convolution without padding, followed by a SLICE that removes the padding.
-bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, const int (&extra)[2],
-                    const std::vector<int>& bias, int output) {
-  const std::vector<int32_t>& image = m.in(0).dims;
+// Checks the size of the output that a transposed convolution has for the image in the file.
+bool CheckTransposedSize(Mapping& m, const Window& window, const int (&extra)[2]) {
   const bool same = window.mode == file::PadMode::SAME;
-  std::vector<int32_t> shape = {image[0], 0, 0, filter.form.dims[0]}, cut = shape;
   for (int d = 0; d < 2; ++d) {
-    const int64_t full_size = same
-                                  ? int64_t{image[1 + d]} * window.stride[d]
-                                  : int64_t{image[1 + d] - 1} * window.stride[d] + window.kernel[d];
+    if (!m.Within(extra[d], "output_paddings", 0, window.after[d])) return false;
+    const int64_t size = m.in(0).dims[1 + d];
+    if (size < 0) continue;
+    const int64_t full_size =
+        same ? size * window.stride[d] : (size - 1) * window.stride[d] + window.kernel[d];
     const int64_t cut_size = full_size - window.before[d] - window.after[d] + extra[d];
     if (!m.Within(cut_size, "pad_list (its output)", 1, kMaxExtent) ||
-        !m.Within(full_size, "stride (its output)", 1, kMaxExtent) ||
-        !m.Within(extra[d], "output_paddings", 0, window.after[d])) {
+        !m.Within(full_size, "stride (its output)", 1, kMaxExtent)) {
       return false;
     }
-    shape[1 + d] = static_cast<int32_t>(full_size);
-    cut[1 + d] = static_cast<int32_t>(cut_size);
   }
-  const bool is_cut = shape != cut;
+  return true;
+}
+
+// Adds a STRIDED_SLICE that removes the padding of a transposed convolution. Its ends count from
+// the end of the image, whose size may change.
+void CutPadding(Mapping& m, const Window& window, const int (&extra)[2], int image, int output) {
+  std::vector<int32_t> begin(4), end(4);
+  int end_mask = 0b1001;
+  for (int d = 0; d < 2; ++d) {
+    begin[1 + d] = window.before[d];
+    end[1 + d] = extra[d] - window.after[d];
+    if (end[1 + d] == 0) end_mask |= 1 << (1 + d);
+  }
+  m.Op(Builtin::STRIDED_SLICE,
+       {image, m.ConstInts(begin), m.ConstInts(end), m.ConstInts({1, 1, 1, 1})}, {output},
+       schema::CreateStridedSliceOptions(m.fbb(), 0, end_mask));
+}
+
+// Adds a transposed convolution without padding, followed by a slice that removes the padding. The
+// graph computes the shape of the output from that of the image.
+bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, const int (&extra)[2],
+                    const std::vector<int>& bias, int output) {
+  if (!CheckTransposedSize(m, window, extra)) return false;
+  const bool same = window.mode == file::PadMode::SAME;
+  std::vector<int32_t> factors = {1, 0, 0, 0}, offsets = {0, 0, 0, filter.form.dims[0]};
+  bool is_cut = false;
+  for (int d = 0; d < 2; ++d) {
+    factors[1 + d] = window.stride[d];
+    offsets[1 + d] = same ? 0 : window.kernel[d] - window.stride[d];
+    is_cut = is_cut || window.before[d] > 0 || window.after[d] > extra[d];
+  }
+  const int input = m.In(0);
+  const int shape = ScaledShape(m, ShapeOf(m, input), factors, offsets);
   const int all =
       is_cut ? m.Temp({.type = m.out().type, .quantization = &m.out().quantization}) : output;
-  std::vector<int> inputs = {m.ConstInts(shape), m.Add(filter), m.In(0)};
+  std::vector<int> inputs = {shape, m.Add(filter), input};
   inputs.insert(inputs.end(), bias.begin(), bias.end());
   m.Op(Builtin::TRANSPOSE_CONV, inputs, {all},
        schema::CreateTransposeConvOptions(m.fbb(), same ? Padding::SAME : Padding::VALID,
                                           window.stride[1], window.stride[0]));
-  if (is_cut) {
-    m.Op(Builtin::SLICE,
-         {all, m.ConstInts({0, window.before[0], window.before[1], 0}), m.ConstInts(cut)}, {output},
-         schema::CreateSliceOptions(m.fbb()));
-  }
+  if (is_cut) CutPadding(m, window, extra, all, output);
   return true;
 }
 
@@ -276,11 +307,8 @@ bool MapConvTranspose(Mapping& m, Builtin) {
   int extra[2] = {0, 0};
   const bool old = m.model().version_major == 1 && m.model().version_minor < 8;
   if (!m.Read(&attributes) || !ReadFilter(m, old ? 0 : 3, &filter, &window) ||
-      !ReadTransposed(m, *attributes, &window, extra) || !m.NeedsStatic(0)) {
+      !ReadTransposed(m, *attributes, &window, extra) || !NeedsImage(m)) {
     return false;
-  }
-  if (m.in(0).dims.size() != 4) {
-    return m.FailInput(0, "expected rank 4, found " + DimsText(m.in(0).dims));
   }
   if (!m.Permute({3, 1, 2, 0}, &filter)) return false;
   std::vector<int> bias;
@@ -334,42 +362,42 @@ std::optional<int> Lowest(Mapping& m) {
                                 {bytes, ElementSize(image.type)});
 }
 
-// Adds an average pooling with padding. The average counts elements of the image only, whereas
-// AVERAGE_POOL_2D on a padded image counts the padding as well. A multiplication by constants
-// corrects the difference; the constants hold for the image size in the file.
-bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
-                   file::Activation activation) {
-  if (!m.NeedsFloat32() || !m.NeedsStatic(0)) return false;
-  const std::vector<int32_t>& image = m.in(0).dims;
-  if (image.size() != 4) return m.FailInput(0, "expected rank 4, found " + DimsText(image));
-  std::vector<float> share[2];  // window extent / elements counted, per axis
+// Checks that each window of an average pooling covers an element of the image in the file.
+bool CheckCovered(Mapping& m, const Window& window, const int (&trailing)[2]) {
   for (int d = 0; d < 2; ++d) {
-    const int64_t size = image[1 + d];
-    const int64_t range =
-        size + window.before[d] + window.after[d] + trailing[d] - window.kernel[d];
-    const int64_t steps = range / window.stride[d] + 1;
-    if (range < 0 || !m.Within(steps, "kernel_size (its output)", 1, kMaxExtent)) {
-      return m.Fail("the window is larger than the padded image");
-    }
-    if (!m.writer().Reserve(static_cast<size_t>(steps) * sizeof(float))) return true;
-    for (int64_t step = 0; step < steps; ++step) {
-      const int64_t first = step * window.stride[d] - window.before[d];
-      const int64_t covered =
-          std::min(first + window.kernel[d], size) - std::max<int64_t>(first, 0);
-      if (covered <= 0) return m.Fail("a window covers padding only");
-      share[d].push_back(static_cast<float>(window.kernel[d]) / static_cast<float>(covered));
+    const int64_t size = m.in(0).dims[1 + d], first = window.before[d];
+    if (first >= window.kernel[d]) return m.Fail("a window covers padding only");
+    if (size < 0) continue;
+    const int64_t range = size + first + window.after[d] + trailing[d] - window.kernel[d];
+    if (range < 0) return m.Fail("the window is larger than the padded image");
+    if (!m.Within(range, "kernel_size (its output)", 0, kMaxExtent)) return false;
+    if (range / window.stride[d] * window.stride[d] - first >= size) {
+      return m.Fail("a window covers padding only");
     }
   }
-  const int padded = Pad(m, m.In(0), window, trailing, std::nullopt);
-  const int average = m.TempLike(m.out()), rows = m.TempLike(m.out());
-  m.Op(Builtin::AVERAGE_POOL_2D, {padded}, {average},
-       schema::CreatePool2DOptions(m.fbb(), Padding::VALID, window.stride[1], window.stride[0],
-                                   window.kernel[1], window.kernel[0]));
-  const auto height = static_cast<int32_t>(share[0].size());
-  const auto width = static_cast<int32_t>(share[1].size());
-  m.Apply(Builtin::MUL, {average, m.ConstFloats({1, height, 1, 1}, share[0])}, rows);
+  return true;
+}
+
+// Adds an average pooling with padding. The average counts elements of the image only, whereas
+// AVERAGE_POOL_2D on a padded image counts the padding as well: its result is divided by the
+// average of an image of ones that has the same size and padding.
+bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
+                   file::Activation activation) {
+  if (!m.NeedsFloat32() || !NeedsImage(m) || !CheckCovered(m, window, trailing)) return false;
+  const auto average = [&](int image) {
+    const int padded = Pad(m, image, window, trailing, std::nullopt);
+    const int result = m.Temp({.type = Type::kFloat32});
+    m.Op(Builtin::AVERAGE_POOL_2D, {padded}, {result},
+         schema::CreatePool2DOptions(m.fbb(), Padding::VALID, window.stride[1], window.stride[0],
+                                     window.kernel[1], window.kernel[0]));
+    return result;
+  };
+  const int input = m.In(0), ones = m.Temp({.type = Type::kFloat32});
+  const int shape = ScaledShape(m, ShapeOf(m, input), {0, 1, 1, 0}, {1, 0, 0, 1});
+  m.Op(Builtin::FILL, {shape, m.ConstFloat(1)}, {ones}, schema::CreateFillOptions(m.fbb()));
+  const int sum = average(input), covered = average(ones);
   return m.WithActivation(activation, [&](Fused fused, int output) {
-    m.Apply(Builtin::MUL, {rows, m.ConstFloats({1, 1, width, 1}, share[1])}, output, fused);
+    m.Apply(Builtin::DIV, {sum, covered}, output, fused);
   });
 }
 

@@ -2,7 +2,11 @@
 //
 // Matrix products. FULLY_CONNECTED requires weights of shape [out, in] and flattens all dimensions
 // of its input except the last.
+#include <algorithm>
+#include <numeric>
+
 #include "mindspore/ms/mapping.h"
+#include "mindspore/ms/shapes.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
@@ -26,16 +30,40 @@ bool Bias(Mapping& m, const Constant& weights, int* out) {
   return true;
 }
 
-bool EmitFullyConnected(Mapping& m, const Constant& weights, bool keep_dims,
+// Adds a FULLY_CONNECTED. With `keep_dims` it refuses an input whose last dimension differs from
+// the weights' when the model is prepared; otherwise it flattens such an input.
+bool EmitFullyConnected(Mapping& m, int input, const Constant& weights, bool keep_dims,
                         file::Activation activation) {
   int bias = 0;
   if (!Bias(m, weights, &bias)) return false;
-  const int input = m.In(0), matrix = m.Add(weights);
+  const int matrix = m.Add(weights);
   return m.WithActivation(activation, [&](Fused fused, int output) {
     m.Op(Builtin::FULLY_CONNECTED, {input, matrix, bias}, {output},
          schema::CreateFullyConnectedOptions(
              m.fbb(), fused, schema::FullyConnectedOptionsWeightsFormat::DEFAULT, keep_dims));
   });
+}
+
+// Flattens the input of FullConnection, of rank -1 if it is unknown, from axis 1 on, to [outer,
+// in]: an image of another size, which FULLY_CONNECTED would take for a larger batch, is refused
+// when the model is prepared.
+int FlattenFromOne(Mapping& m, int rank, int depth) {
+  const std::vector<int32_t>& dims = m.in(0).dims;
+  const int input = m.In(0);
+  if (rank == 2) return input;
+  const Tensor& image = m.in(0);
+  const int flat = m.Temp({.type = image.type, .quantization = &image.quantization});
+  if (rank > 2 &&
+      std::all_of(dims.begin() + 1, dims.end() - 1, [](int32_t dim) { return dim == 1; })) {
+    std::vector<int32_t> axes(static_cast<size_t>(rank - 2));
+    std::iota(axes.begin(), axes.end(), 1);
+    m.Op(Builtin::SQUEEZE, {input}, {flat},
+         schema::CreateSqueezeOptions(m.fbb(), m.fbb().CreateVector(axes)));
+    return flat;
+  }
+  const int outer = DimsOf(m, ShapeOf(m, input), 0, 1);
+  ReshapeTo(m, input, JoinShapes(m, {outer, m.ConstInts({depth})}), flat);
+  return flat;
 }
 
 // Maps FullConnection, whose weights have the shape [out, in]. With `use_axis` the input is
@@ -48,16 +76,19 @@ bool MapFullConnection(Mapping& m, Builtin) {
   if (weights.form.dims.size() != 2) {
     return m.FailInput(1, "expected rank 2, found " + DimsText(weights.form.dims));
   }
-  bool keep_dims = false;
-  if (attributes->use_axis() && attributes->axis() != 1) {
-    int rank = 0, axis = 0;
-    if (!m.KnownRank(0, &rank) || !m.NormalAxis(attributes->axis(), rank, &axis)) return false;
-    if (axis != 1 && axis != rank - 1) {
-      return m.Fail(Format("axis: expected 1 or the last of %d, found %d", rank, axis));
-    }
-    keep_dims = axis != 1;
+  if (!attributes->use_axis()) {
+    return EmitFullyConnected(m, m.In(0), weights, false, attributes->activation());
   }
-  return EmitFullyConnected(m, weights, keep_dims, attributes->activation());
+  int rank = Mapping::Rank(m.in(0)), axis = 1;
+  if (attributes->axis() != 1 &&
+      (!m.KnownRank(0, &rank) || !m.NormalAxis(attributes->axis(), rank, &axis))) {
+    return false;
+  }
+  if (axis != 1 && axis != rank - 1) {
+    return m.Fail(Format("axis: expected 1 or the last of %d, found %d", rank, axis));
+  }
+  const int input = axis == 1 ? FlattenFromOne(m, rank, weights.form.dims[1]) : m.In(0);
+  return EmitFullyConnected(m, input, weights, true, attributes->activation());
 }
 
 bool BatchMatmul(Mapping& m, const file::MatMulAttributes& attributes) {
@@ -109,7 +140,7 @@ bool MapMatmul(Mapping& m, Builtin) {
   Constant weights;
   if (!m.Weight(1, axis, &weights)) return false;
   if (!attributes->transpose_b() && !m.Permute({1, 0}, &weights)) return false;
-  return EmitFullyConnected(m, weights, rank > 2, attributes->activation());
+  return EmitFullyConnected(m, m.In(0), weights, true, attributes->activation());
 }
 
 }  // namespace

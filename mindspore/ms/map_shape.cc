@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "mindspore/ms/mapping.h"
+#include "mindspore/ms/shapes.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
@@ -20,25 +21,44 @@ bool ToInts(Mapping& m, const std::vector<int64_t>& values, const char* name,
   return true;
 }
 
+// Returns the shape of a Reshape: the leading dimensions are those of the input wherever `shape`
+// has 0, up to its last 0. The graph computes them, because inputs may be resized.
+int CopiedShape(Mapping& m, int input, const std::vector<int32_t>& shape, size_t leading) {
+  std::vector<int32_t> copied(leading), given(leading);
+  for (size_t d = 0; d < leading; ++d) {
+    copied[d] = shape[d] == 0 ? 1 : 0;
+    given[d] = shape[d];
+  }
+  const int dims = DimsOf(m, ShapeOf(m, input), 0, static_cast<int>(leading));
+  const int first = ScaledShape(m, dims, copied, given);
+  if (leading == shape.size()) return first;
+  return JoinShapes(
+      m, {first, m.ConstInts({shape.begin() + static_cast<ptrdiff_t>(leading), shape.end()})});
+}
+
 // Maps Reshape. In the shape, 0 copies the dimension of the input and -1 is derived from the
 // element count.
 bool MapReshape(Mapping& m, Builtin) {
   if (!m.in(1).constant) {
-    m.Op(Builtin::RESHAPE, {m.In(0), m.In(1)}, {m.Out()}, schema::CreateReshapeOptions(m.fbb()));
+    ReshapeTo(m, m.In(0), m.In(1), m.Out());
     return true;
   }
   std::vector<int64_t> values;
   std::vector<int32_t> shape;
   if (!m.Ints(1, kMaxRank, &values) || !ToInts(m, values, "shape", &shape)) return false;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] != 0) continue;
-    const std::vector<int32_t>& dims = m.in(0).dims;
-    if (d >= dims.size() || dims[d] < 0) {
-      return m.Fail(Format("shape: 0 at %zu copies a dimension that is not known", d));
-    }
-    shape[d] = dims[d];
+  const auto last_zero = std::find(shape.rbegin(), shape.rend(), 0);
+  const auto leading = static_cast<size_t>(shape.rend() - last_zero);
+  if (leading == 0) {
+    m.Reshape(m.In(0), shape, m.Out());
+    return true;
   }
-  m.Reshape(m.In(0), shape, m.Out());
+  const int rank = Mapping::Rank(m.in(0));
+  if (rank >= 0 && leading > static_cast<size_t>(rank)) {
+    return m.Fail(
+        Format("shape: 0 at %zu copies a dimension of an input of rank %d", leading - 1, rank));
+  }
+  const int input = m.In(0);
+  ReshapeTo(m, input, CopiedShape(m, input, shape, leading), m.Out());
   return true;
 }
 
@@ -47,17 +67,21 @@ bool MapReshape(Mapping& m, Builtin) {
 bool MapFlatten(Mapping& m, Builtin) {
   const file::AxisFromOne* attributes = nullptr;
   int rank = 0;
-  if (!m.Read(&attributes) || !m.NeedsStatic(0) || !m.KnownRank(0, &rank) ||
+  if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
       !m.Within(attributes->axis(), "axis", -rank, rank)) {
     return false;
   }
-  const int64_t axis = attributes->axis() < 0 ? attributes->axis() + rank : attributes->axis();
-  int64_t inner = 1;
-  for (int64_t d = axis; d < rank; ++d) {
-    inner *= m.in(0).dims[d];
-    if (!m.Within(inner, "axis (its size)", 1, kMaxInt32)) return false;
+  const bool from_end = attributes->axis() < 0;
+  const auto axis = static_cast<int>(from_end ? attributes->axis() + rank : attributes->axis());
+  const int input = m.In(0);
+  if (axis == 0) {
+    m.Reshape(input, {1, -1}, m.Out());
+    return true;
   }
-  m.Reshape(m.In(0), {-1, static_cast<int32_t>(inner)}, m.Out());
+  const int shape = from_end ? ShapeOfRank(m, input, rank) : ShapeOf(m, input);
+  const int outer = DimsOf(m, shape, 0, axis);
+  ReshapeTo(m, input, JoinShapes(m, {axis == 1 ? outer : ProductOf(m, outer), m.ConstInts({-1})}),
+            m.Out());
   return true;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slicing, padding, tiling, broadcasting, gathering and resizing.
+// Slicing, padding, tiling, broadcasting and gathering.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "mindspore/ms/mapping.h"
+#include "mindspore/ms/shapes.h"
 #include "mindspore/ms/text.h"
 
 namespace deputy::ms {
@@ -182,6 +182,7 @@ bool MapTile(Mapping& m, Builtin) {
   return true;
 }
 
+// Maps BroadcastTo. In the shape, -1 keeps a dimension of the input; the graph computes it.
 bool MapBroadcast(Mapping& m, Builtin) {
   const file::Shaped* attributes = nullptr;
   std::vector<int64_t> shape;
@@ -189,16 +190,28 @@ bool MapBroadcast(Mapping& m, Builtin) {
   const bool read = m.inputs() > 1 ? m.Ints(1, kMaxRank, &shape)
                                    : m.List(attributes->shape(), "shape", 1, kMaxRank, &shape);
   if (!read) return false;
-  std::vector<int32_t> dims;
-  const std::vector<int32_t>& input_dims = m.in(0).dims;
+  const size_t rank = m.in(0).dims.size();
+  const size_t added = shape.size() - std::min(rank, shape.size());
+  std::vector<int32_t> leading, kept, given;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == -1 && d + input_dims.size() >= shape.size()) {
-      shape[d] = input_dims[d + input_dims.size() - shape.size()];
-    }
-    if (!m.Within(shape[d], "shape", 0, kMaxInt32)) return false;
-    dims.push_back(static_cast<int32_t>(shape[d]));
+    const bool keeps = shape[d] == -1 && d >= added;
+    if (!keeps && !m.Within(shape[d], "shape", 0, kMaxInt32)) return false;
+    const int32_t size = keeps ? 0 : static_cast<int32_t>(shape[d]);
+    if (d < added) leading.push_back(size);
+    if (d >= added) given.push_back(size);
+    if (d >= added) kept.push_back(keeps ? 1 : 0);
   }
-  m.Op(Builtin::BROADCAST_TO, {m.In(0), m.ConstInts(dims)}, {m.Out()},
+  const int input = m.In(0);
+  int target = 0;
+  if (std::count(kept.begin(), kept.end(), 1) == 0) {
+    leading.insert(leading.end(), given.begin(), given.end());
+    target = m.ConstInts(leading);
+  } else {
+    const int dims = ShapeOfRank(m, input, static_cast<int>(rank));
+    target = ScaledShape(m, dims, kept, given);
+    if (!leading.empty()) target = JoinShapes(m, {m.ConstInts(leading), target});
+  }
+  m.Op(Builtin::BROADCAST_TO, {input, target}, {m.Out()},
        schema::CreateBroadcastToOptions(m.fbb()));
   return true;
 }
@@ -260,68 +273,6 @@ bool MapOneHot(Mapping& m, Builtin) {
   return true;
 }
 
-// ---- Resizing -----------------------------------------------------------------------------------
-
-// Returns the output height and width of a resize. They come from the attributes, or from input 1,
-// which has sizes or scales. If input 1 has four values, height and width are the middle two.
-bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, std::vector<int64_t>* out) {
-  *out = {attributes.new_height(), attributes.new_width()};
-  if (m.inputs() > 1 && m.in(1).type == Type::kFloat32) {
-    std::vector<float> scales;
-    if (!m.Floats(1, &scales) || !m.NeedsStatic(0)) return false;
-    const size_t first = scales.size() == 4 ? 1 : 0;
-    if (scales.size() != 2 * (first + 1) || m.in(0).dims.size() != 4) {
-      return m.FailInput(1, Format("expected 2 or 4 scales of rank 4, found %zu", scales.size()));
-    }
-    for (size_t d = 0; d < 2; ++d) {
-      const float size = scales[first + d] * static_cast<float>(m.in(0).dims[1 + d]);
-      if (!(size >= 1 && size < 1 << 24))
-        return m.FailInput(1, Format("scale %g", scales[first + d]));
-      (*out)[d] = static_cast<int64_t>(size);
-    }
-  } else if (m.inputs() > 1) {
-    std::vector<int64_t> sizes;
-    if (!m.Ints(1, 4, &sizes)) return false;
-    if (sizes.size() != 2 && sizes.size() != 4) {
-      return m.FailInput(1, Format("expected 2 or 4 sizes, found %zu", sizes.size()));
-    }
-    const size_t first = sizes.size() == 4 ? 1 : 0;
-    *out = {sizes[first], sizes[first + 1]};
-  }
-  return m.Within((*out)[0], "new_height", 1, kMaxInt32) &&
-         m.Within((*out)[1], "new_width", 1, kMaxInt32);
-}
-
-bool MapResize(Mapping& m, Builtin) {
-  constexpr int kFloor = 3;
-  const file::ResizeAttributes* attributes = nullptr;
-  std::vector<int64_t> size;
-  if (!m.Read(&attributes) || !ResizedTo(m, *attributes, &size) ||
-      !m.Within(static_cast<int>(attributes->method()), "method", 0, 1) ||
-      !m.Within(static_cast<int>(attributes->coordinates()), "coordinate_transform_mode", 0, 2)) {
-    return false;
-  }
-  const file::CoordinateMode mode = attributes->coordinates();
-  const bool nearest = attributes->method() == file::ResizeMethod::NEAREST;
-  const bool floors = mode == file::CoordinateMode::ASYMMETRIC;
-  if (attributes->preserve_aspect_ratio()) return m.Fail("preserve_aspect_ratio is not supported");
-  if (nearest && attributes->nearest_mode() != 0 &&
-      !(floors && attributes->nearest_mode() == kFloor)) {
-    return m.Fail(Format("nearest_mode %d is not supported", attributes->nearest_mode()));
-  }
-  const int target = m.ConstInts({Clamped(size[0]), Clamped(size[1])});
-  const bool corners = mode == file::CoordinateMode::ALIGN_CORNERS;
-  const bool centers = mode == file::CoordinateMode::HALF_PIXEL;
-  if (nearest) {
-    m.Op(Builtin::RESIZE_NEAREST_NEIGHBOR, {m.In(0), target}, {m.Out()},
-         schema::CreateResizeNearestNeighborOptions(m.fbb(), corners, centers));
-  } else {
-    m.Op(Builtin::RESIZE_BILINEAR, {m.In(0), target}, {m.Out()},
-         schema::CreateResizeBilinearOptions(m.fbb(), corners, centers));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::span<const Row> SliceRows() {
@@ -331,7 +282,7 @@ std::span<const Row> SliceRows() {
       {PadFusion, 1, 2, 1, &MapPad},         {TileFusion, 2, 2, 1, &MapTile},
       {BroadcastTo, 1, 2, 1, &MapBroadcast}, {Gather, 2, 3, 1, &MapGather},
       {GatherNd, 2, 2, 1, &MapGatherNd},     {ScatterNd, 3, 3, 1, &MapScatterNd},
-      {OneHot, 3, 4, 1, &MapOneHot},         {Resize, 1, 2, 1, &MapResize},
+      {OneHot, 3, 4, 1, &MapOneHot},
   };
   return kRows;
 }

@@ -178,6 +178,7 @@ std::span<const Row> ConvRows();
 std::span<const Row> MatmulRows();
 std::span<const Row> NormalizeRows();
 std::span<const Row> ReduceRows();
+std::span<const Row> ResizeRows();
 std::span<const Row> ShapeRows();
 std::span<const Row> SliceRows();
 
