@@ -30,8 +30,8 @@ TEST(QuantizationUtilTest, multipliers_have_31_bits) {
   EXPECT_EQ(shift, 0);
 }
 
-// The product rounds ties upwards, the shift away from zero: half of 5 becomes 3 and its half 2, half
-// of -5 becomes -2 and its half -1.
+// The product rounds ties upwards, the shift away from zero: half of 5 becomes 3 and its half 2,
+// half of -5 becomes -2 and its half -1.
 TEST(QuantizationUtilTest, products_are_rounded_twice) {
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{5}, 1 << 30, -1), 2);
   EXPECT_EQ(tflite::MultiplyByQuantizedMultiplier(int32_t{-5}, 1 << 30, -1), -1);

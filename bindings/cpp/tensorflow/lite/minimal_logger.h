@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Class that implements the macros of minimal_logging.h, for headers that must not define the macros:
-// TFLITE_LOG is also a macro of tools/logging.h.
+// Class that implements the macros of minimal_logging.h, for headers that must not define the
+// macros: TFLITE_LOG is also a macro of tools/logging.h.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_MINIMAL_LOGGER_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_MINIMAL_LOGGER_H_
 
