@@ -20,6 +20,7 @@ from python_package import (BUILD, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, 
 
 import deputy
 import numpy as np
+from deputy import _model
 from deputy._native import Owned
 from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps, OpResolverType,
                                 load_delegate)
@@ -419,23 +420,39 @@ class DelegateTest(unittest.TestCase):
 class RunningTest(unittest.TestCase):
 
     def test_interpreters_of_one_model_share_it(self):
+        def shared(first, second):
+            return first._model.pointer == second._model.pointer
+
         path = str(pathlib.Path(FOLDER.name) / 'shared.tflite')
         pathlib.Path(path).write_bytes(pathlib.Path(FLOAT).read_bytes())
         os.utime(path, (1e9, 1e9))
-        self.assertIsNot(Interpreter(path)._model, Interpreter(path)._model,
-                         'the file is too new to be shared')
+        self.assertFalse(shared(Interpreter(path), Interpreter(path)), 'the file is too new to be shared')
         with unittest.mock.patch('deputy._model._MIN_AGE_NS', -1):
             first, second = Interpreter(path), Interpreter(path)
-            self.assertIs(first._model, second._model)
+            self.assertTrue(shared(first, second))
             # Another file with the same size and modification time under the same path.
             other = pathlib.Path(path + '.new')
             other.write_bytes(pathlib.Path(FLOAT).read_bytes())
             os.utime(other, (1e9, 1e9))
             other.replace(path)
-            self.assertIsNot(Interpreter(path)._model, first._model)
+            self.assertFalse(shared(Interpreter(path), first))
         content = pathlib.Path(FLOAT).read_bytes()
-        first, second = Interpreter(model_content=content), Interpreter(model_content=content)
-        self.assertIs(first._model, second._model)
+        self.assertTrue(shared(Interpreter(model_content=content), Interpreter(model_content=content)))
+
+    # Python clears weak references after the finalizer has run, so another thread can find a model
+    # that is being deleted. Here the finalizer itself searches for it.
+    def test_a_model_that_is_being_deleted_is_not_shared(self):
+        found = []
+
+        def delete(pointer):
+            found.append(pointer)
+            found.append(_model._shared('key', lambda: Owned('second', lambda pointer: None)))
+
+        user = _model._shared('key', lambda: Owned('first', delete))
+        self.assertIs(_model._shared('key', None)._pointer, user._pointer)
+        del user
+        gc.collect()
+        self.assertEqual([found[0], found[1].pointer], ['first', 'second'])
 
     def test_a_hundred_thousand_inferences_do_not_grow_memory(self):
         interpreter = allocated(TINY)

@@ -28,6 +28,20 @@ def _file_key(path):
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
+def _shared(key, create):
+    """Returns a user of the model under `key`, which `create` makes if there is none.
+
+    Python runs a finalizer before it clears weak references: a model that is found may be one that
+    another thread deletes."""
+    model = _models.get(key)
+    user = None if model is None else model.share()
+    if user is None:
+        model = create()
+        _models[key] = model
+        user = model.share()
+    return user
+
+
 def _owned(lib, pointer, content):
     if not pointer:
         raise ValueError(last_error())
@@ -35,25 +49,27 @@ def _owned(lib, pointer, content):
 
 
 def _from_file(lib, path):
-    key = _file_key(path)
-    model = _models.get(key)
-    if model is None:
-        model = _owned(lib, lib.TfLiteModelCreateFromFileWithErrorReporter(
+    def create():
+        return _owned(lib, lib.TfLiteModelCreateFromFileWithErrorReporter(
             path, _native.quiet_reporter, None), None)
-        if key is not None and key == _file_key(path):
-            model = _models.setdefault(key, model)
-    return model
+
+    key = _file_key(path)
+    if key is None:
+        return create()
+    user = _shared(key, create)
+    # The file may have changed while it was read.
+    if key != _file_key(path):
+        _models.pop(key, None)
+    return user
 
 
 def _from_content(lib, content):
-    # The model keeps `content`, so its id is not reused while the entry exists.
-    key = id(content)
-    model = _models.get(key)
-    if model is None:
-        model = _owned(lib, lib.TfLiteModelCreateWithErrorReporter(
+    def create():
+        return _owned(lib, lib.TfLiteModelCreateWithErrorReporter(
             content, len(content), _native.quiet_reporter, None), content)
-        model = _models.setdefault(key, model)
-    return model
+
+    # The model keeps `content`, so its id is not reused while the entry exists.
+    return _shared(id(content), create)
 
 
 def create_model(lib, path, content):

@@ -230,6 +230,13 @@ class Owned:
             raise RuntimeError('the object has been deleted')
         return self._pointer
 
+    def share(self):
+        """Returns a new user of the object, None if it is deleted or another thread deletes it.
+
+        An entry that is added before the last one is taken keeps the first one, True, in the list."""
+        user = Owned(self._pointer, lambda pointer: None, self)
+        return user if self._users[:1] == [True] else None
+
     def __reduce__(self):
         raise TypeError('an object of the Deputy library cannot be copied or pickled')
 
