@@ -167,7 +167,8 @@ DeputyNode* DeputyInterpreterGetNode(const TfLiteInterpreter* interpreter, int32
 
 TfLiteStatus DeputyInterpreterSetSubgraphName(TfLiteInterpreter* interpreter,
                                               int32_t subgraph_index, const char* name) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (name == nullptr) return RefuseArgument(*subgraph, function, "a name");
@@ -179,7 +180,8 @@ TfLiteStatus DeputyInterpreterSetSubgraphName(TfLiteInterpreter* interpreter,
 TfLiteStatus DeputyInterpreterResizeInput(TfLiteInterpreter* interpreter, int32_t subgraph_index,
                                           int32_t tensor_index, const int32_t* dims, int32_t rank,
                                           bool strict) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     const ClientArray shape{dims, rank};
@@ -192,7 +194,8 @@ TfLiteStatus DeputyInterpreterResizeInput(TfLiteInterpreter* interpreter, int32_
 
 TfLiteStatus DeputyInterpreterAllocateSubgraph(TfLiteInterpreter* interpreter,
                                                int32_t subgraph_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     NoteCall(*subgraph, "AllocateTensors");
@@ -202,7 +205,8 @@ TfLiteStatus DeputyInterpreterAllocateSubgraph(TfLiteInterpreter* interpreter,
 
 TfLiteStatus DeputyInterpreterInvokeSubgraph(TfLiteInterpreter* interpreter,
                                              int32_t subgraph_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     NoteCall(*subgraph, "Invoke");
@@ -212,7 +216,8 @@ TfLiteStatus DeputyInterpreterInvokeSubgraph(TfLiteInterpreter* interpreter,
 
 TfLiteStatus DeputyInterpreterResetVariables(TfLiteInterpreter* interpreter,
                                              int32_t subgraph_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
     return subgraph == nullptr ? kTfLiteError : subgraph->ResetVariableTensors();
   });
@@ -222,7 +227,8 @@ TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter
                                                   int32_t subgraph_index, int32_t tensor_index,
                                                   const TfLiteCustomAllocation* allocation,
                                                   int64_t flags) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (allocation == nullptr) return RefuseArgument(*subgraph, function, "an allocation");
@@ -232,7 +238,8 @@ TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter
 
 TfLiteStatus DeputyInterpreterClearCustomAllocations(TfLiteInterpreter* interpreter,
                                                      int32_t subgraph_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     subgraph->ClearCustomAllocations();
@@ -242,7 +249,8 @@ TfLiteStatus DeputyInterpreterClearCustomAllocations(TfLiteInterpreter* interpre
 
 TfLiteStatus DeputyInterpreterEnsureReadable(TfLiteInterpreter* interpreter, int32_t subgraph_index,
                                              int32_t tensor_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (subgraph->graph().tensor(tensor_index) == nullptr) {
@@ -253,7 +261,8 @@ TfLiteStatus DeputyInterpreterEnsureReadable(TfLiteInterpreter* interpreter, int
 }
 
 TfLiteStatus DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* interpreter) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     if (impl == nullptr) return kTfLiteError;
     impl->ReleaseMemory();
@@ -264,7 +273,8 @@ TfLiteStatus DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* inte
 // ---- Settings -----------------------------------------------------------------------------------
 
 TfLiteStatus DeputyInterpreterSetNumThreads(TfLiteInterpreter* interpreter, int32_t num_threads) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     return impl == nullptr ? kTfLiteError : impl->SetNumThreads(num_threads);
   });
@@ -287,7 +297,8 @@ TfLiteStatus DeputyInterpreterSetCancellationFunction(TfLiteInterpreter* interpr
 
 TfLiteStatus DeputyInterpreterSetTelemetryProfiler(TfLiteInterpreter* interpreter,
                                                    struct TfLiteTelemetryProfilerStruct* profiler) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = deputy::InterpreterOf(interpreter, function);
     if (impl == nullptr) return kTfLiteError;
     interpreter->telemetry.Set(impl, profiler);
@@ -300,7 +311,8 @@ TfLiteStatus DeputyInterpreterSetTelemetryProfiler(TfLiteInterpreter* interprete
 TfLiteStatus DeputyInterpreterModifySubgraphs(TfLiteInterpreter* interpreter,
                                               TfLiteDelegate* delegate, const int32_t* subgraphs,
                                               int32_t count) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     if (impl == nullptr) return kTfLiteError;
     const ClientArray indices{subgraphs, count};
@@ -318,7 +330,8 @@ int32_t DeputyInterpreterIsDelegationSkippable(const TfLiteInterpreter* interpre
 }
 
 TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     return impl == nullptr ? kTfLiteError : impl->RemoveAppliedDelegates("removed by the client");
   });

@@ -100,7 +100,8 @@ bool CopyNames(ClientArray<const char*> names, ClientArray<int32_t> tensors,
 
 TfLiteStatus DeputyInterpreterAddSubgraphs(TfLiteInterpreter* interpreter, int32_t count,
                                            int32_t* first_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     return impl == nullptr ? kTfLiteError : impl->AddSubgraphs(count, first_index);
   });
@@ -108,7 +109,8 @@ TfLiteStatus DeputyInterpreterAddSubgraphs(TfLiteInterpreter* interpreter, int32
 
 TfLiteStatus DeputyInterpreterAddTensors(TfLiteInterpreter* interpreter, int32_t subgraph_index,
                                          int32_t count, int32_t* first_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Subgraph* const subgraph = deputy::SubgraphAt(interpreter, subgraph_index, function);
     return subgraph == nullptr ? kTfLiteError
                                : GraphBuilder(subgraph).AddTensors(count, first_index);
@@ -118,7 +120,8 @@ TfLiteStatus DeputyInterpreterAddTensors(TfLiteInterpreter* interpreter, int32_t
 TfLiteStatus DeputyInterpreterSetTensor(TfLiteInterpreter* interpreter, int32_t subgraph_index,
                                         int32_t tensor_index,
                                         const DeputyTensorParameters* parameters) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     TensorAttachments attachments;
     DeputyTensorParameters given;
     const bool readable = deputy::ReadStruct(parameters, &given);
@@ -145,7 +148,8 @@ TfLiteStatus DeputyInterpreterSetTensor(TfLiteInterpreter* interpreter, int32_t 
 
 TfLiteStatus DeputyInterpreterAddNode(TfLiteInterpreter* interpreter, int32_t subgraph_index,
                                       const DeputyNodeParameters* parameters, int32_t* node_index) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     DeputyNodeParameters given;
     const bool readable = deputy::ReadStruct(parameters, &given);
     std::unique_ptr<void, decltype(&free)> options(readable ? given.builtin_data : nullptr, &free);
@@ -182,7 +186,8 @@ TfLiteStatus DeputyInterpreterSetExecutionPlan(TfLiteInterpreter* interpreter,
 
 TfLiteStatus DeputyInterpreterAddSignature(TfLiteInterpreter* interpreter,
                                            const DeputySignature* signature) {
-  return Guard(kTfLiteError, [&, function = __func__] {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
     Interpreter* const impl = IdleInterpreter(interpreter, function);
     if (impl == nullptr) return kTfLiteError;
     DeputySignature given;

@@ -58,6 +58,7 @@ int LookedUpSize(Mapping& m, int image_size, int axis, float scale) {
   const int32_t size = dims.size() == 4 ? std::max(dims[1 + axis], 0) : 0;
   const int32_t first = std::max(size - kTableSize / 2, 0);
   std::vector<int32_t> table;
+  table.reserve(kTableSize);
   for (int32_t i = 0; i < kTableSize; ++i) {
     table.push_back(static_cast<int32_t>(std::lround(scale * static_cast<float>(first + i))));
   }
@@ -89,6 +90,7 @@ bool ResizedByScales(Mapping& m, int* out) {
     return true;
   }
   std::vector<int32_t> numerators;
+  numerators.reserve(scales.size());
   for (const float scale : scales) {
     numerators.push_back(static_cast<int32_t>(scale * static_cast<float>(divisor)));
   }
