@@ -27,8 +27,10 @@ Shape ShapeOf(const TfLiteTensor& tensor) {
   return {tensor.dims->data, tensor.dims->data + tensor.dims->size};
 }
 
+// Constants without elements are left to the CPU: a filter, a shape or axes that are empty have
+// rules of their own in each operator.
 bool IsConstantTensor(const TfLiteTensor& tensor) {
-  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr;
+  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr && tensor.bytes > 0;
 }
 
 int Clamped(int64_t number) {

@@ -279,7 +279,8 @@ class NPUDelegate : public mindspore::Delegate {
          inputs[0].Shape().size() != 4 || inputs[1].Shape().size() != 4 ||
          (inputs.size() > 2 &&
           (inputs[2].Data() == nullptr || inputs[2].ElementNum() != inputs[1].Shape()[0])) ||
-         inputs[1].Shape()[3] != inputs[0].Shape()[3] || !FitsImage(kernel, *primitive))) {
+         inputs[1].Shape()[3] != inputs[0].Shape()[3] || inputs[1].ElementNum() == 0 ||
+         !FitsImage(kernel, *primitive))) {
       return nullptr;
     }
     return factory->second(kernel, *primitive);

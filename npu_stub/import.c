@@ -42,11 +42,13 @@ int32_t NpuTypeOf(TfLiteType type) {
 }
 
 /* Shapes that the runtime computes in its prepare are persistent constants of integers. Other
- * persistent constants have contents only after the first inference. */
+ * persistent constants have contents only after the first inference. Constants without elements are
+ * left to the CPU. */
 bool NpuIsConstant(const TfLiteTensor* tensor) {
   const bool is_shape = tensor->allocation_type == kTfLitePersistentRo &&
                         (tensor->type == kTfLiteInt32 || tensor->type == kTfLiteInt64);
-  return (is_shape || tensor->allocation_type == kTfLiteMmapRo) && tensor->data.raw_const != NULL;
+  return (is_shape || tensor->allocation_type == kTfLiteMmapRo) && tensor->data.raw_const != NULL &&
+         tensor->bytes > 0;
 }
 
 /* Returns the contents of a constant in the device's type, without a copy unless they are

@@ -94,7 +94,7 @@ const TfLiteTensor* Node::input(int i) const {
 }
 
 bool IsConstant(const TfLiteTensor& tensor) {
-  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr;
+  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr && tensor.bytes > 0;
 }
 
 Dims DimsOf(const TfLiteTensor& tensor) {

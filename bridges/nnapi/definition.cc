@@ -39,7 +39,8 @@ bool IsQuantized(const TfLiteTensor& tensor) {
 }
 
 bool IsConstant(const TfLiteTensor& tensor) {
-  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw_const != nullptr;
+  return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw_const != nullptr &&
+         tensor.bytes > 0;
 }
 
 std::string NameOf(const TfLiteTensor& tensor) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "c_api/include/builtin_ops.h"
 #include "core/model/op_names.h"
 
 namespace deputy {
