@@ -84,7 +84,8 @@ const int32_t* ListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_ind
   return subgraph == nullptr ? nullptr : EntriesOf((subgraph->graph().*list)(), out_count);
 }
 
-// Returns a subgraph that is not in use, for calls that a kernel may make on other subgraphs.
+// Returns a subgraph that does not run, for calls that a kernel may make on other subgraphs; null
+// after a report.
 Subgraph* RestingSubgraph(const TfLiteInterpreter* interpreter, int32_t index,
                           const char* function) {
   Subgraph* const subgraph = SubgraphAt(interpreter, index, function);
@@ -116,7 +117,7 @@ TfLiteStatus CopySignatureTensor(const TfLiteInterpreter* interpreter,
       tensors != nullptr && index >= 0 && static_cast<size_t>(index) < tensors->size();
   if (!exists || name == nullptr || tensor_index == nullptr) {
     return Fail(impl->reporter(), kTfLiteError,
-                "%s: expected a signature with tensor %d, and places for its name and index",
+                "%s: expected a signature with tensor %d, and pointers for its name and index",
                 kFunction, index);
   }
   const deputy::SignatureTensorDesc& tensor = (*tensors)[static_cast<size_t>(index)];
