@@ -39,7 +39,8 @@ struct NodeSubset {
   enum Type { kTfUnexplored = 0, kTfPartition, kTfNonPartition };
   Type type = kTfUnexplored;
   std::vector<int> nodes;
-  // Tensors that other subsets or the graph provide, and tensors that they read.
+  // Tensors that the subset reads and does not compute, and tensors that it computes for other
+  // subsets or as outputs of the graph.
   std::vector<int> input_tensors;
   std::vector<int> output_tensors;
 };

@@ -89,8 +89,7 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
-  // ---- Graphs built in code
-  // ----------------------------------------------------------------------
+  // ---- Graphs built in code ---------------------------------------------------------------------
   //
   // A program adds tensors, describes each of them, adds nodes in the order in which they run, and
   // sets inputs and outputs. AllocateTensors must follow.
@@ -176,8 +175,7 @@ class Interpreter {
         rank_dims_signature, dims_signature);
   }
 
-  // ---- Tensors, nodes and lists
-  // ------------------------------------------------------------------
+  // ---- Tensors, nodes and lists -----------------------------------------------------------------
 
   // Indices of tensors and of the nodes that run. The next call of the same function updates the
   // returned list.
@@ -249,8 +247,7 @@ class Interpreter {
     return typed_tensor<T>(outputs()[static_cast<size_t>(index)]);
   }
 
-  // ---- Signatures
-  // --------------------------------------------------------------------------------
+  // ---- Signatures -------------------------------------------------------------------------------
 
   // The interpreter owns the returned keys, maps and runners.
   std::vector<const std::string*> signature_keys() const {
@@ -304,8 +301,7 @@ class Interpreter {
                      : subgraph(GetSubgraphIndexFromSignature(signature_key))->tensor(index);
   }
 
-  // ---- Execution
-  // ---------------------------------------------------------------------------------
+  // ---- Execution --------------------------------------------------------------------------------
 
   // Change the shape of an input; with Strict only dimensions that the model leaves open.
   // AllocateTensors must follow.
@@ -370,8 +366,7 @@ class Interpreter {
   TfLiteStatus EnableCancellation() { return DeputyInterpreterEnableCancellation(interpreter_); }
   TfLiteStatus Cancel() { return TfLiteInterpreterCancel(interpreter_); }
 
-  // ---- Delegates
-  // ---------------------------------------------------------------------------------
+  // ---- Delegates --------------------------------------------------------------------------------
 
   // Offers the graph to a delegate, which is borrowed and must outlive the interpreter. After
   // kTfLiteDelegateError all delegates have been removed; after kTfLiteApplicationError and
@@ -435,8 +430,7 @@ class Interpreter {
     TfLiteSetAllowBufferHandleOutput(interpreter_, allow_buffer_handle_output);
   }
 
-  // ---- Memory, profiling and options
-  // -------------------------------------------------------------
+  // ---- Memory, profiling and options ------------------------------------------------------------
 
   // Makes a tensor use memory of the program, which must be aligned to 64 bytes unless `flags`
   // skips that check, and must stay valid. AllocateTensors, which must follow, fails if it is too
@@ -520,7 +514,7 @@ class Interpreter {
   // Takes ownership of an interpreter of the C API.
   Interpreter(TfLiteInterpreter* interpreter, ErrorReporter* error_reporter)
       : interpreter_(interpreter), error_reporter_(ReporterOrDefault(error_reporter)) {
-    // In builds without NDEBUG, as in TensorFlow Lite.
+    // Prints in builds without NDEBUG only, as in TensorFlow Lite.
     TFLITE_LOG_ONCE(TFLITE_LOG_INFO, "Initialized TensorFlow Lite runtime.");
     AppendSubgraphs();
     context_ = primary_subgraph().context();

@@ -163,7 +163,7 @@ class FlatBufferModel {
   const tflite::Model* operator->() const { return model_; }
   const tflite::Model* GetModel() const { return model_; }
   ErrorReporter* error_reporter() const { return error_reporter_; }
-  // Null after BuildFromModel.
+  // Returns the bytes of the model; null after BuildFromModel.
   const Allocation* allocation() const { return allocation_.get(); }
 
   // Returns the oldest version of TensorFlow Lite that can run the model, as far as the converter

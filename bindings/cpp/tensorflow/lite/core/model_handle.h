@@ -39,8 +39,8 @@ inline flatbuffers::Offset<flatbuffers::Vector<int32_t>> CopyNumbers(
   return out.CreateVector(source->data(), source->size());
 }
 
-// An empty buffer is a constant without elements; one without data is none. Pack() does not
-// distinguish them.
+// Copies a buffer. A buffer with an empty data vector is a constant without elements; one without a
+// data vector is no constant. Pack() does not distinguish them.
 inline flatbuffers::Offset<Buffer> CopyBuffer(flatbuffers::FlatBufferBuilder& out,
                                               const Buffer* source) {
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0;

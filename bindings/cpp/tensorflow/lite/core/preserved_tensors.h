@@ -16,11 +16,11 @@
 
 namespace tflite {
 
-// Gives each tensor of subgraph 0 that shares memory with others a block of its own, as if the
-// program had assigned it.
+// Assigns a separate block to each arena tensor of subgraph 0 that is not empty and for which the
+// program has not assigned memory, so that no other tensor overwrites its contents.
 class PreservedTensors {
  public:
-  // Remembers memory that the program has assigned to a tensor, which has priority over a block.
+  // Records memory that the program has assigned to a tensor, which has priority over a block.
   void KeepMemoryOfProgram(int tensor, const TfLiteCustomAllocation& memory, int64_t flags) {
     of_program_[tensor] = {memory, flags};
   }

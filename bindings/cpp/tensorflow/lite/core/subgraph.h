@@ -158,8 +158,7 @@ class Subgraph {
     if (owner_ != nullptr) context_->impl_ = library_object_;
   }
 
-  // ---- Graphs built in code: see Interpreter
-  // -----------------------------------------------------
+  // ---- Graphs built in code: see Interpreter ----------------------------------------------------
 
   TfLiteStatus SetInputs(std::vector<int> inputs) {
     return DeputyInterpreterSetInputs(interpreter_, index_, inputs.data(), Count(inputs));
@@ -251,8 +250,7 @@ class Subgraph {
     return DeputyInterpreterSetTensor(interpreter_, index_, tensor_index, &parameters);
   }
 
-  // ---- Tensors, nodes and lists
-  // ------------------------------------------------------------------
+  // ---- Tensors, nodes and lists -----------------------------------------------------------------
 
   // Pointers to tensors and nodes are valid until tensors or nodes are added or removed.
   TfLiteTensor* tensors() { return context_->tensors; }
@@ -327,8 +325,7 @@ class Subgraph {
     return counts;
   }
 
-  // ---- Execution
-  // ---------------------------------------------------------------------------------
+  // ---- Execution --------------------------------------------------------------------------------
 
   TfLiteStatus ResizeInputTensor(int tensor_index, const int* dims_data, int rank) {
     return DeputyInterpreterResizeInput(interpreter_, index_, tensor_index, dims_data, rank, false);
@@ -399,8 +396,7 @@ class Subgraph {
     }
   }
 
-  // ---- Settings, profiling and delegates
-  // ---------------------------------------------------------
+  // ---- Settings, profiling and delegates --------------------------------------------------------
 
   // Stores the options, which are borrowed; see Interpreter::ApplyOptions.
   void SetOptions(InterpreterOptions* options) { options_ = options; }
@@ -416,7 +412,7 @@ class Subgraph {
   }
   Profiler* GetProfiler() { return profiler_.get(); }
 
-  // Lets the functions for delegates of another subgraph's context work until
+  // Stores the context of another subgraph and enables its delegate callbacks until
   // ReleaseSubgraphContext.
   TfLiteStatus AcquireSubgraphContext(int subgraph_index, TfLiteContext** acquired_context) {
     TfLiteOpaqueContext* acquired = nullptr;
@@ -445,7 +441,7 @@ class Subgraph {
     return DeputyInterpreterIsDelegationSkippable(interpreter_, index_) != 0;
   }
 
-  // Returns true if a delegate was applied and is still in use.
+  // Returns true if a delegate has been applied to the interpreter and not been removed since.
   bool HasDelegates() {
     const int32_t count = DeputyInterpreterGetDelegateCount(interpreter_);
     for (int32_t i = 0; i < count; ++i) {

@@ -23,7 +23,8 @@
 #include "tensorflow/lite/kernels/kernel_util.h"
 #include "tensorflow/lite/util.h"
 
-// A plug-in must be loadable by runtimes that do not export the functions.
+// Weak references: null in runtimes that do not export the functions, which can load the plug-in
+// nevertheless.
 extern "C" TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
     TfLiteOpaqueContext* opaque_context, int subgraph_index,
     TfLiteOpaqueContext** acquired_opaque_context) __attribute__((weak));
@@ -54,7 +55,7 @@ inline TfLiteStatus CreateNewTensorWithDifferentType(TfLiteContext* context,
   return kTfLiteOk;
 }
 
-// Makes another subgraph available for delegation until ReleaseSubgraphContext, which is to follow
+// Makes another subgraph available for delegation until ReleaseSubgraphContext, which must follow
 // each successful call. Without the C functions, the callbacks of the context are used, which exist
 // since TensorFlow 2.14 and work inside Prepare only.
 inline TfLiteStatus AcquireSubgraphContext(const TfLiteContext* context, int subgraph_index,
@@ -243,9 +244,9 @@ class GraphPartitionHelper {
   std::vector<int> supported_nodes_;
 };
 
-// Partitions of models whose weights are float16 and pass through DEQUANTIZE: the function sees,
-// and the delegate's kernels receive, the float16 constants as inputs of the nodes, so that the
-// DEQUANTIZE nodes need not be delegated.
+// Partitions models whose float16 weights pass through DEQUANTIZE. The predicate and the delegate's
+// kernels receive the float16 constants as inputs of the nodes, so the delegate need not support
+// these DEQUANTIZE nodes.
 class FP16GraphPartitionHelper : public GraphPartitionHelper {
  public:
   FP16GraphPartitionHelper(TfLiteContext* context, IsNodeSupportedFn is_node_supported_fn)
@@ -272,8 +273,9 @@ class FP16GraphPartitionHelper : public GraphPartitionHelper {
     return is_supported;
   }
 
-  // Returns all nodes of the plan if only the DEQUANTIZE nodes of constants are unsupported. The
-  // returned nodes have the float16 constants as inputs.
+  // Returns all nodes of the plan if only the DEQUANTIZE nodes of constants are unsupported,
+  // otherwise the nodes that the base class selects. Sets the float16 constants as inputs of the
+  // returned nodes.
   std::vector<int> GetNodesOfFirstNLargestPartitionsImpl(int n,
                                                          int min_nodes_per_partition) override {
     std::vector<int> nodes;

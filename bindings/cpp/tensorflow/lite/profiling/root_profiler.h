@@ -33,7 +33,7 @@ class RootProfiler : public Profiler {
     profilers_.push_back(owned_profilers_.back().get());
   }
 
-  // Removes all profilers; events that have not ended are forgotten.
+  // Removes all profilers; events that have not ended are discarded.
   void RemoveChildProfilers() {
     profilers_.clear();
     owned_profilers_.clear();

@@ -64,7 +64,7 @@ class Profiler {
   friend class ScopedProfile;
 };
 
-// An event that lasts as long as this object. The profiler may be null.
+// RAII guard: begins an event, and ends it on destruction. The profiler may be null.
 class ScopedProfile {
  public:
   ScopedProfile(Profiler* profiler, const char* tag,
@@ -106,7 +106,8 @@ class ScopedDelegateProfiledOperatorProfile : public ScopedProfile {
                       static_cast<uint32_t>(node_index)) {}
 };
 
-// The event of a call that ends with two statuses.
+// RAII guard: begins the event of a call, and ends it with the statuses of set_runtime_status, or
+// zeros. The profiler may be null.
 class ScopedRuntimeInstrumentationProfile {
  public:
   ScopedRuntimeInstrumentationProfile(Profiler* profiler, const char* tag) : profiler_(profiler) {
@@ -141,7 +142,7 @@ class ScopedRuntimeInstrumentationProfile {
 #define TFLITE_VARNAME_UNIQ_IMPL(name, ctr) name##ctr
 #define TFLITE_VARNAME_UNIQ(name, ctr) TFLITE_VARNAME_UNIQ_IMPL(name, ctr)
 
-// Each macro profiles the rest of the scope that contains it.
+// Each macro begins an event that ends with the enclosing scope.
 #define TFLITE_SCOPED_TAGGED_DEFAULT_PROFILE(profiler, tag) \
   tflite::ScopedProfile TFLITE_VARNAME_UNIQ(_profile_, __COUNTER__)((profiler), (tag))
 #define TFLITE_SCOPED_TAGGED_OPERATOR_PROFILE(profiler, tag, node_index)                       \

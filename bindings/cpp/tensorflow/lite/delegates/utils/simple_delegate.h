@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Base classes of delegates in C++: a delegate that says which nodes it supports, and a kernel that
-// runs each partition of them. TfLiteDelegateFactory makes a TfLiteDelegate of them, which works in
-// every runtime with TensorFlow Lite's C ABI.
+// Base classes of delegates in C++: a delegate that declares which nodes it supports, and a kernel
+// that runs one partition of them. TfLiteDelegateFactory creates a TfLiteDelegate from them, which
+// works in every runtime with TensorFlow Lite's C ABI.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_DELEGATES_UTILS_SIMPLE_DELEGATE_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_DELEGATES_UTILS_SIMPLE_DELEGATE_H_
 

@@ -24,7 +24,7 @@ namespace tflite {
 // Factor that turns the left shifts of these functions into right shifts.
 constexpr int kReverseShift = -1;
 
-// Add and multiply; integers wrap.
+// Return the sum and the product; integers wrap on overflow.
 template <typename T>
 inline T WrappingAdd(T a, T b) {
   if constexpr (std::is_integral<T>::value) {
@@ -76,7 +76,7 @@ inline float ActivationFunction(float x) {
   return ActivationFunctionWithMinMax(x, min, max);
 }
 
-// Adds a bias to each row of `array_data` and clamps the sums.
+// Adds a bias to each row of `array_data` and clamps the sums. Has no effect if `bias_size` is 0.
 inline void BiasAndClamp(float clamp_min, float clamp_max, int bias_size, const float* bias_data,
                          int array_size, float* array_data) {
   if (bias_size == 0) return;
@@ -101,7 +101,7 @@ inline int32_t MultiplyByQuantizedMultiplier(int32_t x, int32_t quantized_multip
 #endif
 }
 
-// The form for 64-bit sums, of 48 bits at most, with a multiplier that is rounded to 15 bits. The
+// Overload for 64-bit sums, of 48 bits at most, with a multiplier that is rounded to 15 bits. The
 // result must fit in 32 bits; -31 <= shift <= 7.
 inline int32_t MultiplyByQuantizedMultiplier(int64_t x, int32_t quantized_multiplier, int shift) {
   TFLITE_DCHECK(quantized_multiplier >= 0 && shift >= -31 && shift < 8);
@@ -113,7 +113,7 @@ inline int32_t MultiplyByQuantizedMultiplier(int64_t x, int32_t quantized_multip
   return static_cast<int32_t>(rounded >> total_shift);
 }
 
-// Forms for shifts that are not positive and not negative.
+// Variants for left_shift <= 0 and for left_shift >= 0.
 inline int32_t MultiplyByQuantizedMultiplierSmallerThanOneExp(int32_t x,
                                                               int32_t quantized_multiplier,
                                                               int left_shift) {

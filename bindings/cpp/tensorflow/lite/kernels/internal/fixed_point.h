@@ -110,7 +110,7 @@ inline int32_t OneMinusOverOnePlus(int32_t x) {
   return SaturatingRoundingMultiplyByPOT(TwiceReciprocalOfOnePlus(x) - (1 << 29), 2);
 }
 
-// Return the functions of x with kIntegerBits, in Q0.
+// Return logistic(x) and tanh(x) in Q0 for x with kIntegerBits integer bits.
 template <int kIntegerBits>
 inline int32_t Logistic(int32_t x) {
   const int32_t of_magnitude = ReciprocalOfOnePlus(ExpOfNegative<kIntegerBits>(x < 0 ? x : -x));

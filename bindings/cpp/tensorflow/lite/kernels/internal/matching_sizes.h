@@ -66,7 +66,7 @@ inline int FlatSize(const Dims<N>& dims) {
 TFLITE_DEPRECATED("Prefer FlatSize.")
 inline int RequiredBufferSizeForDims(const Dims<4>& dims) { return FlatSize(dims); }
 
-// Equal numbers of elements; a mismatch aborts every build.
+// Returns the number of elements, which must be equal in all shapes; a mismatch aborts every build.
 template <typename... Shapes>
 inline int MatchingElementsSize(const RuntimeShape& shape, const RuntimeShape& other,
                                 const Shapes&... others) {
@@ -106,7 +106,7 @@ inline int MatchingFlatSize(const Dims<N>& dims, const Dims<N>& other, const Oth
   return FlatSize(dims);
 }
 
-// Equal shapes, not counting leading dimensions of 1.
+// Returns the number of elements of shapes that must be equal except for leading dimensions of 1.
 inline int MatchingExtendedShapeFlatSize(const RuntimeShape& shape, const RuntimeShape& other) {
   const int rank = std::max(shape.DimensionsCount(), other.DimensionsCount());
   CheckMatchingDims(RuntimeShape::ExtendedShape(rank, shape),
@@ -121,7 +121,8 @@ inline int MatchingExtendedShapeFlatSize(const RuntimeShape& shape, const Runtim
   return MatchingExtendedShapeFlatSize(shape, others...);
 }
 
-// The number of elements divided by dimension `skip_dim`: loops over the other dimensions in one.
+// Returns the product of all dimensions except `skip_dim`: the number of iterations of a loop over
+// them.
 inline int FlatSizeSkipDim(const RuntimeShape& shape, int skip_dim) {
   TFLITE_DCHECK(skip_dim >= 0 && skip_dim < shape.DimensionsCount());
   int count = 1;

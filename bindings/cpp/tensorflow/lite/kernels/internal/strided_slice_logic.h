@@ -67,7 +67,8 @@ inline int StridedSliceEndForAxis(const StridedSliceParams& params, const Runtim
   return ClampToAxis(params.stop_indices[axis] + (params.offset ? start : 0), stride, size);
 }
 
-// Older forms: empty axes give 0, and stop indices are never relative.
+// Older variants of the two functions above: they return 0 for an empty axis, and stop indices are
+// never relative to start indices.
 inline int StartForAxis(const StridedSliceParams& params, const RuntimeShape& input_shape,
                         int axis) {
   if (input_shape.Dims(axis) == 0) return 0;

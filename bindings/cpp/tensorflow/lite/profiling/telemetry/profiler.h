@@ -25,7 +25,7 @@ class TelemetryProfiler : public Profiler {
   virtual void ReportSettings(const char* setting_name,
                               const TfLiteTelemetrySettings* settings) = 0;
 
-  // Receive the begin, and the end by the number that the begin returned, of an operator.
+  // Receive the begin of an operator, and its end with the number that the begin returned.
   virtual uint32_t ReportBeginOpInvokeEvent(const char* op_name, int64_t op_idx,
                                             int64_t subgraph_idx) = 0;
   virtual void ReportEndOpInvokeEvent(uint32_t event_handle) = 0;

@@ -111,7 +111,7 @@ inline void TransposeConv(const ConvParams& params, const RuntimeShape& input_sh
   const int depth = MatchingDim(input_shape, 3, filter_shape, 3);
   const int output_depth = MatchingDim(filter_shape, 0, output_shape, 3);
   std::fill(sums, sums + output_shape.FlatSize(), Sum{0});
-  // The position in the output of an input's first tap is that of an output's in the input.
+  // Input and output are exchanged: ForEachTap visits the outputs to which an input contributes.
   ConvParams scatter = params;
   scatter.dilation_width_factor = 1;
   scatter.dilation_height_factor = 1;

@@ -37,7 +37,7 @@ inline void PerChannelDequantize(const PerChannelDequantizationParams& op_params
   }
 }
 
-// float16 to float32.
+// Converts float16 to float32.
 inline void Dequantize(const RuntimeShape& input_shape, const half* input_data,
                        const RuntimeShape& output_shape, float* output_data) {
   const int count = MatchingFlatSize(input_shape, output_shape);

@@ -47,7 +47,7 @@ inline void FullyConnected(const FullyConnectedParams& params, const RuntimeShap
       });
 }
 
-// int16 outputs, whose zero point is 0.
+// Computes int16 outputs, whose zero point is 0, from uint8 inputs and filters.
 inline void FullyConnected(const FullyConnectedParams& params, const RuntimeShape& input_shape,
                            const uint8_t* input_data, const RuntimeShape& filter_shape,
                            const uint8_t* filter_data, const RuntimeShape& bias_shape,

@@ -38,7 +38,7 @@ inline bool AveragePool(const PoolParams& params, const RuntimeShape& input_shap
   return pool_loops::AverageIntegers(params, input_shape, input_data, output_shape, output_data);
 }
 
-// The square root of the mean of the squares.
+// Stores the square root of the mean of the squares of each window.
 inline void L2Pool(const PoolParams& params, const RuntimeShape& input_shape,
                    const float* input_data, const RuntimeShape& output_shape, float* output_data) {
   pool_loops::Pool<float>(

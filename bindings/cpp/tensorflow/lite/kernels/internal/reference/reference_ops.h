@@ -95,7 +95,7 @@ inline void Relu6(const RuntimeShape& input_shape, const float* input_data,
   for (int i = 0; i < count; ++i) output_data[i] = std::min(std::max(input_data[i], 0.0f), 6.0f);
 }
 
-// Clamp quantised elements, in the first form after a change of scale and zero point.
+// Clamp quantised elements. The overload with ReluParams requantises them before.
 template <typename T>
 inline void ReluX(const ReluParams& params, const RuntimeShape& input_shape, const T* input_data,
                   const RuntimeShape& output_shape, T* output_data) {
@@ -119,7 +119,8 @@ inline void ReluX(const ActivationParams& params, const RuntimeShape& input_shap
                           params.quantized_activation_max));
 }
 
-// int16 products in Q0, and the same converted to uint8.
+// Multiply int16 elements in Q0. The overload for uint8 outputs rounds the products to 8 bits and
+// adds the output's zero point.
 inline void Mul(const ArithmeticParams&, const RuntimeShape& input1_shape,
                 const int16_t* input1_data, const RuntimeShape& input2_shape,
                 const int16_t* input2_data, const RuntimeShape& output_shape,

@@ -32,7 +32,8 @@ inline void Slice(const std::vector<int>& begins, const RuntimeShape& input_shap
   } while (NextIndex(rank, output_shape.DimsData(), index.data()));
 }
 
-// The parameters' begins are those of the last dimensions; a size of -1 is the rest of a dimension.
+// The begins and sizes of `op_params` belong to the last dimensions; a size of -1 includes all
+// elements from the begin on.
 template <typename T>
 inline void Slice(const SliceParams& op_params, const RuntimeShape& input_shape,
                   const RuntimeShape&, SequentialTensorWriter<T>* writer) {
@@ -52,7 +53,7 @@ inline void Slice(const SliceParams& op_params, const RuntimeShape& input_shape,
   Slice(begins, input_shape, sizes, writer);
 }
 
-// Forms for arrays and tensors, with either kind of parameters.
+// Overloads that write to an array or a tensor; Params is SliceParams or a vector of begins.
 template <typename T, typename Params>
 inline void Slice(const Params& op_params, const RuntimeShape& input_shape, const T* input_data,
                   const RuntimeShape& output_shape, T* output_data) {

@@ -101,7 +101,7 @@ inline void StridedSlice(const StridedSliceParams& op_params, const RuntimeShape
                writer);
 }
 
-// Forms for arrays and tensors, with either kind of parameters.
+// Overloads that write to an array or a tensor, with either type of parameters.
 template <typename T, typename Params>
 inline void StridedSlice(const Params& op_params, const RuntimeShape& input_shape,
                          const T* input_data, const RuntimeShape& output_shape, T* output_data) {

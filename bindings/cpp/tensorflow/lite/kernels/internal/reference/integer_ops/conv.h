@@ -30,7 +30,7 @@ inline void ConvPerChannel(const ConvParams& params, const int32_t* output_multi
       });
 }
 
-// int16 inputs, with biases and sums of int32 or int64. The inputs' zero point is 0.
+// Convolves int16 inputs, whose zero point is 0, with biases and sums of int32 or int64.
 template <typename AccumScalar>
 inline void ConvPerChannel(const ConvParams& params, const int32_t* output_multiplier,
                            const int32_t* output_shift, const RuntimeShape& input_shape,

@@ -30,7 +30,7 @@ inline void DepthwiseConvPerChannel(const DepthwiseParams& params, const int32_t
       });
 }
 
-// int16 inputs with sums of int64. The inputs' zero point is 0.
+// Convolves int16 inputs, whose zero point is 0, with sums of int64.
 inline void DepthwiseConvPerChannel(const DepthwiseParams& params, const int32_t* output_multiplier,
                                     const int32_t* output_shift, const RuntimeShape& input_shape,
                                     const int16_t* input_data, const RuntimeShape& filter_shape,

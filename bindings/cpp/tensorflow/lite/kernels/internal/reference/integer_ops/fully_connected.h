@@ -13,7 +13,7 @@
 namespace tflite {
 namespace reference_integer_ops {
 
-// One multiplier per channel; the filters' zero point is 0.
+// Requantises with one multiplier per channel; the filters' zero point is 0.
 template <typename InputType, typename WeightType, typename OutputType, typename BiasType>
 inline void FullyConnectedPerChannel(const FullyConnectedParams& params,
                                      const int32_t* output_multiplier, const int* output_shift,
@@ -33,7 +33,7 @@ inline void FullyConnectedPerChannel(const FullyConnectedParams& params,
       });
 }
 
-// One multiplier.
+// Requantises all channels with the multiplier of `params`.
 template <typename InputType, typename WeightType, typename OutputType, typename BiasType>
 inline void FullyConnected(const FullyConnectedParams& params, const RuntimeShape& input_shape,
                            const InputType* input_data, const RuntimeShape& filter_shape,

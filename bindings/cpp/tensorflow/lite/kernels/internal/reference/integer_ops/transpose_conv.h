@@ -34,7 +34,7 @@ inline void TransposeConv(const ConvParams& params, const int32_t* output_multip
   }
 }
 
-// int16 inputs, with biases and sums of int32 or int64. The inputs' zero point is 0.
+// Convolves int16 inputs, whose zero point is 0, with biases and sums of int32 or int64.
 template <typename Scalar>
 inline void TransposeConv(const ConvParams& params, const int32_t* output_multiplier,
                           const int32_t* output_shift, const RuntimeShape& input_shape,
