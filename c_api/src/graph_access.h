@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared helpers of the functions of deputy_graph.h: each reports invalid arguments and calls on an
-// interpreter that is running.
+// Shared helpers of the functions of deputy_graph.h, which check arguments and report invalid ones.
 #ifndef DEPUTY_C_API_SRC_GRAPH_ACCESS_H_
 #define DEPUTY_C_API_SRC_GRAPH_ACCESS_H_
 
@@ -42,8 +41,8 @@ Enum EnumeratorOf(const Enum& given, uint32_t count, Enum fallback) {
 Interpreter* InterpreterOf(const TfLiteInterpreter* interpreter, const char* function);
 // Returns a subgraph, null after a report if there is none.
 Subgraph* SubgraphAt(const TfLiteInterpreter* interpreter, int32_t index, const char* function);
-// InterpreterOf and SubgraphAt, if the interpreter does not run and no delegate is being applied to
-// the subgraph; otherwise they report that.
+// Return the interpreter or subgraph for a call that needs an idle one. Null after a report if the
+// argument is invalid, the interpreter runs, or a delegate is being applied to the subgraph.
 Interpreter* IdleInterpreter(const TfLiteInterpreter* interpreter, const char* function);
 Subgraph* IdleSubgraph(const TfLiteInterpreter* interpreter, int32_t index, const char* function);
 

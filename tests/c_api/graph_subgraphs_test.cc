@@ -171,7 +171,7 @@ TEST(GraphSubgraphs, ReleasedMemoryIsAllocatedAgain) {
   EXPECT_THAT(t.Read(3), ElementsAre(8, 16));
 }
 
-// A client's object takes the place of impl_, as in the C++ API.
+// A client may point impl_ to an object of its own, as the C++ API does.
 TEST(GraphSubgraphs, ContextMayPointToAClientsObject) {
   struct Owner {
     void* runtime;
@@ -263,7 +263,7 @@ TEST(GraphSubgraphs, StaticDelegateMakesTheGraphImmutable) {
               HasSubstr("SetTensorParametersReadWrite is disallowed when graph is immutable.\n"
                         "SetTensorParametersReadOnly is disallowed when graph is immutable.\n"
                         "AddNodeWithParameters is disallowed when graph is immutable.\n"));
-  // Released memory does not change that.
+  // The graph stays immutable after its memory has been released.
   ASSERT_EQ(DeputyInterpreterReleaseNonPersistentMemory(t.get()), kTfLiteOk);
   EXPECT_EQ(t.Set(0, BuiltInterpreter::Floats(dims)), kTfLiteError);
   EXPECT_THAT(RunChain(&t), ElementsAre(8, 16, 24, 32));
@@ -401,7 +401,7 @@ TEST(GraphSubgraphs, NumberOfThreadsRefreshesExternalContexts) {
   EXPECT_EQ(refreshes, 2);
 }
 
-// A kernel that runs `action` once.
+// A kernel that counts its invocations and calls `action`, if it is set, in each.
 struct Acting {
   static TfLiteRegistration Registration() {
     TfLiteRegistration registration = Doubler::Registration();
@@ -519,7 +519,7 @@ struct Counter {
     };
   }
   TfLiteTelemetryProfilerStruct profiler{};
-  // Remove the profiler at the end, or at the begin, of an operator.
+  // Interpreters from which the profiler removes itself at the end or the begin of an operator.
   TfLiteInterpreter *leaves = nullptr, *leaves_at_begin = nullptr;
   int events = 0, begun = 0, ended = 0;
 };

@@ -109,7 +109,7 @@ TEST_F(InterpreterOfModel, prints_its_state) {
   EXPECT_THAT(text, HasSubstr("Node   0 ADD\n  Inputs: [0,1]\n  Outputs: [2]"));
 }
 
-// Code of others casts impl_ of a context to the subgraph.
+// Third-party code casts impl_ of a context to the subgraph.
 TEST_F(InterpreterOfModel, has_its_subgraphs_in_the_contexts) {
   for (int i = 0; i < 2; ++i) {
     tflite::Subgraph* const subgraph = interpreter_->subgraph(i);
