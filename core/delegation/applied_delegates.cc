@@ -16,11 +16,11 @@ AppliedDelegate::AppliedDelegate(TfLiteDelegate* delegate) : handle(delegate) {
   PluginDelegate parts = Unwrap(delegate);
   inner = parts.inner;
   library = std::move(parts.library);
-  if (library != nullptr) name = library->name();
-  if (const NoOpDelegate* noop = AsNoOp(handle)) name = noop->name;
   builder = BuilderOf(inner);
   const TfLiteOpaqueDelegateBuilder* own = BuilderOf(handle);
   flags = own != nullptr ? own->flags : handle->flags;
+  if (library != nullptr) name = library->name();
+  if (const NoOpDelegate* noop = AsNoOp(handle)) name = noop->name;
   reports_events = Has(kTfLiteDelegateFlagsPerOperatorProfiling) && library != nullptr &&
                    library->plugin() != nullptr && library->plugin()->node_events != nullptr;
 }
