@@ -15,9 +15,9 @@
 //     TfLiteInterpreterDelete(interpreter);
 //
 // Threads: an object must not be used by several threads at the same time; different interpreters,
-// also of the same model, may run concurrently. TfLiteInterpreterCancel is the only function that
-// may be called while Invoke runs on another thread. Functions may change an interpreter that is
-// `const`.
+// also of the same model, may run concurrently. TfLiteInterpreterCancel and
+// TfLiteSignatureRunnerCancel are the only functions that may be called while Invoke runs on
+// another thread. Functions may change an interpreter that is `const`.
 //
 // Failures: functions that return a pointer return NULL, functions that return a status return a
 // value other than kTfLiteOk, and the error reporter receives one message. A NULL object or an
@@ -119,8 +119,8 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetNumThreads(TfLiteInterpreterOpti
                                                            int32_t num_threads);
 
 // Adds a delegate; delegates are applied in the order of these calls when an interpreter is
-// created. The delegate is borrowed and must outlive the interpreter. A NULL delegate makes the
-// creation fail.
+// created. The delegate is borrowed and must outlive the interpreter. A NULL delegate counts as a
+// delegate that fails, see TfLiteInterpreterCreate.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddDelegate(TfLiteInterpreterOptions* options,
                                                          TfLiteOpaqueDelegate* delegate);
 
@@ -151,8 +151,8 @@ TfLiteInterpreterOptionsEnableCancellation(TfLiteInterpreterOptions* options, bo
 // Creates an interpreter of a model; the caller owns it. The model and the options, which may be
 // NULL, may be deleted afterwards. Initialises kernels and applies delegates. NULL if an operator
 // is unknown (unknown custom operators are errors only when tensors are allocated), the model's
-// structure is not supported, a delegate fails or if out of memory; DeputyLastError() in deputy.h
-// has the text.
+// structure is not supported, a delegate fails (except under kDeputyPolicyHot of deputy.h), or if
+// out of memory; DeputyLastError() in deputy.h has the text.
 TFL_CAPI_EXPORT TfLiteInterpreter* TfLiteInterpreterCreate(
     const TfLiteModel* model, const TfLiteInterpreterOptions* optional_options);
 
@@ -163,8 +163,8 @@ TFL_CAPI_EXPORT void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter);
 // Number of inputs of the main subgraph; 0 for NULL.
 TFL_CAPI_EXPORT int32_t TfLiteInterpreterGetInputTensorCount(const TfLiteInterpreter* interpreter);
 
-// Tensor indices of the inputs; owned by the interpreter and constant during its life. NULL for
-// NULL.
+// Tensor indices of the inputs; owned by the interpreter and constant during its life, unless
+// DeputyInterpreterSetInputs changes them. NULL for NULL.
 TFL_CAPI_EXPORT const int* TfLiteInterpreterInputTensorIndices(
     const TfLiteInterpreter* interpreter);
 
@@ -175,8 +175,8 @@ TFL_CAPI_EXPORT TfLiteTensor* TfLiteInterpreterGetInputTensor(const TfLiteInterp
                                                               int32_t input_index);
 
 // Changes the shape of an input, including its rank. `input_dims` is copied. AllocateTensors must
-// follow, unless the shape is unchanged. kTfLiteError for an invalid index or shape, and if a
-// delegate has made the graph immutable.
+// follow, unless the shape is unchanged. Delegates that need static shapes are undone;
+// AllocateTensors applies them again. kTfLiteError for an invalid index or shape.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter,
                                                                 int32_t input_index,
                                                                 const int* input_dims,
@@ -194,8 +194,8 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpre
 // Number of outputs of the main subgraph; 0 for NULL.
 TFL_CAPI_EXPORT int32_t TfLiteInterpreterGetOutputTensorCount(const TfLiteInterpreter* interpreter);
 
-// Tensor indices of the outputs; owned by the interpreter and constant during its life. NULL for
-// NULL.
+// Tensor indices of the outputs; owned by the interpreter and constant during its life, unless
+// DeputyInterpreterSetOutputs changes them. NULL for NULL.
 TFL_CAPI_EXPORT const int* TfLiteInterpreterOutputTensorIndices(
     const TfLiteInterpreter* interpreter);
 
@@ -205,8 +205,9 @@ TFL_CAPI_EXPORT const int* TfLiteInterpreterOutputTensorIndices(
 TFL_CAPI_EXPORT const TfLiteTensor* TfLiteInterpreterGetOutputTensor(
     const TfLiteInterpreter* interpreter, int32_t output_index);
 
-// Returns any tensor of the main subgraph by its index. Only inputs, outputs and variables have
-// valid contents after Invoke, since other tensors share memory. NULL if the index is out of range.
+// Returns any tensor of the main subgraph by its index. Only inputs, outputs, variables and
+// constants have valid contents after Invoke, since other tensors share memory. NULL if the index
+// is out of range.
 TFL_CAPI_EXPORT TfLiteTensor* TfLiteInterpreterGetTensor(const TfLiteInterpreter* interpreter,
                                                          int index);
 
@@ -218,7 +219,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterCancel(const TfLiteInterpreter* in
 // Signatures
 // ------------------------------------------------------------------------------------------------
 
-// Number of signatures of the model.
+// Number of signatures of the model; 0 for NULL.
 TFL_CAPI_EXPORT int32_t TfLiteInterpreterGetSignatureCount(const TfLiteInterpreter* interpreter);
 
 // Key of a signature, in the model's order; owned by the interpreter. NULL if the index is out of
@@ -285,21 +286,22 @@ TFL_CAPI_EXPORT void TfLiteSignatureRunnerDelete(TfLiteSignatureRunner* signatur
 // Element type of a tensor; kTfLiteNoType for NULL.
 TFL_CAPI_EXPORT TfLiteType TfLiteTensorType(const TfLiteTensor* tensor);
 
-// Number of dimensions: 0 for a scalar, -1 if the tensor has no shape.
+// Number of dimensions of a tensor: 0 for a scalar, -1 for NULL and if the tensor has no shape.
 TFL_CAPI_EXPORT int32_t TfLiteTensorNumDims(const TfLiteTensor* tensor);
 
 // Size of one dimension of a tensor; -1 if the index is out of range.
 TFL_CAPI_EXPORT int32_t TfLiteTensorDim(const TfLiteTensor* tensor, int32_t dim_index);
 
-// Size of a tensor's contents in bytes.
+// Size of a tensor's contents in bytes; 0 for NULL.
 TFL_CAPI_EXPORT size_t TfLiteTensorByteSize(const TfLiteTensor* tensor);
 
-// Address of a tensor's contents, owned by the interpreter. NULL before allocation and for tensors
-// that exist only in a delegate's memory. The address may change with each AllocateTensors and, for
-// dynamic tensors, with each Invoke.
+// Address of a tensor's contents, owned by the interpreter. NULL for NULL, before allocation and
+// for tensors that exist only in a delegate's memory. The address may change with each
+// AllocateTensors and, for dynamic tensors, with each Invoke.
 TFL_CAPI_EXPORT void* TfLiteTensorData(const TfLiteTensor* tensor);
 
-// Name of a tensor, owned by the interpreter; "" if the model has none.
+// Name of a tensor, owned by the interpreter; "" if the model has none. May be NULL for tensors
+// that kernels or delegates added.
 TFL_CAPI_EXPORT const char* TfLiteTensorName(const TfLiteTensor* tensor);
 
 // Per-tensor quantisation by value; zeros if the tensor has none.

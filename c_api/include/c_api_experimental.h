@@ -43,27 +43,29 @@ TFL_CAPI_EXPORT TfLiteTensor* TfLiteInterpreterGetVariableTensor(
 // Operators
 // ------------------------------------------------------------------------------------------------
 
-// Adds or replaces a builtin operator for each version from min to max; it takes precedence over
-// Deputy's. The struct is copied, with `op`, the version and a NULL custom name set; objects that
-// it points to must outlive the interpreter. A NULL registration is ignored.
+// Adds a builtin operator for the versions from min to max. It takes precedence over Deputy's
+// operator and over one that was added earlier. The struct is copied, with `op`, the version and a
+// NULL custom name set; objects that it points to must outlive the interpreter. A NULL registration
+// is ignored.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddBuiltinOp(TfLiteInterpreterOptions* options,
                                                           TfLiteBuiltinOperator op,
                                                           const TfLiteRegistration* registration,
                                                           int32_t min_version, int32_t max_version);
 
-// Adds or replaces a custom operator for each version from min to max. The struct is copied, with
-// the name, the version and kTfLiteBuiltinCustom set; `name` is borrowed and must outlive the
-// interpreter. A NULL name or registration is ignored.
+// Adds a custom operator for the versions from min to max. It takes precedence over one that was
+// added earlier. The struct is copied, with the name, the version and kTfLiteBuiltinCustom set;
+// `name` is borrowed and must outlive the interpreter. A NULL name or registration is ignored.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions* options,
                                                          const char* name,
                                                          const TfLiteRegistration* registration,
                                                          int32_t min_version, int32_t max_version);
 
-// Setters of resolver callbacks. Each of the six replaces the callbacks of earlier ones. The
-// callbacks are called while an interpreter is created, on the same thread, instead of a search
-// among Deputy's operators and those added to the options; they return NULL for "not found". If all
-// callbacks are NULL, the search is restored. Objects that a returned operator points to must
-// outlive the interpreter; `op_resolver_user_data` is the first argument of each callback.
+// Each of the six setters of resolver callbacks below replaces the callbacks that an earlier call
+// of any of them has set. The callbacks are called while an interpreter is created, on the same
+// thread, instead of a search among Deputy's operators and those added to the options; they return
+// NULL for "not found". If all callbacks are NULL, the search is restored. Objects that a returned
+// operator points to must outlive the interpreter; `op_resolver_user_data` is the first argument of
+// each callback.
 
 // Sets callbacks that return operator objects. An object without any function counts as not found.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverExternal(
@@ -84,7 +86,8 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolverExternalWithFallback(
     const TfLiteRegistration* (*find_custom_op)(void* user_data, const char* op, int version),
     void* op_resolver_user_data);
 
-// Sets callbacks that return registrations of the present size, which are copied.
+// Sets callbacks that return registrations of the current size; the interpreter copies each of
+// them.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetOpResolver(
     TfLiteInterpreterOptions* options,
     const TfLiteRegistration* (*find_builtin_op)(void* user_data, TfLiteBuiltinOperator op,
@@ -124,19 +127,20 @@ TFL_CAPI_EXPORT TfLiteInterpreter* TfLiteInterpreterCreateWithSelectedOps(
 // Delegates and the memory of tensors
 // ------------------------------------------------------------------------------------------------
 
-// Has no effect, since there is no NNAPI in this library.
+// Has no effect. NNAPI is available only as a delegate, see nnapi_delegate_c_api.h.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions* options,
                                                          bool enable);
 
-// Enables the fallback of Invoke: if Invoke fails with delegates applied, all of them are removed
-// and Invoke runs again on the CPU. If that succeeds, the outputs are valid and Invoke returns
-// kTfLiteDelegateError once.
+// Enables the fallback of TfLiteInterpreterInvoke: if Invoke fails with delegates applied, all of
+// them are removed and Invoke runs again on the CPU. If that succeeds, the outputs are valid and
+// Invoke returns kTfLiteDelegateError once.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetEnableDelegateFallback(
     TfLiteInterpreterOptions* options, bool enable);
 
 // Applies a delegate to an interpreter. The delegate is borrowed and must outlive the interpreter.
 // kTfLiteDelegateError if the delegate is NULL or fails; all delegates are then removed from the
-// graph. kTfLiteApplicationError if the delegate cannot be applied to this graph.
+// graph, except under kDeputyPolicyHot of deputy.h, where the graph is unchanged.
+// kTfLiteApplicationError if the delegate cannot be applied to this graph.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(
     const TfLiteInterpreter* interpreter, TfLiteDelegate* delegate);
 
@@ -149,10 +153,10 @@ TFL_CAPI_EXPORT int32_t TfLiteInterpreterGetOutputTensorIndex(const TfLiteInterp
                                                               int32_t output_index);
 
 // Sets the memory of a tensor of the main subgraph. The struct is copied; the client owns the
-// memory and keeps it until the interpreter is deleted or the tensor gets other memory. It must be
-// aligned to 64 bytes, unless `flags` contains kTfLiteCustomAllocationFlagsSkipAlignCheck; its size
-// is checked by AllocateTensors, which must follow. kTfLiteError for constants and for tensors that
-// own their memory.
+// memory and keeps it until the interpreter is deleted or the tensor has other memory. The memory
+// must be aligned to 64 bytes, unless `flags` contains kTfLiteCustomAllocationFlagsSkipAlignCheck.
+// It is used at once; its size is checked by the next AllocateTensors, which must follow.
+// kTfLiteError for constants and for tensors that own their memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteInterpreterSetCustomAllocationForTensor(
     TfLiteInterpreter* interpreter, int tensor_index, const TfLiteCustomAllocation* allocation,
     int64_t flags);

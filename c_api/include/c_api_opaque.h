@@ -50,7 +50,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorGetDimSignature(
 // Returns 1 for a variable, whose contents survive from Invoke to Invoke, else 0.
 TFL_CAPI_EXPORT int TfLiteOpaqueTensorIsVariable(const TfLiteOpaqueTensor* opaque_tensor);
 
-// Size of a tensor's contents in bytes.
+// Size of a tensor's contents in bytes; 0 for NULL.
 TFL_CAPI_EXPORT size_t TfLiteOpaqueTensorByteSize(const TfLiteOpaqueTensor* opaque_tensor);
 
 // Address of a tensor's contents; NULL for NULL and before allocation.
@@ -107,9 +107,9 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorGetString(const TfLiteOpaqueTenso
                                                          int index, const char** str, int* len);
 
 // Stores copies of `str_array_len` strings, whose lengths are in `str_n_len`, in the tensor. The
-// tensor becomes dynamic with that number of elements in one dimension; quantisation, sparsity and
-// signature are removed. kTfLiteError, with the tensor unchanged, for NULL arguments, a negative
-// number or length, and if out of memory.
+// tensor becomes dynamic with that number of elements in one dimension; the full quantisation,
+// sparsity and signature are removed. kTfLiteError, with the tensor unchanged, for NULL arguments,
+// a negative number or length, and if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorWriteStrings(TfLiteOpaqueTensor* tensor,
                                                             const char* const* str_array,
                                                             int str_array_len,
@@ -119,7 +119,8 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorWriteStrings(TfLiteOpaqueTensor* 
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueTensorWriteString(TfLiteOpaqueTensor* tensor,
                                                            const char* str, int len);
 
-// Makes a tensor dynamic and frees its memory; no effect on a dynamic tensor.
+// Makes a tensor dynamic and frees the memory that it owns; it then has no contents. No effect on a
+// dynamic tensor.
 TFL_CAPI_EXPORT void TfLiteOpaqueTensorSetAllocationTypeToDynamic(TfLiteOpaqueTensor* tensor);
 
 // Declares that the tensor needs no host memory. Changes nothing but the allocation type.
@@ -143,7 +144,8 @@ TFL_CAPI_EXPORT void TfLiteOpaqueTensorBuilderDelete(TfLiteOpaqueTensorBuilder* 
 TFL_CAPI_EXPORT TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetType(
     TfLiteOpaqueTensorBuilder* builder, TfLiteType type);
 
-// Sets the contents, a malloc block that the new tensor will own; only with kTfLiteDynamic.
+// Sets the contents, a malloc block that the new tensor will own. kTfLiteDynamic requires contents,
+// the arena types exclude them.
 TFL_CAPI_EXPORT TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetData(
     TfLiteOpaqueTensorBuilder* builder, void* data);
 
@@ -306,7 +308,8 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetNodeInitDataMmapInfo(
 
 // Adds a tensor described by a builder and stores its index, unless the pointer is NULL. The tensor
 // has no shape and no size before it is resized. Tensor pointers from before may be invalid.
-// kTfLiteError for allocation types that TfLiteOpaqueTensorBuilderSetAllocationType excludes.
+// kTfLiteError for other allocation types than those of TfLiteOpaqueTensorBuilderSetAllocationType,
+// for a dynamic tensor without contents, and for an arena tensor with contents.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextAddTensor(TfLiteOpaqueContext* context,
                                                           TfLiteOpaqueTensorBuilder* builder,
                                                           int* new_tensor_index);

@@ -30,7 +30,8 @@ typedef enum TfLiteStatus {
   kTfLiteOk = 0,
   // Failure in the runtime or in a kernel.
   kTfLiteError = 1,
-  // A delegate failed. All delegates have been removed from the graph.
+  // A delegate failed. All delegates have been removed from the graph, except under
+  // kDeputyPolicyHot (deputy.h), where the graph is unchanged.
   kTfLiteDelegateError = 2,
   // The delegate cannot be applied to this graph, e.g. because it is immutable. The graph is
   // usable.

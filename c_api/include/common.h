@@ -561,9 +561,9 @@ typedef struct TfLiteEvalTensor {
   TfLiteType type;
 } TfLiteEvalTensor;
 
-// Frees the contents of a tensor whose allocation type is dynamic, persistent or variant object,
-// and sets `data` to NULL in any case. Other fields are unchanged. NULL is ignored. Not thread-safe
-// for one tensor.
+// Frees the contents of a tensor whose allocation type is kTfLiteDynamic, kTfLitePersistentRo or
+// kTfLiteVariantObject, and sets `data` to NULL in any case. Other fields are unchanged. NULL is
+// ignored. Not thread-safe for one tensor.
 TFL_CAPI_EXPORT void TfLiteTensorDataFree(TfLiteTensor* t);
 
 // Frees the contents of a tensor like TfLiteTensorDataFree, through the allocator that allocated
@@ -581,10 +581,10 @@ TFL_CAPI_EXPORT void TfLiteSparsityFree(TfLiteSparsity* sparsity);
 // the struct. NULL is ignored.
 TFL_CAPI_EXPORT void TfLiteTensorFree(TfLiteTensor* t);
 
-// Returns a deep copy. Shape, signature, quantisation and sparsity are copied; contents of dynamic
-// and persistent tensors are duplicated, variant objects cloned; constant, arena and custom memory
-// is shared. The caller frees the result with TfLiteTensorFree. If out of memory, the parts that
-// could not be copied are NULL.
+// Returns a deep copy. Shape, signature, quantisation and sparsity are copied; contents of
+// kTfLiteDynamic and kTfLitePersistentRo tensors are duplicated, variant objects cloned; constant,
+// arena and custom memory is shared. The caller frees the result with TfLiteTensorFree. If out of
+// memory, the parts that could not be copied are NULL.
 TFL_CAPI_EXPORT TfLiteTensor TfLiteTensorClone(TfLiteTensor src);
 
 // Frees everything that the tensor owns and stores the arguments in it. Takes ownership of `dims`,
@@ -598,15 +598,15 @@ TFL_CAPI_EXPORT void TfLiteTensorReset(TfLiteType type, const char* name, TfLite
                                        TfLiteTensor* tensor);
 
 // Copies type, shape, contents, buffer handle, data_is_stale and delegate of a tensor. The contents
-// are copied into the memory of `dst`, so `bytes` must be equal, else kTfLiteError. Name and
-// quantisation are unchanged. kTfLiteOk without effect if either tensor is NULL or both are the
-// same tensor.
+// are copied into the memory of `dst`; a variant object is cloned. kTfLiteError if `bytes` differ,
+// if either tensor has no memory, or if out of memory. Name and quantisation are unchanged.
+// kTfLiteOk without effect if either tensor is NULL or both are the same tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst);
 
-// Resizes the memory of a dynamic or persistent tensor to `num_bytes` bytes; kTfLiteOk without
-// effect for other tensors. If the memory grows and `preserve_data` is false, the contents are
-// lost; shrinking only lowers `bytes`. kTfLiteError, with the old memory kept, for a NULL tensor,
-// on overflow and if out of memory.
+// Resizes the memory of a kTfLiteDynamic or kTfLitePersistentRo tensor to `num_bytes` bytes;
+// kTfLiteOk without effect for other tensors. If the memory grows and `preserve_data` is false, the
+// contents are lost; shrinking only lowers `bytes`. kTfLiteError, with the old memory kept, for a
+// NULL tensor, on overflow and if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorResizeMaybeCopy(size_t num_bytes, TfLiteTensor* tensor,
                                                          bool preserve_data);
 
@@ -737,10 +737,12 @@ typedef struct TfLiteContext {
   void (*SetExternalContext)(struct TfLiteContext* context, TfLiteExternalContextType type,
                              TfLiteExternalContext* external_context);
 
-  // True if delegates and kernels may compute in half precision. Always false here.
+  // True if delegates may compute in half precision. False unless a client of the C++ API sets it;
+  // Deputy's kernels ignore it.
   bool allow_fp32_relax_to_fp16;
 
-  // Always NULL: other runtimes store a C++ object here.
+  // C++ object of upstream's profiling. Set by the C++ API (bindings/cpp) only, else NULL; the
+  // library does not use it.
   void* profiler;
 
   // Function of the runtime for micro-controllers; always NULL here.
@@ -917,8 +919,8 @@ struct TfLiteDelegate {
   // Data of the delegate; private.
   void* data_;
 
-  // Called once per subgraph, and again after each resize: reads the graph and replaces nodes. Must
-  // not be NULL, unless the delegate is opaque.
+  // Called once per subgraph, and when the delegate is applied again after a resize: reads the
+  // graph and replaces nodes. Must not be NULL, unless the delegate is opaque.
   TfLiteStatus (*Prepare)(TfLiteContext* context, struct TfLiteDelegate* delegate);
 
   // Copies a buffer to the host memory of a tensor. May be NULL if tensors are never stale.

@@ -253,10 +253,10 @@ static inline int DeputyPartitionRankCompare(const void* a, const void* b) {
 }
 
 // Returns the nodes of the `max_partitions` largest partitions that have at least `min_nodes` nodes
-// each, partition after partition, for one call of ReplaceNodeSubsetsWithDelegateKernels; INT_MAX
-// and 0 mean all. That call partitions the list again and may join or split partitions differently,
-// since the nodes of the other partitions stay on the CPU. The caller frees the list with
-// DeputyIntArrayFree. NULL if out of memory.
+// each, partition after partition, for one call of ReplaceNodeSubsetsWithDelegateKernels. INT_MAX
+// for `max_partitions` and 0 for `min_nodes` impose no limit. That call partitions the list again
+// and may join or split partitions differently, since the nodes of the other partitions stay on the
+// CPU. The caller frees the list with DeputyIntArrayFree. NULL if out of memory.
 static inline TfLiteIntArray* DeputyPartitionHelperLargest(const DeputyPartitionHelper* helper,
                                                            int max_partitions, int min_nodes) {
   const int count = helper->partition_count;
@@ -398,13 +398,13 @@ static inline TfLiteStatus DeputyHalfPartitionHelperPartition(DeputyHalfPartitio
 }
 
 // Returns the nodes to replace, and replaces their inputs in the graph by the float16 constants. If
-// all other nodes are DEQUANTIZE nodes of such constants, it returns all nodes of the plan
-// including those; otherwise the nodes of the largest partitions, as DeputyPartitionHelperLargest
+// every node of the plan is supported or is a DEQUANTIZE node of such a constant, it returns all
+// nodes of the plan; otherwise the nodes of the largest partitions, as DeputyPartitionHelperLargest
 // does, and the DEQUANTIZE nodes stay on the CPU. If it returns all nodes, the delegate's kernel
-// has to convert the constants whose float32 values are among its outputs, because outputs of the
-// graph may be among them. The caller passes the list to ReplaceNodeSubsetsWithDelegateKernels and
-// frees it with DeputyIntArrayFree. NULL on failure; the delegate's Prepare must then fail as well,
-// so that the runtime restores the graph.
+// has to convert the constants whose float32 tensors are among its outputs, because such a tensor
+// may be an output of the graph. The caller passes the list to
+// ReplaceNodeSubsetsWithDelegateKernels and frees it with DeputyIntArrayFree. NULL on failure; the
+// delegate's Prepare must then fail as well, so that the runtime restores the graph.
 static inline TfLiteIntArray* DeputyHalfPartitionHelperTake(DeputyHalfPartitionHelper* helper,
                                                             int max_partitions, int min_nodes) {
   const DeputyPartitionHelper* base = &helper->base;

@@ -109,7 +109,7 @@ static inline void DeputyFingerprintAddInts(DeputyFingerprint* fingerprint,
   DeputyFingerprintAdd(fingerprint, count == 0 ? NULL : ints->data, count * sizeof(int));
 }
 
-// Adds a tensor: type, shape, quantisation, and the contents of a constant.
+// Adds a tensor: type, shape, affine quantisation, and the contents of a constant of the model.
 static inline void DeputyFingerprintAddTensor(DeputyFingerprint* fingerprint,
                                               const TfLiteTensor* tensor) {
   DeputyFingerprintStep(fingerprint, (uint64_t)tensor->type);
@@ -181,14 +181,15 @@ typedef struct DeputySerialization {
   // only. NULL or "" disables the cache.
   const char* folder;
   // Name that separates the entries of one model from those of others, chosen by the user or the
-  // vendor. Its first 64 bytes are the prefix of the file's name, with '_' instead of characters
-  // other than letters, digits, '.' and '-'; the complete token is part of the fingerprint. NULL
-  // means "".
+  // vendor. Its first 64 bytes are the prefix of the file's name, with '_' instead of a leading '.'
+  // and of characters other than letters, digits, '.' and '-'; the complete token is part of the
+  // fingerprint. NULL means "".
   const char* model_token;
 } DeputySerialization;
 
 enum {
-  // Size of the buffer for an entry's path, including the NUL; longer paths are errors.
+  // Size of the buffer for an entry's path, including the NUL, in bytes. With a longer path,
+  // reading finds no entry and writing fails.
   kDeputySerializationPathBytes = 4096,
   // Maximum number of temporary names that are tried.
   kDeputySerializationDrafts = 1000,
@@ -308,8 +309,8 @@ static inline TfLiteStatus DeputySerializationReadFrom(int file, const DeputySer
 
 // Reads an entry into a block that the caller frees with free(). kTfLiteDelegateDataNotFound if
 // there is no valid entry: absent, truncated, damaged, or of another token or fingerprint.
-// kTfLiteDelegateDataReadError if it cannot be opened, or if out of memory. On failure `out_data`
-// and `out_bytes` are unchanged, and the delegate compiles as without a cache.
+// kTfLiteDelegateDataReadError if its file cannot be opened, or if out of memory. On failure
+// `out_data` and `out_bytes` are unchanged, and the delegate compiles as without a cache.
 static inline TfLiteStatus DeputySerializationRead(const DeputySerialization* store,
                                                    const DeputyFingerprint* fingerprint,
                                                    void** out_data, size_t* out_bytes) {
@@ -339,9 +340,9 @@ static inline int DeputySerializationMakeDraft(const char* path, char* draft) {
   return -1;
 }
 
-// Stores a copy of the `bytes` bytes at `data` and replaces an entry of the same key.
-// kTfLiteDelegateDataWriteError on failure, with an older entry unchanged. A delegate should ignore
-// the failure: the next start compiles again.
+// Stores a copy of the `bytes` bytes at `data` and replaces an entry of the same token and
+// fingerprint. kTfLiteDelegateDataWriteError on failure, with an older entry unchanged. A delegate
+// should ignore the failure: the next start compiles again.
 static inline TfLiteStatus DeputySerializationWrite(const DeputySerialization* store,
                                                     const DeputyFingerprint* fingerprint,
                                                     const void* data, size_t bytes) {

@@ -36,8 +36,8 @@ extern "C" {
 // Deputy's own version as "major.minor.patch". Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
-// Name of the table of CPU kernels that this process uses: "generic", "avx2", "avx512" or "amx".
-// The environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
+// Name of the set of CPU kernels that this process uses: "reference", "generic", "avx2", "avx512"
+// or "amx". The environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpre
 // they had for that shape. Each shape takes an arena of its own (DeputyMemoryMap::idle_bytes).
 // Results are the same; variables are reset as after every allocation. No effect on subgraphs with
 // delegates, kernels of the client, operators that keep state or call other subgraphs, shapes that
-// depend on values, memory of the client, or under validation. kTfLiteError for NULL options and
-// for a number below 1.
+// depend on values, or memory of the client, on graphs built in code, under kDeputyPolicyHot, and
+// with verification or validation enabled. kTfLiteError for NULL options and for a number below 1.
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetPreparedShapes(TfLiteInterpreterOptions* options, int32_t shapes);
 
@@ -496,15 +496,16 @@ typedef void (*DeputySupportCallback)(void* user_data, int32_t subgraph_index, i
                                       const DeputyNodeSupport* support);
 
 // Queries which nodes of the execution plans the delegate of a plug-in would run, and calls
-// `callback` for each node, subgraph by subgraph. The delegate is not applied: only its get_support
-// (deputy_plugin.h) is called, no node is replaced, nothing is compiled, and the graph is
-// unchanged. The CPU kernels are prepared, so that the delegate has shapes. Placement and limits on
-// partitions have no effect here; when the delegate is applied they may leave it fewer nodes.
+// `callback` for each node of every subgraph to which delegates are applied, subgraph by subgraph.
+// The delegate is not applied: only its get_support (deputy_plugin.h) is called, no node is
+// replaced, nothing is compiled, and the graph is unchanged. The CPU kernels are prepared, so that
+// the delegate has shapes. Placement and limits on partitions have no effect here; when the
+// delegate is applied they may leave it fewer nodes.
 //
 // Returns kTfLiteUnresolvedOps, without a call of `callback`, if the delegate does not come from a
 // plug-in or its plug-in has no get_support; kTfLiteError if get_support failed, if out of memory,
-// or if an argument is NULL; and the status of the preparation if that failed. Each is reported;
-// `callback` may have been called for earlier subgraphs.
+// or if an argument is NULL; and the status of the preparation if that failed. Each failure but a
+// NULL argument is reported; `callback` may have been called for earlier subgraphs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
                                                             TfLiteDelegate* delegate,
                                                             DeputySupportCallback callback,
@@ -618,9 +619,9 @@ typedef struct DeputyPlacement {
 } DeputyPlacement;
 
 // Adds a placement to interpreters created with these options; the struct is copied. kTfLiteError
-// for NULL, a wrong struct_size or selector, or a missing name. Contradictory placements, and
-// placements of nodes that do not exist, are reported when the interpreter is created: the creation
-// returns NULL.
+// for NULL, a wrong struct_size or selector, a subgraph_index below -1, or a missing name.
+// Contradictory placements, and placements of nodes that do not exist, are reported when the
+// interpreter is created: the creation returns NULL.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
                                                                   const DeputyPlacement* placement);
 
@@ -642,7 +643,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
 
 // Checks that the delegates of an interpreter meet the requirement: kTfLiteOk if they do, else
 // kTfLiteError with a report that lists the nodes that no delegate runs. `delegated` and `total`,
-// which may be NULL, receive the number of delegated nodes and of all nodes of the model.
+// which may be NULL, receive the number of delegated nodes and of all nodes, counted in the
+// subgraphs to which delegates are applied.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
                                                               DeputyRequirement requirement,
                                                               int32_t* delegated, int32_t* total);
@@ -749,8 +751,8 @@ typedef struct DeputyMemoryMap {
   int64_t preparations;
 } DeputyMemoryMap;
 
-// Fills `map`, whose struct_size the caller has set; all zero before AllocateTensors. kTfLiteError
-// if the index is out of range or if out of memory.
+// Fills `map`, whose struct_size the caller has set. Before AllocateTensors both blocks are empty
+// and contain no tensor. kTfLiteError if the index is out of range or if out of memory.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
                                                            int32_t subgraph_index,
                                                            DeputyMemoryMap* map);
@@ -1014,12 +1016,12 @@ TFL_CAPI_EXPORT const char* DeputyPluginListGetPath(const DeputyPluginList* list
 // index is out of range.
 TFL_CAPI_EXPORT const char* DeputyPluginListGetError(const DeputyPluginList* list, size_t index);
 
-// Creates a delegate of a plug-in with `count` options, which are borrowed during the call; both
-// arrays may be NULL if there are none. If the plug-in declares its options, unknown keys and
-// values of the wrong type are errors. The caller owns the delegate, which holds a reference to the
-// plug-in, and deletes it with DeputyPluginDeleteDelegate after every interpreter that it was
-// applied to. NULL on failure, and for stable delegates; DeputyLastError() has the text, including
-// the plug-in's own.
+// Creates a delegate of a plug-in with `count` options. The arrays and their strings are borrowed
+// during the call; both arrays may be NULL if `count` is 0. If the plug-in declares its options,
+// unknown keys and values of the wrong type are errors. The caller owns the delegate, which holds a
+// reference to the plug-in, and deletes it with DeputyPluginDeleteDelegate after every interpreter
+// that it was applied to. NULL on failure, and for stable delegates; DeputyLastError() has the
+// text, including the plug-in's own.
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegate(DeputyPlugin* plugin,
                                                            const char* const* keys,
                                                            const char* const* values, size_t count);

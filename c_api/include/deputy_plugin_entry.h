@@ -102,7 +102,8 @@ struct Containment<function, Result (*)(Arguments...)> {
 template <auto function>
 inline constexpr auto* kContained = &Containment<function>::Call;
 
-// Returns a description with these members, NHWC as its layout, and null in all others.
+// Returns a description with these members, the size and version of this header, and NHWC as its
+// layout; all other members are null.
 inline DeputyDelegatePlugin Describe(const char* name, const char* version, const char* vendor) {
   DeputyDelegatePlugin plugin = {};
   plugin.struct_size = sizeof plugin;

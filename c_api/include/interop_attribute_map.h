@@ -3,10 +3,11 @@
 // Attribute maps: properties of a buffer or a synchronisation object, as keys and values. The type
 // and the keys are in interop_types.h.
 //
-// A map must not be used by several threads at the same time. NULL is accepted for every map, and
-// for `val`: a getter then returns false, a setter has no effect. Strings are borrowed: they must
-// be valid as long as a map that contains them, or a copy of it. A getter returns false, with
-// `*val` unchanged, if the key does not exist or has a value of another type.
+// A map must not be used by several threads at the same time. NULL is accepted for every map: a
+// getter then returns false, a setter has no effect. A getter also returns false if `val` is NULL.
+// Strings are borrowed: they must be valid as long as a map that contains them, or a copy of it. A
+// getter returns false, with `*val` unchanged, if the key does not exist or has a value of another
+// type.
 #ifndef DEPUTY_C_API_INCLUDE_INTEROP_ATTRIBUTE_MAP_H_
 #define DEPUTY_C_API_INCLUDE_INTEROP_ATTRIBUTE_MAP_H_
 

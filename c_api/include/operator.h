@@ -5,9 +5,10 @@
 //
 // One thread sets up an operator; afterwards it is only read. The runtime does not change a
 // client's operator, but becomes the owner of one that an opaque delegate passes to
-// TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels. The setters cannot fail; those that
-// return a status return kTfLiteOk. A callback "with data" receives the operator's user data as its
-// first argument and takes precedence over the one without.
+// TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels. The setters cannot fail for an
+// operator, so those that return a status return kTfLiteOk; for NULL they have no effect and return
+// kTfLiteError. A callback "with data" receives the operator's user data as its first argument and
+// takes precedence over the one without.
 #ifndef DEPUTY_C_API_INCLUDE_OPERATOR_H_
 #define DEPUTY_C_API_INCLUDE_OPERATOR_H_
 

@@ -2,8 +2,8 @@
 //
 // Functions of the XNNPACK delegate, for programs that link them.
 //
-// Deputy's CPU kernels do not need it, so this delegate claims no node: applying it succeeds and
-// has no effect.
+// Deputy's CPU kernels are faster, so this delegate claims no node: applying it succeeds and has no
+// effect. See TfLiteXNNPackDelegateCreate for the exception.
 //
 // The layout and size of the options struct differ between releases. Only `num_threads` has the
 // same offset in all of them, so only this field of a caller's struct is read. Programs that were
@@ -113,7 +113,7 @@ TFL_CAPI_EXPORT void TfLiteXNNPackDelegateDelete(TfLiteDelegate* delegate);
 TFL_CAPI_EXPORT struct TfLiteXNNPackDelegateWeightsCache* TfLiteXNNPackDelegateWeightsCacheCreate(
     void);
 
-// Creates an empty cache of packed weights with an initial size in bytes.
+// Creates an empty cache of packed weights. `size`, the initial size in bytes, is ignored.
 TFL_CAPI_EXPORT struct TfLiteXNNPackDelegateWeightsCache*
 TfLiteXNNPackDelegateWeightsCacheCreateWithSize(size_t size);
 

@@ -145,7 +145,7 @@ void TfLiteInterpreterOptionsSetOpResolverV1(
 
 // ---- Delegates and their memory -----------------------------------------------------------------
 
-// The NNAPI delegate claims no node on this platform, so the option has no effect.
+// NNAPI is available only as a delegate (nnapi.cc), so the option has no effect.
 void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions*, bool) {}
 
 void TfLiteInterpreterOptionsSetEnableDelegateFallback(TfLiteInterpreterOptions* options,

@@ -14,7 +14,8 @@
 
 namespace deputy {
 
-// A client's array; invalid if the count is negative, or if it is positive and the pointer NULL.
+// A client's array. It is invalid if the count is negative, or if the count is positive and the
+// pointer NULL.
 template <typename T>
 struct ClientArray {
   const T* data;
@@ -26,8 +27,8 @@ struct ClientArray {
 template <typename T>
 ClientArray(const T*, int32_t) -> ClientArray<T>;
 
-// Returns a client's enumerator, or `fallback` if it is none of `count` values: loading another one
-// is undefined.
+// Returns a client's enumerator, or `fallback` if its number is not below `count`. The number is
+// copied as bytes, because loading an enumerator that is out of range is undefined behaviour.
 template <typename Enum>
 Enum EnumeratorOf(const Enum& given, uint32_t count, Enum fallback) {
   uint32_t number = 0;
@@ -39,7 +40,8 @@ Enum EnumeratorOf(const Enum& given, uint32_t count, Enum fallback) {
 // Returns the interpreter; null after a report if the client has passed NULL. `function` is the
 // name of the client's call in reports.
 Interpreter* InterpreterOf(const TfLiteInterpreter* interpreter, const char* function);
-// Returns a subgraph, null after a report if there is none.
+// Returns the subgraph with that index; null after a report if the interpreter is NULL or has no
+// such subgraph.
 Subgraph* SubgraphAt(const TfLiteInterpreter* interpreter, int32_t index, const char* function);
 // Return the interpreter or subgraph for a call that needs an idle one. Null after a report if the
 // argument is invalid, the interpreter runs, or a delegate is being applied to the subgraph.

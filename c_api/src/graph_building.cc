@@ -26,7 +26,7 @@ using deputy::TensorAttachments;
 
 namespace {
 
-// Sets one of the lists of a subgraph.
+// Member function of GraphBuilder that sets one of the lists of a subgraph.
 using SetList = TfLiteStatus (GraphBuilder::*)(std::span<const int>);
 
 TfLiteStatus SetListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_index, SetList set,
@@ -40,8 +40,8 @@ TfLiteStatus SetListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_in
   });
 }
 
-// Takes the parts of a client's description that become the tensor's. Parameters of an unknown type
-// are refused later.
+// Stores the quantisation and the sparsity, which the tensor will own, in `out`. Parameters with an
+// unknown quantisation type are stored as kTfLiteNoQuantization; SetTensor rejects them.
 void Take(const DeputyTensorParameters& given, TensorAttachments* out) {
   out->quantization.type = deputy::EnumeratorOf(given.quantization.type, 4, kTfLiteNoQuantization);
   out->quantization.params = given.quantization.params;

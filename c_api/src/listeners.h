@@ -52,7 +52,8 @@ class WorkerListener final : public OpListener {
 // called.
 class TelemetryListener final : public OpListener {
  public:
-  // Sets the callbacks; null ends the reports. Operators that are running are not reported.
+  // Sets the callbacks; null ends the reports. The end of an operator that is running is not
+  // reported.
   void Set(Interpreter* interpreter, TfLiteTelemetryProfilerStruct* profiler);
 
   // Requires that nodes run one by one if operators are reported: the events are those of

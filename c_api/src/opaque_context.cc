@@ -6,8 +6,8 @@
 // A few need properties that no function pointer provides (inputs, names, node counts, the model's
 // file); they require Deputy's contexts and return the failure value for others.
 //
-// No exception leaves these functions: code that may allocate runs in the context's callbacks,
-// which are guarded.
+// No exception leaves these functions: code that may allocate runs in Guard or in the context's
+// callbacks, which are guarded.
 #include <cstdarg>
 #include <cstdio>
 #include <functional>

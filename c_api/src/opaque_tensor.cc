@@ -59,8 +59,9 @@ class StringList {
   int32_t count_ = 0;
 };
 
-// Returns the packed form of a list of strings in a malloc block; null if its size exceeds 31 bits,
-// if a length is negative or if out of memory.
+// Returns the packed form of a list of strings in a malloc block. Null if its size exceeds
+// INT32_MAX bytes, if a length is negative, if a string with a positive length is null, or if out
+// of memory.
 char* PackStrings(const char* const* strings, int count, const int* lengths, size_t* out_size) {
   const size_t header = (static_cast<size_t>(count) + 2) * sizeof(int32_t);
   size_t size = header;

@@ -22,7 +22,7 @@ TfLiteRegistration FromOpDef(const OpDef& def, int version);
 const OpDef* FindOwnKernel(const TfLiteRegistration& registration);
 
 // Resolver callbacks of a client. Each setter of the API sets one or two pairs and clears the
-// others; they are called in the order of the members.
+// others. Callbacks are called in the order of the members until one finds the operator.
 struct ResolverCallbacks {
   void* user_data = nullptr;
   const TfLiteOperator* (*find_builtin_external)(void*, int, int) = nullptr;
@@ -64,8 +64,8 @@ class OperatorSet {
   std::vector<Entry> builtins_, customs_;
 };
 
-// Resolver for the creation of one interpreter: added operators first, then the builtin kernels
-// unless they are excluded.
+// Resolver for the creation of one interpreter: it calls the client's callbacks if any is set;
+// otherwise it searches the added operators, then the builtin kernels unless they are excluded.
 class ClientResolver final : public OpResolver {
  public:
   ClientResolver(const OperatorSet& operators, bool with_builtins)
@@ -83,7 +83,7 @@ class ClientResolver final : public OpResolver {
 
   const OperatorSet& operators_;
   const bool with_builtins_;
-  TfLiteRegistration found_{};  // registration that was found last, if the client does not own it
+  TfLiteRegistration found_{};  // copy of the registration found last, if it needs one
 };
 
 }  // namespace deputy

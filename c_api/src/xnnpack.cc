@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// C functions of the XNNPACK delegate. The delegate claims no node: Deputy's kernels compute them
+// C functions of the XNNPACK delegate. The delegate claims no node, because Deputy's kernels are
 // faster. DeputyXnnpackDelegateCreate, and TfLiteXNNPackDelegateCreate if DEPUTY_XNNPACK is
-// "bridge", create a delegate of the plug-in "xnnpack", which does.
+// "bridge", create a delegate of the plug-in "xnnpack", which runs nodes in XNNPACK.
 //
-// The options struct had seven layouts in as many releases and does not identify its layout, so
-// only `num_threads`, whose offset never changed, is read from a caller's struct. The function that
-// returns the struct is in xnnpack_default_options.cc.
+// The layout of the options struct differs between releases, and the struct does not identify it,
+// so only `num_threads`, whose offset never changed, is read from a caller's struct. The function
+// that returns the struct is in xnnpack_default_options.cc.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,8 +28,8 @@ struct TfLiteXNNPackDelegateWeightsCache {
 
 namespace {
 
-// A delegate with its options. `noop` is the first member, because the client has a pointer to its
-// first member.
+// A delegate with its options. `noop` is the first member, because the client's pointer is that of
+// `noop.base`.
 struct XnnpackDelegate {
   deputy::NoOpDelegate noop;
   TfLiteXNNPackDelegateOptions options;
