@@ -20,7 +20,8 @@ std::vector<CopyLoop> ByTarget(const CopyRegion& region) {
 }
 
 // Treats an index into the output of `inner` as a number in a mixed radix: each loop of `inner` is
-// one digit. A loop of `outer` advances one digit, or is split into several loops that do.
+// one digit. A loop of `outer` advances one digit, or is split into several loops, each of which
+// advances one digit.
 class Composition {
  public:
   Composition(const CopyRegion& outer, const CopyRegion& inner)

@@ -15,8 +15,8 @@ struct OpRow {
   const char* name;
   int arguments;
   const char* infix;  // null: written as a function
-  // Computes the result before it is rounded to the type; null if the operation is undefined for
-  // reals, or if its result is not a function of two reals.
+  // Computes the result before it is rounded to the type. Null if the operation is undefined for
+  // reals, or if EvaluateNode computes it without this function.
   RealFunction real;
   IntegerFunction integer;
 };

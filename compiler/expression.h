@@ -19,8 +19,9 @@ namespace deputy::compiler {
 enum class ScalarOp : uint8_t {
   kOperand,   // an element of an operand
   kConstant,  // a number, which the node contains
-  // The argument converted to another type. Conversion to an integer rounds towards zero, clamps to
-  // the type's range, and converts NaN to the largest value.
+  // The argument converted to another type. Conversion of a real to an integer rounds towards zero,
+  // clamps to the type's range, and converts NaN to the largest value. Conversion between integer
+  // types wraps around. Conversion to bool yields true for every value other than 0.
   kCast,
   // Operations on one argument; the result has the argument's type.
   kAbs,

@@ -23,8 +23,9 @@ int64_t StepsOf(const Graph& graph, const Operation& operation);
 
 // Computes an operation, epilogue included, whose inputs are all constants, and returns the
 // contents of its outputs. Returns false if an input is not constant, if a value is invalid, or if
-// folding exceeds a limit: outputs of more than 1 MiB and four times the inputs' bytes, or too many
-// steps, in this operation or in total. Takes time independent of the rest of the graph.
+// folding exceeds a limit: outputs larger than both 1 MiB and four times the inputs' bytes,
+// contents that the graph may not keep (CanKeep), or too many steps, in this operation or in total.
+// Takes time independent of the rest of the graph.
 bool Fold(Graph* graph, const Operation& operation,
           std::vector<std::vector<std::byte>>* out_contents);
 

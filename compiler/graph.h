@@ -34,8 +34,8 @@ int ClampedExtent(int64_t extent);
 // the index type of devices.
 inline constexpr int64_t kMaxElements = int64_t{1} << 30;
 inline constexpr size_t kMaxAxes = 32;
-// Returns whether a shape is within the limits: no extent is negative, and the product, with 1 in
-// place of 0, is at most kMaxElements.
+// Returns whether a shape is within the limits: it has at most kMaxAxes axes, no extent is
+// negative, and the product of the extents, with 1 in place of 0, is at most kMaxElements.
 bool FitsIndex(const Shape& shape);
 // Formats a shape, for example "[2,3]".
 std::string ToText(const Shape& shape);
@@ -182,7 +182,7 @@ struct CumulativeSum {
 };
 
 // Computes two outputs: the k largest elements along the last axis, in descending order, and their
-// int32 indices.
+// indices.
 struct TopK {};
 
 // Selects slices by index. Inputs: values, indices (int32 or int64). The axes of the indices

@@ -33,7 +33,8 @@ std::vector<ImportedOperator> ImportedOperators();
 
 // Imports the nodes of a partition for the current shapes of its inputs. The shapes of all other
 // values are inferred; those of the tensors are ignored. Constants point into the model's memory.
-// The graph's inputs are the partition's except constants; its outputs are the partition's.
+// The graph's inputs are the partition's except constants; its outputs are the partition's. Returns
+// the reason why a node cannot be imported, with `*out_graph` unchanged, or nullopt.
 std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,
                               Graph* out_graph);
 

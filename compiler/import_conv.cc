@@ -32,7 +32,7 @@ Positions PositionsOf(TfLitePadding padding, int64_t in, int64_t size, int64_t s
 }
 
 // Computes the padding and the number of output rows and columns. Returns false, after a refusal,
-// if the window has no position.
+// if a parameter is invalid, if the window has no position, or if a number exceeds kMaxReach.
 bool SetPadding(NodeImport* node, TfLitePadding padding, int height, int width, Window* window,
                 int* out_height, int* out_width) {
   const bool sound = window->height > 0 && window->width > 0 && window->stride_y > 0 &&

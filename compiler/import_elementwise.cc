@@ -97,7 +97,7 @@ bool ImportNumberOp(NodeImport* node) {
   return SetNumberOutput(node, node->AddUnary(op, NumberInput(node, 0)));
 }
 
-// Imports NEG for the types that TensorFlow Lite supports; it ignores scales.
+// Imports NEG. Quantised types are refused, because TensorFlow Lite's NEG ignores scales.
 bool ImportNeg(NodeImport* node) {
   if (!node->CheckInputs(1, 1) ||
       !node->CheckType(0, {kTfLiteFloat32, kTfLiteFloat16, kTfLiteInt32, kTfLiteInt64})) {
@@ -201,8 +201,8 @@ bool ImportArithmetic(NodeImport* node) {
   return CheckNumbers(node, 2) && FinishBinary(node, op, node->params<Params>().activation);
 }
 
-// Checks that the divisor is constant, if a zero in it would be an error of the model, which a
-// device cannot report.
+// Checks that the divisor is a constant without zeros, if a zero would be an error of the model,
+// which a device cannot report: for integers and quantised values, and for floats if `floats_too`.
 bool CheckDivisor(NodeImport* node, bool floats_too) {
   if (!CheckNumbers(node, 2)) return false;
   const Value& divisor = node->value(node->Input(1));

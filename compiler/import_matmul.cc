@@ -8,8 +8,8 @@
 namespace deputy::compiler {
 namespace {
 
-// Refuses float inputs with quantised weights: TensorFlow Lite quantises such inputs at run time,
-// with different results.
+// Checks that both factors are real and not empty. Refuses a product of float and quantised values:
+// TensorFlow Lite quantises the float ones at run time, with different results.
 bool CheckFactors(NodeImport* node) {
   for (int n : {0, 1}) {
     if (!node->CheckReal(n)) return false;

@@ -365,7 +365,8 @@ bool ImportSpaceToDepth(NodeImport* node) {
     return node->Refuse(kDeputyReasonParameter, "invalid block size %d", block);
   }
   const int height = s[1] / block, width = s[2] / block;
-  // For an image that is not empty, the block size is at most its height and width.
+  // Bounds the depth of the output before it is computed. This refuses no image that is not empty,
+  // because the block size is at most the image's height and width.
   if (!node->CheckResult({block, block, s[3]})) return false;
   return node->SetOutput(
       0, AddShuffle(node, node->Input(0), {s[0], height, block, width, block, s[3]},

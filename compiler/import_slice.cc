@@ -42,7 +42,8 @@ struct AxisRange {
   int start = 0, step = 1, extent = 0;
 };
 
-// One entry of the begin, end and strides vectors; nullopt if its mask bit ignores the value.
+// One entry of the begin, end and strides vectors. `begin` and `end` are nullopt if the entry's
+// mask bit is set, which disables them.
 struct Entry {
   std::optional<int64_t> begin, end;
   int64_t step = 1;
@@ -90,7 +91,8 @@ class StridedSlice {
     return true;
   }
 
-  // Extents of the selected box, before axes are removed or added (box) and after (result).
+  // Return the selected box of the input, and the shape of the output, which is that of the box
+  // with axes removed and added.
   const Box& box() const { return box_; }
   const Shape& result() const { return result_; }
 

@@ -23,7 +23,7 @@ struct Lifetime {
 // Storage and lifetime of each value; both vectors are indexed by value.
 struct Lifetimes {
   // Value whose memory the value uses: itself, or the source of a view. kNoValue for constants, and
-  // for values that no operation computes.
+  // for values that are neither inputs of the graph nor computed by an operation.
   std::vector<ValueId> storage;
   // Lifetime of the memory if the value owns it; else empty.
   std::vector<Lifetime> of_storage;

@@ -27,8 +27,9 @@ Shape ShapeOf(const TfLiteTensor& tensor) {
   return {tensor.dims->data, tensor.dims->data + tensor.dims->size};
 }
 
-// Constants without elements are left to the CPU: a filter, a shape or axes that are empty have
-// rules of their own in each operator.
+// Returns true for a constant with elements. An empty filter, shape or list of axes has rules of
+// its own in each operator, so it does not count as a constant, and operators that require one
+// refuse the node.
 bool IsConstantTensor(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteMmapRo && tensor.data.raw != nullptr && tensor.bytes > 0;
 }
@@ -37,8 +38,9 @@ int Clamped(int64_t number) {
   return static_cast<int>(std::clamp<int64_t>(number, INT32_MIN, INT32_MAX));
 }
 
-// Reads integers that the runtime has computed in its prepare: a shape. Other persistent constants
-// have contents only after the first inference. Returns false for other tensors.
+// Reads a PersistentRo tensor of integers with contents: a shape that the runtime has computed in
+// its prepare. Other PersistentRo tensors have no contents before the first inference. Returns
+// false for all tensors but such a shape.
 bool ReadComputedShape(const TfLiteTensor& tensor, std::vector<int>* out_values) {
   const bool wide = tensor.type == kTfLiteInt64;
   if (tensor.allocation_type != kTfLitePersistentRo || tensor.data.raw == nullptr ||

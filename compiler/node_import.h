@@ -2,7 +2,7 @@
 //
 // Support for importing one operator. Each import_<family>.cc has a table of operators and their
 // import functions. A function reads a node, checks it, adds operations and sets the node's
-// outputs; or it refuses the node, and the operations that it added are discarded.
+// outputs; or it refuses the node, and the import is discarded.
 #ifndef DEPUTY_COMPILER_NODE_IMPORT_H_
 #define DEPUTY_COMPILER_NODE_IMPORT_H_
 
@@ -66,7 +66,7 @@ class NodeImport {
   bool has_input(int n) const { return n < input_count() && node_.inputs->data[n] >= 0; }
   const TfLiteTensor& input_tensor(int n) const { return tensor(node_.inputs->data[n]); }
   const TfLiteTensor& output_tensor(int n) const { return tensor(node_.outputs->data[n]); }
-  // Returns the shape of an output's tensor as declared by the model file.
+  // Returns the shape that the runtime's tensor of an output has at present.
   Shape OutputShape(int n) const;
   // Returns the options of a builtin operator. If the node has none, refuses it and returns zeros.
   template <typename Params>
@@ -90,12 +90,14 @@ class NodeImport {
   // Refuses the node; the text begins with the tensor of input `n`.
   bool RefuseInput(int n, DeputyReason reason, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
-  // Checks that there are `min` to `max` inputs, the first `min` of them present; that every
-  // tensor's shape is within the limits (FitsIndex); and that constants have contents.
+  // Checks that there are `min` to `max` inputs, the first `min` of them present; that no input is
+  // sparse, dynamic or of an unsupported type; that every shape is within the limits (FitsIndex);
+  // and that constants have as many bytes as their shape requires.
   bool CheckInputs(int min, int max);
   // Checks that the type of an input is one of `types`.
   bool CheckType(int n, std::initializer_list<TfLiteType> types);
-  // Checks that Real can read an input: float32, float16, or integers with one scale.
+  // Checks that Real can read an input: float32, float16, or int8, uint8 or int16 with one scale
+  // or, for a constant, with one scale per channel.
   bool CheckReal(int n);
   // Checks that an input has one scale, or one per slice along `axis`, as biases require. An axis
   // of -1 requires one scale.
@@ -106,10 +108,11 @@ class NodeImport {
   bool CheckOneScale();
   // Checks that an input has `min` to `max` axes.
   bool CheckRank(int n, int min, int max);
-  // Reads an input, which must be a constant of int32 or int64.
+  // Reads an input, which must be a constant of int32 or int64, or a shape that the runtime has
+  // computed.
   bool ReadInts(int n, std::vector<int>* out_values);
-  // Checks a bias of `channels` elements: float32, or a constant of int32 or int64 if the other
-  // inputs are quantised. An omitted bias is valid.
+  // Checks a bias of `channels` elements: real (CheckReal), or a constant of int32 or int64 if
+  // `quantized`. An omitted bias is valid.
   bool CheckBias(int n, bool quantized, int channels);
   // Checks that a result's shape is within the limits. Must be called before strides of the shape
   // are computed; Add checks the shapes of the values that it adds.
@@ -127,7 +130,7 @@ class NodeImport {
   // dequantised.
   ValueId Real(int n);
   // Returns an int32 or int64 constant as float32, each element multiplied by the scale of its
-  // channel; float32 is returned unchanged.
+  // channel. A bias of another type is returned as by Real; kNoValue if it is omitted.
   ValueId RealBias(int n, std::span<const double> scales);
   // Returns scale and zero point of a tensor with one scale; none for types other than int8, uint8
   // and int16.

@@ -34,7 +34,8 @@ void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t i
 
 // Returns the number as it would be read back after storing it with the type.
 Number Stored(TfLiteType type, Number number);
-// Returns the number of the type nearest to `value`; integer types truncate the fraction.
+// Returns the number of the type nearest to `value`. Integer types truncate the fraction; NaN
+// becomes 0.
 Number NumberOf(TfLiteType type, double value);
 
 }  // namespace deputy::compiler

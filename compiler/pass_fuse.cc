@@ -125,8 +125,8 @@ ValueId EpilogueElement(const Rewrite& rewrite, const Operation& operation) {
     const Operation* producer = rewrite.Producer(id);
     if (producer == nullptr || !SupportsEpilogue(*producer) || !rewrite.HasNoOtherUse(id)) continue;
     if (rewrite.value(id).shape != rewrite.value(operation.output()).shape) continue;
-    // Both pointers refer to elements of Rewrite's vector of added operations, which is in plan
-    // order.
+    // Both pointers refer to elements of Rewrite's vector of added operations, which is in
+    // topological order.
     if (last != nullptr && producer < last) continue;
     element = id;
     last = producer;

@@ -145,7 +145,7 @@ class Joining {
   }
 
   Rewrite rewrite_;
-  // Outputs of the noted operations, by the value that they read.
+  // Outputs of the recorded operations, by the value that they read.
   std::map<ValueId, std::vector<ValueId>> consumers_;
 };
 

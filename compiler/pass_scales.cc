@@ -155,7 +155,8 @@ ChannelsOf OfProduct(const Value& b, bool transposed) {
 }
 
 // Returns the function that maps an element of the weights to its channels; null if the operation
-// has no weights or they are not constant.
+// has no weights, if the weights or the bias are not constant, or if the graph may not keep more
+// contents.
 ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);

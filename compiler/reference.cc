@@ -37,8 +37,8 @@ void ApplyEpilogue(const Expression& epilogue, const std::vector<Contents>& extr
 
 bool IsHalf(const Contents& contents) { return contents.type() == kTfLiteFloat16; }
 
-// Returns whether the operation can be computed without widening: no operand is float16, or it
-// moves elements of one type without interpreting them.
+// Returns whether the operation can be computed without widening: it is element-wise, no operand is
+// float16, or it moves elements of one type without interpreting them.
 template <typename Kind>
 bool SupportsHalf(const Kind&, const Operands& operands) {
   constexpr bool kMoves =

@@ -74,8 +74,8 @@ int64_t BroadcastIndex(const Shape& from, const Shape& to, int64_t index);
 bool ComputeGraph(const Graph& graph, std::span<const std::byte* const> inputs,
                   std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error);
 
-// Computes one operation, epilogue included, whose inputs are all constants; returns the contents
-// of its outputs.
+// Computes one operation, epilogue included, whose inputs are all constants. `*out_outputs`
+// receives the contents of its outputs. Returns false and sets `*out_error` as Compute does.
 bool ComputeConstant(const Graph& graph, const Operation& operation,
                      std::vector<std::vector<std::byte>>* out_outputs, std::string* out_error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on images [batch, height, width, channels], of float32.
+// Operations on images [batch, height, width, channels]. The images are float32, except for
+// nearest-neighbour resizing, which moves elements of any type.
 #include <algorithm>
 #include <cmath>
 #include <limits>

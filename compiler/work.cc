@@ -101,7 +101,7 @@ struct Arithmetic {
 
 bool IsView(const Operation& operation) { return std::holds_alternative<View>(operation.kind); }
 
-// Returns whether the operation reads only the part of its input that it writes.
+// Returns whether the operation reads at most as many bytes of an input as it writes.
 bool ReadsOnlyOutputSize(const Operation& operation) {
   return std::holds_alternative<Gather>(operation.kind) ||
          std::holds_alternative<Copy>(operation.kind);
