@@ -55,9 +55,9 @@ ValueId Requantized(NodeImport* node, int n) {
 ValueId AddJoined(NodeImport* node, const std::vector<ValueId>& parts, int axis) {
   const auto along = static_cast<size_t>(axis);
   Shape to = node->shape(parts[0]);
-  int64_t integer = 0;
-  for (ValueId part : parts) integer += node->shape(part)[along];
-  to[along] = ClampedExtent(integer);
+  int64_t total = 0;
+  for (ValueId part : parts) total += node->shape(part)[along];
+  to[along] = ClampedExtent(total);
   if (!node->CheckResult(to)) return kNoValue;
   Copy copy;
   Ints start(to.size(), 0);
@@ -180,14 +180,14 @@ bool ImportSplitV(NodeImport* node) {
       !node->ReadInts(1, &extents)) {
     return false;
   }
-  const int integer = node->shape(node->Input(0))[static_cast<size_t>(axis)];
+  const int total = node->shape(node->Input(0))[static_cast<size_t>(axis)];
   const auto open = std::find(extents.begin(), extents.end(), -1);
   if (open != extents.end()) {
     *open = 0;
-    *open = ClampedExtent(integer - std::accumulate(extents.begin(), extents.end(), int64_t{0}));
+    *open = ClampedExtent(total - std::accumulate(extents.begin(), extents.end(), int64_t{0}));
   }
   if (std::any_of(extents.begin(), extents.end(), [](int extent) { return extent < 0; }) ||
-      std::accumulate(extents.begin(), extents.end(), int64_t{0}) != integer ||
+      std::accumulate(extents.begin(), extents.end(), int64_t{0}) != total ||
       static_cast<int>(extents.size()) != node->output_count()) {
     return node->RefuseInput(1, kDeputyReasonParameter,
                              "the sizes of the parts do not add up to the extent of the axis");
@@ -450,24 +450,24 @@ bool ImportBatchToSpace(NodeImport* node) {
                         shape[0], static_cast<long long>(block_count));
   }
   const auto spatial = static_cast<int>(blocks.size());
-  Shape split = blocks, integer = {static_cast<int>(shape[0] / block_count)}, to = integer;
+  Shape split = blocks, uncropped = {static_cast<int>(shape[0] / block_count)}, to = uncropped;
   split.insert(split.end(), shape.begin(), shape.end());
-  split[blocks.size()] = integer[0];
+  split[blocks.size()] = uncropped[0];
   Ints axes = {spatial}, begin = {0};
   for (size_t n = 0; n < blocks.size(); ++n) {
     axes.insert(axes.end(), {static_cast<int>(n) + spatial + 1, static_cast<int>(n)});
-    integer.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
+    uncropped.push_back(ClampedExtent(int64_t{shape[n + 1]} * blocks[n]));
     begin.push_back(crops[2 * n]);
-    to.push_back(ClampedExtent(int64_t{integer.back()} - crops[2 * n] - crops[2 * n + 1]));
+    to.push_back(ClampedExtent(int64_t{uncropped.back()} - crops[2 * n] - crops[2 * n + 1]));
     if (to.back() < 0) return node->Refuse(kDeputyReasonParameter, "the crops exceed the extent");
   }
   axes.push_back(static_cast<int>(split.size()) - 1);
-  for (Shape* s : {&integer, &to}) s->push_back(shape.back());
+  for (Shape* s : {&uncropped, &to}) s->push_back(shape.back());
   begin.push_back(0);
-  if (!node->CheckResult(integer) || !node->CheckResult(split)) return false;
-  const ValueId joined = AddShuffle(node, from, split, axes, integer);
-  if (to == integer) return node->SetOutput(0, joined);
-  const CopyRegion region = RegionOf({0, to, begin, Ints(to.size(), 0), {}, {}}, integer, to);
+  if (!node->CheckResult(uncropped) || !node->CheckResult(split)) return false;
+  const ValueId joined = AddShuffle(node, from, split, axes, uncropped);
+  if (to == uncropped) return node->SetOutput(0, joined);
+  const CopyRegion region = RegionOf({0, to, begin, Ints(to.size(), 0), {}, {}}, uncropped, to);
   return node->SetOutput(0, node->Add(Copy{{region}, {}}, {joined}, node->value(joined).type, to));
 }
 

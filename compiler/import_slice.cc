@@ -180,22 +180,22 @@ bool ImportStridedSlice(NodeImport* node) {
 
 // Partitions the space around a box into boxes: along each axis the parts before and after the box,
 // with the box's extents along the earlier axes.
-std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Shape& integer) {
+std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Shape& outer) {
   std::vector<CopyRegion> regions;
-  Ints corner(integer.size(), 0);
-  Shape size = integer;
+  Ints corner(outer.size(), 0);
+  Shape size = outer;
   const auto add = [&](size_t axis, int first, int extent) {
     if (extent <= 0) return;
     Ints from = corner;
     Shape part = size;
     from[axis] = first;
     part[axis] = extent;
-    regions.push_back(RegionOf({0, part, from, from, {}, {}}, integer, integer));
+    regions.push_back(RegionOf({0, part, from, from, {}, {}}, outer, outer));
   };
-  for (size_t axis = 0; axis < integer.size(); ++axis) {
+  for (size_t axis = 0; axis < outer.size(); ++axis) {
     const int after = start[axis] + extents[axis];
     add(axis, 0, start[axis]);
-    add(axis, after, integer[axis] - after);
+    add(axis, after, outer[axis] - after);
     corner[axis] = start[axis];
     size[axis] = extents[axis];
   }
@@ -205,8 +205,8 @@ std::vector<CopyRegion> Around(const Ints& start, const Shape& extents, const Sh
 bool ImportDynamicUpdateSlice(NodeImport* node) {
   Ints start;
   if (!node->CheckInputs(3, 3) || !node->ReadInts(2, &start)) return false;
-  const ValueId integer = node->Input(0), update = node->Input(1);
-  const Shape to = node->shape(integer), from = node->shape(update);
+  const ValueId base = node->Input(0), update = node->Input(1);
+  const Shape to = node->shape(base), from = node->shape(update);
   if (!node->CheckType(1, {node->input_tensor(0).type})) return false;
   if (from.size() != to.size() || start.size() != to.size()) {
     return node->Refuse(kDeputyReasonShape, "the numbers of axes differ");
@@ -219,8 +219,7 @@ bool ImportDynamicUpdateSlice(NodeImport* node) {
   Copy copy;
   copy.regions = Around(start, from, to);
   copy.regions.push_back(RegionOf({1, from, Ints(to.size(), 0), start, {}, {}}, from, to));
-  return node->SetOutput(
-      0, node->Add(std::move(copy), {integer, update}, node->value(integer).type, to));
+  return node->SetOutput(0, node->Add(std::move(copy), {base, update}, node->value(base).type, to));
 }
 
 constexpr ImportRow kSliceRows[] = {

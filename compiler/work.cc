@@ -122,8 +122,8 @@ Work WorkOf(const Graph& graph, const Operation& operation) {
   double written = 0;
   for (ValueId id : operation.outputs) written += BytesOf(graph, id);
   work.bytes = written;
-  const std::vector<ValueId> input_count = ReadValues(operation);
-  for (ValueId id : std::set<ValueId>(input_count.begin(), input_count.end())) {
+  const std::vector<ValueId> read = ReadValues(operation);
+  for (ValueId id : std::set<ValueId>(read.begin(), read.end())) {
     const double bytes = BytesOf(graph, id);
     work.bytes += ReadsOnlyOutputSize(operation) ? std::min(bytes, written) : bytes;
   }
