@@ -17,12 +17,12 @@ namespace {
 
 bool IsConstant(const NewTensor& tensor) { return tensor.is_constant || tensor.data != nullptr; }
 
-// Returns true for types whose tensors have no size that follows from the shape, but contents.
+// Returns true for types whose tensors have contents of a size that does not follow from the shape.
 bool HasOwnSize(TfLiteType type) {
   return type == kTfLiteString || type == kTfLiteResource || type == kTfLiteVariant;
 }
 
-// Computes the product of the dimensions; false on overflow and for a negative one.
+// Computes the product of the dimensions. Returns false on overflow and for a negative dimension.
 bool CountElements(std::span<const int> dims, size_t* out_elements) {
   size_t elements = 1;
   bool empty = false;
@@ -116,8 +116,8 @@ TfLiteStatus GraphBuilder::CheckShape(int tensor_index, const NewTensor& tensor,
     return Fail(reporter_, kTfLiteError, "%s: expected a type with elements, found %s", position,
                 TfLiteTypeGetName(tensor.type));
   }
-  // Sizes of which only the number of bits overflows are refused by AllocateTensors, as in
-  // upstream.
+  // A size whose number of bits overflows, but not its number of bytes, is accepted here and
+  // rejected by AllocateTensors, as in upstream.
   if (sized && !TensorBytes(tensor.type, tensor.dims, &required) &&
       !MultiplySizes(elements, TypeBytes(tensor.type), &required)) {
     reporter_->ReportWithDetail(position, "BytesRequired number of bytes overflowed.\n");

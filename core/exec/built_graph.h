@@ -23,7 +23,8 @@ class BuiltGraph {
   // nodes of delegates after them.
   explicit BuiltGraph(const Graph& graph);
 
-  // Number of tensors when the client or the model added the last one.
+  // Number of tensors after the client or the model has added the last one; kernels and delegates
+  // may have added others since.
   int tensor_count() const { return tensor_count_; }
   void SetTensorCount(int count) { tensor_count_ = count; }
   // Number of nodes without those of delegates.

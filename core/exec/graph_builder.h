@@ -41,8 +41,9 @@ struct TensorAttachments {
 
 class GraphBuilder {
  public:
-  // Creates a builder, which keeps nothing: a subgraph may have several. `subgraph` must outlive
-  // it and must not run.
+  // Creates a builder, which has no state of its own, so that a subgraph may have several.
+  // `subgraph` must outlive it, and must not run when another function than SetName and AddTensors
+  // is called.
   explicit GraphBuilder(Subgraph* subgraph);
 
   // Reserves memory in a new, empty subgraph: as in upstream, the first tensors do not move.

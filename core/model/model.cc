@@ -8,7 +8,7 @@
 // Pitfalls:
 // - A FlatBuffer may refer to one table or vector from many places, so a small file can describe
 // terabytes. All bytes that are copied here, or later per tensor or node, are therefore counted
-// against a budget proportional to the file's size (Decoder::Spend).
+// against a budget of 64 MiB plus eight times the file's size (Decoder::Spend).
 // - The verifier accepts union members that it does not know; their tables must not be read.
 #include "core/base/flatbuffers_access.h"
 // flatbuffers_access.h is included before all other headers: it disables FlatBuffers' asserts.
@@ -147,7 +147,7 @@ TfLiteStatus Decoder::Refuse(const char* format, ...) {
 }
 
 TfLiteStatus Decoder::Spend(size_t bytes) {
-  spent_ += bytes;  // cannot overflow: at most 16 million additions of less than 2^33 each
+  spent_ += bytes;  // cannot overflow: decoding ends at the first sum above the budget
   if (spent_ <= budget_) return kTfLiteOk;
   return Refuse(
       "the same data is referenced too often: expected at most %zu bytes of descriptions in a file "
@@ -242,7 +242,8 @@ TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
     const int number = std::max(static_cast<int>(code.builtin_code()),
                                 static_cast<int>(code.deprecated_builtin_code()));
     OperatorCodeDesc& desc = out->operator_codes[i];
-    // The C enum has one byte; numbers out of range are unknown operators, as 255 is.
+    // The enum has the range of one byte. Numbers out of this range are unknown operators, as 255
+    // is.
     desc.code = static_cast<TfLiteBuiltinOperator>(number < 0 || number > 255 ? 255 : number);
     desc.version = code.version();
     if (desc.code == kTfLiteBuiltinCustom) desc.custom_name = TextOf(code.custom_code());
@@ -302,7 +303,8 @@ TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out
 
   std::span<const uint8_t> data;
   TF_LITE_ENSURE_STATUS(FindBuffer(tensor.buffer(), &data));
-  // A constant without elements has an empty buffer; other tensors with an empty buffer are none.
+  // A constant without elements has an empty buffer; other tensors with an empty buffer are no
+  // constants.
   const bool is_empty_constant =
       data.empty() && !out->is_variable &&
       std::find(out->shape.begin(), out->shape.end(), 0) != out->shape.end();

@@ -24,10 +24,10 @@ class Model {
  public:
   ~Model();
 
-  // The three functions return null after one report, also for a model beyond `limits`. FromBuffer
-  // borrows `data` for the model's lifetime; data that is not 16-byte aligned is copied once.
-  // FromFile maps the file and keeps its descriptor; FromFileByCopy reads it into memory, which is
-  // safe if the file shrinks later.
+  // On failure, and for a model beyond `limits`, the three functions return null after one report.
+  // FromBuffer borrows `data` for the model's lifetime; data that is not 16-byte aligned is copied
+  // once. FromFile maps the file and keeps its descriptor; FromFileByCopy reads it into memory,
+  // which is safe if the file shrinks later.
   static std::shared_ptr<const Model> FromBuffer(const void* data, size_t size,
                                                  ErrorReporter* reporter,
                                                  const Limits& limits = Limits());

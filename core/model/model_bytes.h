@@ -16,8 +16,8 @@ namespace deputy {
 
 inline constexpr size_t kModelAlignment = 16;
 
-// Immutable once a loader has returned true. One of the three loaders may be called, once; it
-// returns false after one report.
+// Immutable once a loader has returned true. One of the three loaders may be called, once; on
+// failure it returns false after one report.
 class ModelBytes {
  public:
   ModelBytes() = default;

@@ -501,8 +501,8 @@ bool Validator::CheckCalls(const OperatorDesc& op, int caller) {
   return true;
 }
 
-// Computes depths by relaxation: each round adds one level of calls. A depth above `max_call_depth`
-// is too deep or the result of a cycle.
+// Computes depths by relaxation: each round propagates them from callees to callers by at least one
+// call. A depth above `max_call_depth` is too deep or the result of a cycle.
 void Validator::CheckCallDepth() {
   std::sort(calls_.begin(), calls_.end());
   calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
@@ -530,8 +530,8 @@ void Validator::CheckCallDepth() {
   }
 }
 
-// Marks subgraphs that are only inspected: an operator inspects them, no operator and no signature
-// runs them.
+// Marks subgraphs that are only inspected: an operator inspects them, and no operator, signature or
+// client (which runs subgraph 0) runs them.
 void Validator::MarkBodies() {
   for (const int body : inspected_)
     desc_->subgraphs[static_cast<size_t>(body)].only_inspected = true;

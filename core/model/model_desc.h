@@ -105,7 +105,7 @@ struct MetadataDesc {
 struct ModelCounts {
   size_t operator_codes = 0, subgraphs = 0, signatures = 0, metadata = 0;
   size_t tensors = 0, operators = 0;
-  size_t call_depth = 0;  // maximum depth of nested calls, over consistent subgraphs
+  size_t call_depth = 0;  // maximum depth of nested calls that is within the limit
 };
 
 struct ModelDesc {

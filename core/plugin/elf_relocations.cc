@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks relocations, which the loader does not: it writes to their addresses, calls the resolver
-// functions that they name, and aborts the process if one has a type that its position in the table
-// does not permit.
+// Checks relocations. The loader does not check them: it writes to their addresses, calls the
+// resolver functions that they name, and aborts the process if one has a type that its position in
+// the table does not permit.
 #include "core/plugin/elf_relocations.h"
 
 #include <algorithm>

@@ -212,7 +212,7 @@ bool Validation::CheckOrder(const Call& call) {
     return false;
   }
   if (subject.callback == Callback::kPrepare) kernel->second.prepared = true;
-  // A delegate that promised to claim the whole graph is never prepared.
+  // The node of a delegate that promised to claim the whole graph is not prepared.
   const int64_t promise = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
   if (subject.callback == Callback::kInvoke && !kernel->second.prepared &&
       (call.flags & promise) == 0) {

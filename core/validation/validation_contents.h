@@ -41,14 +41,15 @@ class GuardedContents {
   void Take(const std::vector<Role>& roles, const TfLiteDelegate* self, int position,
             int about_to_be_read);
 
-  // Overwrites one tensor with a pattern, to be checked by TakeUntouched. No effect if it is too
-  // short or its memory may be freed during the call.
+  // Overwrites one tensor with a pattern, to be checked by TakeUntouched. No effect on a variable,
+  // if the tensor is too short, or if its memory may be freed during the call.
   void Fill(int tensor);
 
   struct Damage {
     enum class Kind { kBefore, kAfter, kInside } kind;
     int tensor;
-    size_t offset;  // first changed byte: offset in the tensor, or distance from its end or begin
+    size_t offset;  // kInside: offset of the first changed byte; else distance of the nearest one
+                    // from the tensor
     size_t bytes;   // number of changed bytes
   };
   void FindDamage(const std::function<void(const Damage&)>& found) const;
