@@ -38,7 +38,7 @@ constexpr KernelVariant MakeVariant(std::string_view name, const Group* kernels,
 }
 
 #define DEPUTY_KERNELS(type, group, variable, required, score) \
-  MakeVariant<&CpuKernels::group>(#group, &(variable), required, score),
+  MakeVariant<&CpuKernels::group>(#group, &(variable), (required), (score)),
 constexpr KernelVariant kVariants[] = {
 #include "kernels/cpu/kernels.inc"
 };
