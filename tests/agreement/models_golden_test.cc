@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "c_api/include/deputy.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/npy_reader.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -201,9 +202,7 @@ TEST_P(Models, agrees_with_tflite_in_the_delegate_for_other_runtimes) {
                            [](TfLiteDelegate* made) { TfLiteExternalDelegateDelete(made); }};
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
   ASSERT_NE(interpreter, nullptr) << DeputyLastError();
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(interpreter.get(), 0, &info), kTfLiteOk);
+  const DeputyDelegateInfo info = DelegateInfoOf(interpreter.get(), 0);
   EXPECT_EQ(info.partition_count, 1);
   EXPECT_EQ(info.node_count, DeputyInterpreterGetNodeCount(interpreter.get(), 0) - 1);
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
@@ -244,9 +243,7 @@ TEST_P(Models, agrees_with_tflite_on_opencl_in_one_partition) {
   const auto interpreter = Interpreter(kDeputyArithmeticDefault, 1, delegate.get());
   ASSERT_NE(interpreter, nullptr) << DeputyLastError();
   CheckRun(interpreter.get(), kDeputyArithmeticDefault);
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(interpreter.get(), 0, &info), kTfLiteOk);
+  const DeputyDelegateInfo info = DelegateInfoOf(interpreter.get(), 0);
   EXPECT_EQ(info.partition_count, 1);
   EXPECT_EQ(info.node_count + 1, DeputyInterpreterGetNodeCount(interpreter.get(), 0));
 }

@@ -21,6 +21,7 @@
 #include "c_api/include/deputy_cpu.h"
 #include "tests/bridges/damaged_models.h"
 #include "tests/npu_stub/npu_models.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -54,15 +55,8 @@ std::vector<uint8_t> Digits(const char* kind) {
   return ReadBytes(SourcePath("examples/digits/digits_" + std::string(kind) + ".tflite"));
 }
 
-DeputyDelegateInfo InfoOf(const TestInterpreter& t) {
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
-  return info;
-}
-
 int NodesOfModel(const TestInterpreter& t) {
-  return DeputyInterpreterGetNodeCount(t.get(), 0) - InfoOf(t).partition_count;
+  return DeputyInterpreterGetNodeCount(t.get(), 0) - DelegateInfoOf(t.get(), 0).partition_count;
 }
 
 void FillWith(TestInterpreter* t, uint32_t seed) {
@@ -128,8 +122,8 @@ TEST(CpuDelegate, computes_networks_bit_by_bit_with_any_number_of_threads) {
       TestInterpreter t(Digits(kind));
       ApplyTo(&t, delegate);
       ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-      EXPECT_EQ(InfoOf(t).node_count, 16);
-      EXPECT_EQ(InfoOf(t).partition_count, 1);
+      EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 16);
+      EXPECT_EQ(DelegateInfoOf(t.get(), 0).partition_count, 1);
       for (const uint32_t seed : {1U, 2U}) {
         EXPECT_EQ(Compute(&t, seed), ComputeOnCpu(Digits(kind), seed)) << kind << threads;
       }
@@ -167,7 +161,7 @@ TEST(CpuDelegate, claims_random_graphs_completely) {
     TestInterpreter t(model);
     ApplyTo(&t, delegate);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    EXPECT_EQ(InfoOf(t).node_count, NodesOfModel(t)) << seed;
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, NodesOfModel(t)) << seed;
     ASSERT_EQ(Compute(&t), ComputeOnCpu(model)) << seed;
   }
 }
@@ -204,7 +198,7 @@ TEST(CpuDelegate, constant_outputs_are_written_by_every_inference) {
   TestInterpreter t(m.Finish());
   ApplyTo(&t, delegate);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(InfoOf(t).node_count, 2);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 2);
   for (int i = 0; i < 2; ++i) {
     t.Set<float>(0, {10, 20});
     const TfLiteTensor* output = TfLiteInterpreterGetOutputTensor(t.get(), 0);
@@ -251,7 +245,7 @@ TEST(CpuDelegate, resizes_to_a_new_shape_and_back) {
        {std::vector<int>{1, 8, 8, 2}, {3, 10, 12, 2}, {2, 5, 5, 2}, {1, 8, 8, 2}}) {
     ASSERT_EQ(t.Resize(0, dims), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    EXPECT_EQ(InfoOf(t).node_count, 2);
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 2);
     EXPECT_EQ(Compute(&t), ComputeOnCpu(ResizableModel(), 1, dims));
   }
 }

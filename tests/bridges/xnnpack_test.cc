@@ -20,6 +20,7 @@
 #include "tests/bridges/damaged_models.h"
 #include "tests/npu_stub/npu_delegate_support.h"
 #include "tests/npu_stub/npu_models.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/test_interpreter.h"
@@ -63,9 +64,7 @@ class Xnnpack : public testing::Test {
   }
 
   static size_t NodesClaimed(const TestInterpreter& t) {
-    DeputyDelegateInfo info = {};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+    const DeputyDelegateInfo info = DelegateInfoOf(t.get(), 0);
     return static_cast<size_t>(info.node_count);
   }
 

@@ -18,6 +18,7 @@
 #include "core/base/partition.h"
 #include "kernels/common/half.h"
 #include "tests/support/element_delegate.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -413,18 +414,11 @@ std::vector<uint8_t> HalfModel(bool with_tanh) {
   return m.Finish();
 }
 
-DeputyNodeInfo NodeInfo(TestInterpreter* t, int node) {
-  DeputyNodeInfo info{};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetNodeInfo(t->get(), 0, node, &info), kTfLiteOk);
-  return info;
-}
-
 // Returns the names of the operators in the order of execution.
 std::vector<std::string> PlanOf(TestInterpreter* t) {
   std::vector<std::string> names(static_cast<size_t>(DeputyInterpreterGetNodeCount(t->get(), 0)));
   for (int n = 0; n < static_cast<int>(names.size()); ++n) {
-    const DeputyNodeInfo info = NodeInfo(t, n);
+    const DeputyNodeInfo info = NodeInfoOf(t->get(), n);
     if (info.plan_position >= 0) names[info.plan_position] = info.operator_name;
   }
   std::erase(names, "");
@@ -472,7 +466,7 @@ TEST(HalfHelper, unclaimed_nodes_keep_their_float32_inputs) {
   EXPECT_EQ(RunOnce(&t), RunOnce(&cpu));
   EXPECT_EQ(half.constants_read, 1);
   const int mul = 4, b = 3;
-  EXPECT_EQ(NodeInfo(&t, mul).inputs[1], b);
+  EXPECT_EQ(NodeInfoOf(t.get(), mul).inputs[1], b);
 }
 
 TEST(HalfHelper, predicates_receive_the_constants_and_inputs_change_only_on_a_claim) {
@@ -504,7 +498,7 @@ TEST(HalfHelper, predicates_receive_the_constants_and_inputs_change_only_on_a_cl
   });
   TestInterpreter cpu(HalfModel(true)), t(HalfModel(true));
   ASSERT_EQ(Modify(&t, &probe.base), kTfLiteOk) << t.log();
-  EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 2);
+  EXPECT_EQ(NodeInfoOf(t.get(), 2).inputs[1], 2);
   EXPECT_EQ(RunOnce(&t), RunOnce(&cpu));
 }
 
@@ -513,13 +507,13 @@ TEST(HalfHelper, resize_restores_the_inputs_and_reallocation_redoes_them) {
     Half half;
     TestInterpreter cpu(HalfModel(with_tanh)), t(HalfModel(with_tanh));
     ASSERT_EQ(Modify(&t, &half.base), kTfLiteOk) << t.log();
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 0);  // node 2, the ADD, reads tensor a16
+    EXPECT_EQ(NodeInfoOf(t.get(), 2).inputs[1], 0);  // node 2, the ADD, reads tensor a16
     const std::vector<float> two_rows = {1, -2, 3, 4, 0.5f, 0.25f, -1, 2};
     ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 2);  // node 2 reads tensor a again
+    EXPECT_EQ(NodeInfoOf(t.get(), 2).inputs[1], 2);  // node 2 reads tensor a again
     ASSERT_EQ(cpu.Resize(0, {2, 4}), kTfLiteOk);
     EXPECT_EQ(RunOnce(&t, two_rows), RunOnce(&cpu, two_rows));
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 0);
+    EXPECT_EQ(NodeInfoOf(t.get(), 2).inputs[1], 0);
     EXPECT_EQ(half.prepares, 2);
     EXPECT_EQ(half.constants_read, 2);
   }
@@ -539,7 +533,7 @@ TEST(HalfHelper, cpu_fallback_reads_the_widened_constants) {
     EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
     EXPECT_EQ(t.Get<float>(0), RunOnce(&cpu));
     EXPECT_THAT(PlanOf(&t), Each(testing::Ne("Element")));
-    EXPECT_EQ(NodeInfo(&t, 2).inputs[1], 2);
+    EXPECT_EQ(NodeInfoOf(t.get(), 2).inputs[1], 2);
     EXPECT_EQ(RunOnce(&t), RunOnce(&cpu));
   }
 }

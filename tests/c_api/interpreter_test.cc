@@ -15,6 +15,7 @@
 
 #include "c_api/include/c_api_opaque.h"
 #include "c_api/include/deputy.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/owners.h"
 #include "tests/support/recording_kernels.h"
@@ -599,13 +600,6 @@ std::vector<uint8_t> HalfLayer() {
   return m.Finish();
 }
 
-DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
-  return map;
-}
-
 // A constant that a node computes is available before the first Invoke, for the nodes that pack it.
 TEST(Interpreter, computes_constants_during_allocation) {
   TestInterpreter t(HalfLayer());
@@ -625,21 +619,21 @@ TEST(Interpreter, computes_constants_during_allocation) {
 // and once for all interpreters.
 TEST(Interpreter, packs_constants_during_allocation) {
   TestInterpreter t(TwoLayers());
-  EXPECT_EQ(MapOf(t.get()).packed_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(t.get()).packed_bytes, 0u);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  const DeputyMemoryMap map = MapOf(t.get());
+  const DeputyMemoryMap map = MemoryMapOf(t.get());
   EXPECT_GT(map.scratch_bytes, 0u);
   EXPECT_GE(map.packed_bytes, 8 * 8 * sizeof(float));
   EXPECT_LT(map.packed_bytes, 2 * 64 * 8 * sizeof(float) + 64);  // at most one panel of 64 columns
   t.Set<float>(0, std::vector<float>(8, 1.0f));
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(t.Get<float>(0), std::vector<float>(8, 16.0f));
-  EXPECT_EQ(MapOf(t.get()).packed_bytes, map.packed_bytes);
-  EXPECT_EQ(MapOf(t.get()).scratch_bytes, map.scratch_bytes);
+  EXPECT_EQ(MemoryMapOf(t.get()).packed_bytes, map.packed_bytes);
+  EXPECT_EQ(MemoryMapOf(t.get()).scratch_bytes, map.scratch_bytes);
 
   TfLiteInterpreter* second = TfLiteInterpreterCreate(t.model(), nullptr);
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second), kTfLiteOk);
-  EXPECT_EQ(MapOf(second).packed_bytes, map.packed_bytes);
+  EXPECT_EQ(MemoryMapOf(second).packed_bytes, map.packed_bytes);
   TfLiteInterpreterDelete(second);
 }
 

@@ -11,6 +11,7 @@
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/test_interpreter.h"
@@ -42,9 +43,7 @@ TfLiteStatus Apply(TestInterpreter* t, const DelegateOwner& delegate) {
 
 // Returns the index of the delegate that runs a node of the model; -1 if none does.
 int DelegateOf(const TestInterpreter& t, int subgraph, int node) {
-  DeputyNodeRun run = {};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(t.get(), subgraph, node, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(t.get(), node, subgraph);
   return run.delegate_index;
 }
 

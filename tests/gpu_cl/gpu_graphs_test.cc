@@ -12,6 +12,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_spy.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -24,13 +25,6 @@ class GpuGraphsTest : public SpiedDeviceTest {
  protected:
   int64_t Launches() const { return Calls("EnqueueNDRangeKernel"); }
 };
-
-DeputyDelegateInfo InfoOf(const TestInterpreter& t, int delegate) {
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), delegate, &info), kTfLiteOk);
-  return info;
-}
 
 void ApplyTo(TestInterpreter* t, const TestDelegate& gpu) {
   ASSERT_NE(gpu.get(), nullptr) << gpu.error();
@@ -107,8 +101,8 @@ TEST_F(GpuGraphsTest, condition_and_body_of_a_loop_run_on_the_device) {
     ApplyTo(&t, gpu);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     // The partitions are NEG, ABS, {SUM, LESS} and {MUL, ADD}.
-    EXPECT_EQ(InfoOf(t, 0).partition_count, 4);
-    EXPECT_EQ(InfoOf(t, 0).node_count, 6);
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).partition_count, 4);
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 6);
     const int64_t before = Launches();
     t.Set<float>(0, {-1, -3});
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
@@ -129,8 +123,8 @@ TEST_F(GpuGraphsTest, branches_run_on_the_device) {
     TestInterpreter t(BranchModel());
     ApplyTo(&t, gpu);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    EXPECT_EQ(InfoOf(t, 0).partition_count, 3);
-    EXPECT_EQ(InfoOf(t, 0).node_count, 4);
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).partition_count, 3);
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 4);
     t.Set<float>(1, {3, -4});
     for (const bool choice : {true, false, true}) {
       t.Set<uint8_t>(0, {choice ? uint8_t{1} : uint8_t{0}});
@@ -170,8 +164,8 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_supported_types) {
   ApplyTo(&t, reals);
   ApplyTo(&t, others);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(InfoOf(t, 0).node_count, 2);  // ABS, SQUARE
-  EXPECT_EQ(InfoOf(t, 1).node_count, 2);  // ADD, DEQUANTIZE
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 2);  // ABS, SQUARE
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).node_count, 2);  // ADD, DEQUANTIZE
   for (const int8_t third : {int8_t{4}, int8_t{-5}}) {
     t.Set<int8_t>(0, {1, -3, third});
     const int64_t before = Launches();
@@ -195,8 +189,8 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
     ApplyTo(&t, second);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     ASSERT_EQ(cpu.Allocate(), kTfLiteOk) << cpu.log();
-    EXPECT_EQ(InfoOf(t, 0).node_count, 1);  // ADD
-    EXPECT_EQ(InfoOf(t, 1).node_count, 2);  // ABS, NEG
+    EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 1);  // ADD
+    EXPECT_EQ(DelegateInfoOf(t.get(), 1).node_count, 2);  // ABS, NEG
     for (const float number : {1.0f, -2.5f}) {
       for (TestInterpreter* each : {&t, &cpu}) {
         each->Set<float>(0, {number, 2, -3, 4});
@@ -215,8 +209,8 @@ TEST_F(GpuGraphsTest, second_delegate_claims_nothing_after_the_first_claims_all)
   ApplyTo(&t, first);
   ApplyTo(&t, second);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(InfoOf(t, 0).node_count, 2);
-  EXPECT_EQ(InfoOf(t, 1).node_count, 0);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).node_count, 2);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).node_count, 0);
   t.Set<float>(0, {1, 1, 1, 1});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_THAT(t.Get<float>(0), ElementsAre(4, 6, 0, 3));

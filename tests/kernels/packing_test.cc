@@ -11,6 +11,7 @@
 
 #include "c_api/include/deputy.h"
 #include "tests/cases/case.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/test_interpreter.h"
@@ -19,9 +20,7 @@ namespace deputy::packing_test {
 namespace {
 
 size_t PackedBytes(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(interpreter);
   return map.packed_bytes;
 }
 

@@ -18,6 +18,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/cases/case.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
@@ -102,14 +103,10 @@ double Depth(const std::string& name, const TfLiteTensor* left, const TfLiteTens
 
 void InspectNodes(TfLiteInterpreter* interpreter, Found* found) {
   for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter, 0); ++n) {
-    DeputyNodeInfo info = {};
-    info.struct_size = sizeof info;
-    DeputyInterpreterGetNodeInfo(interpreter, 0, n, &info);
+    const DeputyNodeInfo info = NodeInfoOf(interpreter, n);
     const std::string name = info.operator_name;
     if (name != "CONV_2D" && name != "FULLY_CONNECTED" && name != "BATCH_MATMUL") continue;
-    DeputyNodeRun run = {};
-    run.struct_size = sizeof run;
-    DeputyInterpreterGetNodeRun(interpreter, 0, n, &run);
+    const DeputyNodeRun run = NodeRunOf(interpreter, n);
     found->implementation = name + " " + run.implementation;
     const TfLiteTensor* left = DeputyInterpreterGetTensor(interpreter, 0, info.inputs[0]);
     const TfLiteTensor* right = DeputyInterpreterGetTensor(interpreter, 0, info.inputs[1]);

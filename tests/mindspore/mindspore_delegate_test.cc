@@ -11,6 +11,7 @@
 #include "deputy/deputy.h"
 #include "gtest/gtest.h"
 #include "tests/mindspore/mindspore_support.h"
+#include "tests/support/interpreter_queries.h"
 
 namespace deputy::mindspore_delegate_test {
 namespace {
@@ -837,9 +838,7 @@ Records Owners(const TfLiteInterpreter* interpreter) {
   Records owners;
   std::map<int, std::string> by_position;
   for (int i = 0; i < DeputyInterpreterGetNodeCount(interpreter, 0); ++i) {
-    DeputyNodeInfo info = {};
-    info.struct_size = sizeof info;
-    DeputyInterpreterGetNodeInfo(interpreter, 0, i, &info);
+    const DeputyNodeInfo info = NodeInfoOf(interpreter, i);
     if (info.plan_position >= 0) by_position[info.plan_position] = info.owner;
   }
   for (const auto& [position, owner] : by_position) owners.push_back(owner);
@@ -864,9 +863,7 @@ TEST(MindSporeBeyond, shares_a_plan_with_a_delegate_of_tensorflow_lites) {
   EXPECT_EQ(Predict(&model, kX), ChainResult(5, kX));
   ASSERT_EQ(DeputyInterpreterGetDelegateCount(model.interpreter()), 2);
   for (int i = 0; i < 2; ++i) {
-    DeputyDelegateInfo info = {};
-    info.struct_size = sizeof info;
-    ASSERT_EQ(DeputyInterpreterGetDelegateInfo(model.interpreter(), i, &info), kTfLiteOk);
+    const DeputyDelegateInfo info = DelegateInfoOf(model.interpreter(), i);
     EXPECT_EQ(info.partition_count, 2);
     EXPECT_EQ(std::string(info.name), i == 0 ? "NpuGraph0" : "PlainMul");
   }

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/mindspore/mindspore_support.h"
 #include "tests/mindspore/ms/ms_writer.h"
+#include "tests/support/interpreter_queries.h"
 
 namespace deputy::mindspore_engines_test {
 namespace {
@@ -108,9 +109,7 @@ Floats Predict(Model* model) {
 }
 
 int NodesClaimed(const Model& model) {
-  DeputyDelegateInfo info = {};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(model.interpreter(), 0, &info), kTfLiteOk);
+  const DeputyDelegateInfo info = DelegateInfoOf(model.interpreter(), 0);
   return info.node_count;
 }
 

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/cases/case.h"
 #include "tests/mindspore/mindspore_support.h"
+#include "tests/support/interpreter_queries.h"
 
 namespace deputy::mindspore_operators_test {
 namespace {
@@ -197,9 +198,7 @@ std::vector<Seen> PrimitivesOf(const std::vector<uint8_t>& bytes, Records* out_o
   Owned<TfLiteInterpreter> interpreter = SilentInterpreter(model.get());
   if (interpreter != nullptr) {
     for (int i = 0; i < DeputyInterpreterGetNodeCount(interpreter.get(), 0); ++i) {
-      DeputyNodeInfo info = {};
-      info.struct_size = sizeof info;
-      DeputyInterpreterGetNodeInfo(interpreter.get(), 0, i, &info);
+      const DeputyNodeInfo info = NodeInfoOf(interpreter.get(), i);
       out_operators->push_back(info.operator_name);
     }
     WithoutOptions hiding(adapted);

@@ -17,6 +17,7 @@
 
 #include "c_api/include/deputy.h"
 #include "npu_stub/delegate.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy {
@@ -78,9 +79,7 @@ inline TfLiteStatus Apply(TestInterpreter* t, const NpuTestDelegate& delegate) {
 inline std::vector<std::string> DelegateNodes(const TestInterpreter& t) {
   std::vector<std::pair<int, std::string>> found;
   for (int32_t i = 0; i < DeputyInterpreterGetNodeCount(t.get(), 0); ++i) {
-    DeputyNodeInfo info = {};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(DeputyInterpreterGetNodeInfo(t.get(), 0, i, &info), kTfLiteOk);
+    const DeputyNodeInfo info = NodeInfoOf(t.get(), i);
     if (info.builtin_code == 51 && info.plan_position >= 0) {
       found.emplace_back(info.plan_position, info.operator_name);
     }

@@ -17,6 +17,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 
@@ -124,9 +125,7 @@ std::vector<uint8_t> HalfLayer(int width) {
 }
 
 size_t PackedBytes(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(interpreter);
   return map.packed_bytes;
 }
 

@@ -12,6 +12,7 @@
 #include "c_api/include/deputy.h"
 #include "core/base/resources.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -197,9 +198,7 @@ float StateAfter(TestInterpreter* t, float x, bool first) {
 }
 
 size_t ResourceBytes(const TestInterpreter& t) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(t.get());
   return map.resource_bytes;
 }
 

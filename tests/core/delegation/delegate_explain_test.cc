@@ -17,6 +17,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_plugin.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/scripted_delegate.h"
@@ -38,13 +39,6 @@ DeputyNodeSupport SupportOf(TestInterpreter* t, int node, int delegate = 0) {
   support.struct_size = sizeof support;
   EXPECT_EQ(DeputyInterpreterGetNodeSupport(t->get(), 0, node, delegate, &support), kTfLiteOk);
   return support;
-}
-
-DeputyNodeRun RunOf(TestInterpreter* t, int node) {
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(t->get(), 0, node, &run), kTfLiteOk);
-  return run;
 }
 
 std::vector<int> Reasons(TestInterpreter* t, int nodes, int delegate = 0) {
@@ -71,17 +65,17 @@ TEST(Explain, every_node_has_a_delegate_or_a_reason) {
   for (int node : {0, 1, 4}) {
     EXPECT_EQ(SupportOf(&t, node).delegated, 1);
     EXPECT_EQ(SupportOf(&t, node).reason, kDeputyReasonNone);
-    EXPECT_EQ(RunOf(&t, node).delegate_index, 0);
+    EXPECT_EQ(NodeRunOf(t.get(), node).delegate_index, 0);
   }
-  EXPECT_EQ(RunOf(&t, 0).runner, 6);
-  EXPECT_EQ(RunOf(&t, 4).runner, 7);
+  EXPECT_EQ(NodeRunOf(t.get(), 0).runner, 6);
+  EXPECT_EQ(NodeRunOf(t.get(), 4).runner, 7);
   for (int node : {2, 3, 5}) {
     EXPECT_EQ(SupportOf(&t, node).delegated, 0);
     EXPECT_EQ(SupportOf(&t, node).reason, kDeputyReasonNotClaimed);
     EXPECT_STREQ(SupportOf(&t, node).reason_name, "NOT_CLAIMED");
     EXPECT_THAT(SupportOf(&t, node).text, HasSubstr("no reason given"));
-    EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
-    EXPECT_EQ(RunOf(&t, node).runner, node);
+    EXPECT_EQ(NodeRunOf(t.get(), node).delegate_index, -1);
+    EXPECT_EQ(NodeRunOf(t.get(), node).runner, node);
   }
   // Queries with invalid indices fail.
   DeputyNodeSupport support{};
@@ -154,8 +148,8 @@ TEST(Explain, nodes_claimed_by_an_earlier_delegate_are_unavailable) {
   EXPECT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 2);
   EXPECT_THAT(Reasons(&t, 4, 0),
               ElementsAre(0, 0, kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
-  EXPECT_EQ(RunOf(&t, 1).delegate_index, 0);
-  EXPECT_EQ(RunOf(&t, 2).delegate_index, 1);
+  EXPECT_EQ(NodeRunOf(t.get(), 1).delegate_index, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 2).delegate_index, 1);
   // The first delegate's node, number 4, is not available to the second.
   EXPECT_EQ(SupportOf(&t, 4, 1).reason, kDeputyReasonClaimedByOther);
   EXPECT_EQ(SupportOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
@@ -167,9 +161,7 @@ TEST(Explain, a_failed_delegate_has_a_reason_for_every_node) {
   delegate->failure = kScriptedErrorStatus;
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteDelegateError);
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+  const DeputyDelegateInfo info = DelegateInfoOf(t.get(), 0);
   EXPECT_EQ(info.applied, 0);
   EXPECT_STRNE(info.failure, "");
   EXPECT_EQ(info.partition_count, 0);
@@ -192,9 +184,7 @@ TEST(Explain, reasons_quote_a_delegate_that_refuses_the_graph) {
     const std::string closing = hot ? "the graph is unchanged"
                                     : "Restored original execution plan after delegate "
                                       "application failure.";
-    DeputyDelegateInfo info{};
-    info.struct_size = sizeof info;
-    ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), 0, &info), kTfLiteOk);
+    const DeputyDelegateInfo info = DelegateInfoOf(t.get(), 0);
     EXPECT_THAT(info.failure, testing::StartsWith("no device; looked for 3; "));
     EXPECT_THAT(info.failure, testing::EndsWith(closing));
     EXPECT_STREQ(SupportOf(&t, 1).text, info.failure);
@@ -221,25 +211,18 @@ TEST(Explain, costs_are_available_while_profiling) {
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
-  EXPECT_EQ(RunOf(&t, 3).runs, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 3).runs, 0);
   DeputyInterpreterSetProfileCallback(
       t.get(), [](void*, const DeputyOpEvent*) {}, nullptr);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
-  EXPECT_EQ(RunOf(&t, 3).runs, 2);
-  EXPECT_GT(RunOf(&t, 3).total_ns, 0);
-  EXPECT_EQ(RunOf(&t, 2).runs, 2);
-  EXPECT_EQ(RunOf(&t, 0).runs, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 3).runs, 2);
+  EXPECT_GT(NodeRunOf(t.get(), 3).total_ns, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 2).runs, 2);
+  EXPECT_EQ(NodeRunOf(t.get(), 0).runs, 0);
 }
 
 // ---- Reports after delegates are gone -----------------------------------------------------------
-
-DeputyDelegateInfo InfoOf(TestInterpreter* t, int delegate) {
-  DeputyDelegateInfo info{};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetDelegateInfo(t->get(), delegate, &info), kTfLiteOk);
-  return info;
-}
 
 TEST(ExplainRemoval, a_failing_delegate_removes_earlier_ones) {
   Scripted first({0, 1}), second({3});
@@ -247,15 +230,16 @@ TEST(ExplainRemoval, a_failing_delegate_removes_earlier_ones) {
   ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
   second.FailAt(kScriptedPrepareKernel, 0);
   ASSERT_EQ(Apply(&t, &second), kTfLiteDelegateError);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
-  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("when a delegate could not be applied"));
-  EXPECT_EQ(InfoOf(&t, 1).applied, 0);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 0);
+  EXPECT_THAT(DelegateInfoOf(t.get(), 0).failure,
+              HasSubstr("when a delegate could not be applied"));
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).applied, 0);
   EXPECT_THAT(Reasons(&t, 4, 0), ElementsAre(kDeputyReasonRemoved, kDeputyReasonRemoved,
                                              kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
   for (int node = 0; node < 4; ++node) {
     EXPECT_EQ(SupportOf(&t, node, 0).delegated, 0);
     EXPECT_STRNE(SupportOf(&t, node, 0).text, "");
-    EXPECT_EQ(RunOf(&t, node).delegate_index, -1);
+    EXPECT_EQ(NodeRunOf(t.get(), node).delegate_index, -1);
   }
   // The records of the delegates' own nodes were removed with these nodes.
   DeputyNodeSupport support{};
@@ -271,8 +255,8 @@ TEST(ExplainRemoval, the_cpu_fallback) {
   });
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
   ASSERT_EQ(t.Invoke(), kTfLiteDelegateError);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
-  EXPECT_THAT(InfoOf(&t, 0).failure, HasSubstr("by the CPU fallback"));
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 0);
+  EXPECT_THAT(DelegateInfoOf(t.get(), 0).failure, HasSubstr("by the CPU fallback"));
   EXPECT_EQ(SupportOf(&t, 1).delegated, 0);
   EXPECT_STREQ(SupportOf(&t, 1).reason_name, "REMOVED");
 }
@@ -282,7 +266,7 @@ TEST(ExplainRemoval, a_resize_removes_it_until_allocation) {
   TestInterpreter t(Chain(3));
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk);
   ASSERT_EQ(t.Resize(0, {2, 4}), kTfLiteOk);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 1);
   EXPECT_EQ(SupportOf(&t, 1).reason, kDeputyReasonRemoved);
   EXPECT_THAT(SupportOf(&t, 1).text, HasSubstr("resize"));
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -304,9 +288,9 @@ TEST(ExplainRemoval, hot_removes_a_delegate_from_every_subgraph) {
   ASSERT_EQ(Apply(&t, &good), kTfLiteOk);
   bad.FailAt(kScriptedPrepareDelegate, 1);
   ASSERT_EQ(Apply(&t, &bad), kTfLiteDelegateError);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 1);
   EXPECT_EQ(SupportOf(&t, 0, 0).delegated, 1);
-  EXPECT_EQ(InfoOf(&t, 1).applied, 0);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).applied, 0);
   EXPECT_EQ(SupportOf(&t, 2, 1).reason, kDeputyReasonRemoved);
   EXPECT_THAT(SupportOf(&t, 2, 1).text, HasSubstr("rolled back"));
 }
@@ -318,7 +302,7 @@ TEST(ExplainRemoval, hot_keeps_the_nodes_of_a_delegate_whose_second_application_
   delegate->claims[2] = true;
   delegate.FailAt(kScriptedPrepareKernel, delegate->calls[kScriptedPrepareKernel]);
   ASSERT_EQ(Apply(&t, &delegate), kTfLiteDelegateError);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 1);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 1);
   EXPECT_EQ(SupportOf(&t, 0).delegated, 1);
   EXPECT_EQ(SupportOf(&t, 2).delegated, 0);
   EXPECT_NE(SupportOf(&t, 2).reason, kDeputyReasonNone);
@@ -332,9 +316,9 @@ TEST(ExplainRemoval, failed_delegates_may_be_deleted) {
   ASSERT_EQ(Apply(&t, failed.get()), kTfLiteDelegateError);
   ASSERT_EQ(Apply(&t, &good), kTfLiteOk);
   failed.reset();
-  EXPECT_EQ(RunOf(&t, 1).delegate_index, 1);
-  EXPECT_EQ(InfoOf(&t, 0).applied, 0);
-  EXPECT_EQ(InfoOf(&t, 1).node_count, 1);
+  EXPECT_EQ(NodeRunOf(t.get(), 1).delegate_index, 1);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).applied, 0);
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).node_count, 1);
   DeputyPartition partition{};
   partition.struct_size = sizeof partition;
   ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 0, &partition), kTfLiteOk);
@@ -353,9 +337,9 @@ TEST(ExplainRemoval, records_of_failed_delegates_are_limited) {
     ASSERT_EQ(Apply(&t, failing.back().get()), kTfLiteDelegateError);
   }
   ASSERT_EQ(DeputyInterpreterGetDelegateCount(t.get()), 17);
-  EXPECT_EQ(InfoOf(&t, 0).delegate, good.get());
-  EXPECT_EQ(InfoOf(&t, 1).delegate, failing[84]->get());
-  EXPECT_EQ(InfoOf(&t, 16).delegate, failing[99]->get());
+  EXPECT_EQ(DelegateInfoOf(t.get(), 0).delegate, good.get());
+  EXPECT_EQ(DelegateInfoOf(t.get(), 1).delegate, failing[84]->get());
+  EXPECT_EQ(DelegateInfoOf(t.get(), 16).delegate, failing[99]->get());
 }
 
 // ---- Pinning and excluding ----------------------------------------------------------------------
@@ -393,7 +377,7 @@ TEST(Placement, nodes_are_excluded_by_number_name_and_operator) {
     ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk) << t.log();
     for (int i = 0; i < 5; ++i) {
       const bool excluded = row.excluded.count(i) != 0;
-      EXPECT_EQ(RunOf(&t, i).delegate_index, excluded ? -1 : 0);
+      EXPECT_EQ(NodeRunOf(t.get(), i).delegate_index, excluded ? -1 : 0);
       EXPECT_EQ(SupportOf(&t, i).reason, excluded ? kDeputyReasonExcluded : kDeputyReasonNone);
     }
     for (TestInterpreter* each : {&t, &cpu}) {
@@ -415,9 +399,9 @@ TEST(Placement, nodes_are_pinned_by_number_name_and_operator) {
     ASSERT_EQ(Apply(&t, &first), kTfLiteOk);
     ASSERT_EQ(Apply(&t, &second), kTfLiteOk) << t.log();
     EXPECT_THAT(Reasons(&t, 3, 0), ElementsAre(0, kDeputyReasonPinned, 0));
-    EXPECT_EQ(RunOf(&t, 0).delegate_index, 0);
-    EXPECT_EQ(RunOf(&t, 1).delegate_index, 1);
-    EXPECT_EQ(RunOf(&t, 2).delegate_index, 0);
+    EXPECT_EQ(NodeRunOf(t.get(), 0).delegate_index, 0);
+    EXPECT_EQ(NodeRunOf(t.get(), 1).delegate_index, 1);
+    EXPECT_EQ(NodeRunOf(t.get(), 2).delegate_index, 0);
   }
 }
 
@@ -486,7 +470,8 @@ TEST(Groups, are_claimed_completely_or_not_at_all) {
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
     for (int i = 0; i < 5; ++i) {
       const bool taken = row.taken.count(i) != 0;
-      EXPECT_EQ(RunOf(&t, i).delegate_index, taken ? 0 : -1) << row.groups << " node " << i;
+      EXPECT_EQ(NodeRunOf(t.get(), i).delegate_index, taken ? 0 : -1)
+          << row.groups << " node " << i;
       if (!taken && row.groups[i] != '-' && (i % 2 == 0)) {
         EXPECT_EQ(SupportOf(&t, i).reason, kDeputyReasonGroup) << row.groups << " node " << i;
         EXPECT_EQ(SupportOf(&t, i).group, row.groups[i]);
@@ -516,7 +501,7 @@ TEST(Groups, random_groups_are_never_split) {
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
     std::map<char, std::set<int>> runners;  // -1: the CPU, which may run any node
     for (int i = 0; i < length; ++i) {
-      const DeputyNodeRun run = RunOf(&t, i);
+      const DeputyNodeRun run = NodeRunOf(t.get(), i);
       const bool supported = operators == "0,18" || i % 2 == 0;
       const int runner = run.delegate_index < 0 ? -1 : run.runner;
       if (groups[static_cast<size_t>(i)] == '-') {

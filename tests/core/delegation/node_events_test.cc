@@ -13,6 +13,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/telemetry_profiler.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/test_interpreter.h"
 
@@ -68,9 +69,7 @@ class NodeEvents : public QuietTest {
     return texts;
   }
   DeputyNodeRun RunOf(int node) {
-    DeputyNodeRun run{};
-    run.struct_size = sizeof run;
-    EXPECT_EQ(DeputyInterpreterGetNodeRun(t_->get(), 0, node, &run), kTfLiteOk);
+    const DeputyNodeRun run = NodeRunOf(t_->get(), node);
     return run;
   }
 

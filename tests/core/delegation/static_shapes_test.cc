@@ -9,6 +9,7 @@
 
 #include "c_api/include/deputy.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -47,9 +48,7 @@ TEST(StaticShapes, the_error_names_tensor_node_and_source_of_the_shape) {
   // The second refusal has the same reason, which the record of each delegate contains once.
   EXPECT_EQ(Apply(&t, &second), kTfLiteApplicationError);
   for (const int delegate : {0, 1}) {
-    DeputyDelegateInfo info{};
-    info.struct_size = sizeof info;
-    ASSERT_EQ(DeputyInterpreterGetDelegateInfo(t.get(), delegate, &info), kTfLiteOk);
+    const DeputyDelegateInfo info = DelegateInfoOf(t.get(), delegate);
     EXPECT_THAT(info.failure, HasSubstr(kReason));
   }
 }

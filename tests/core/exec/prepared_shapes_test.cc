@@ -13,6 +13,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -24,13 +25,6 @@ TestInterpreter::Configure Shapes(int count, const TestInterpreter::Configure& m
     EXPECT_EQ(DeputyInterpreterOptionsSetPreparedShapes(options, count), kTfLiteOk);
     if (more) more(options);
   };
-}
-
-DeputyMemoryMap MapOf(const TestInterpreter& t) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
-  return map;
 }
 
 // A model of y = x + [1, 2, 3, 4].
@@ -107,8 +101,8 @@ TEST(PreparedShapes, two_shapes_100_times_are_two_preparations) {
     ASSERT_EQ(t.Get<float>(0),
               (std::vector<float>{1, 2, 3, 4, static_cast<float>(i + 1), 7, 8, 9}));
   }
-  EXPECT_EQ(MapOf(t).preparations, 2);
-  EXPECT_GE(MapOf(t).idle_bytes, 32u);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 2);
+  EXPECT_GE(MemoryMapOf(t.get()).idle_bytes, 32u);
 }
 
 TEST(PreparedShapes, one_shape_is_the_default) {
@@ -117,8 +111,8 @@ TEST(PreparedShapes, one_shape_is_the_default) {
     RunWith(&t, {1, 4}, 1);
     RunWith(&t, {2, 4}, 1);
   }
-  EXPECT_EQ(MapOf(t).preparations, 10);
-  EXPECT_EQ(MapOf(t).idle_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 10);
+  EXPECT_EQ(MemoryMapOf(t.get()).idle_bytes, 0u);
 }
 
 TEST(PreparedShapes, the_least_recently_used_shape_is_discarded) {
@@ -126,13 +120,13 @@ TEST(PreparedShapes, the_least_recently_used_shape_is_discarded) {
   RunWith(&t, {1, 4}, 1);
   RunWith(&t, {2, 4}, 1);
   RunWith(&t, {1, 4}, 1);
-  EXPECT_EQ(MapOf(t).preparations, 2);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 2);
   RunWith(&t, {3, 4}, 1);  // discards the preparation for {2, 4}
-  EXPECT_EQ(MapOf(t).preparations, 3);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 3);
   RunWith(&t, {1, 4}, 1);
-  EXPECT_EQ(MapOf(t).preparations, 3);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 3);
   RunWith(&t, {2, 4}, 1);
-  EXPECT_EQ(MapOf(t).preparations, 4);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 4);
 }
 
 TEST(PreparedShapes, a_resize_back_before_allocation_keeps_the_plan) {
@@ -141,7 +135,7 @@ TEST(PreparedShapes, a_resize_back_before_allocation_keeps_the_plan) {
   ASSERT_EQ(t.Resize(0, {3, 4}), kTfLiteOk);
   EXPECT_EQ(t.Invoke(), kTfLiteError);
   EXPECT_EQ(RunWith(&t, {2, 4}, 1).size(), 8u);
-  EXPECT_EQ(MapOf(t).preparations, 1);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 1);
 }
 
 TEST(PreparedShapes, results_have_the_bits_of_a_single_preparation) {
@@ -157,8 +151,8 @@ TEST(PreparedShapes, results_have_the_bits_of_a_single_preparation) {
     EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t.get(), 0)),
               (std::vector<int>{dims[0] * dims[1], dims[2] * dims[3]}));
   }
-  EXPECT_LT(MapOf(t).preparations, 25);
-  EXPECT_GT(MapOf(t).preparations, 4);
+  EXPECT_LT(MemoryMapOf(t.get()).preparations, 25);
+  EXPECT_GT(MemoryMapOf(t.get()).preparations, 4);
 }
 
 TEST(PreparedShapes, a_refused_shape_leaves_the_interpreter_usable) {
@@ -230,8 +224,8 @@ TEST(PreparedShapes, a_resize_of_another_tensor_prepares_again) {
       }
     }
     ASSERT_EQ(TfLiteSignatureRunnerAllocateTensors(runner), kTfLiteOk) << t.log();
-    EXPECT_EQ(MapOf(t).idle_bytes, 0u);
-    EXPECT_EQ(MapOf(t).preparations, is_variable ? 2 : 3);
+    EXPECT_EQ(MemoryMapOf(t.get()).idle_bytes, 0u);
+    EXPECT_EQ(MemoryMapOf(t.get()).preparations, is_variable ? 2 : 3);
     const TfLiteTensor* const tensor = t.Tensor(y);
     std::vector<char> bytes(TfLiteTensorByteSize(tensor));
     EXPECT_EQ(bytes.size(), (1u << 12) * 16);
@@ -246,7 +240,7 @@ int64_t PreparationsOf(TestInterpreter* t) {
     RunWith(t, {1, 4}, 1);
     RunWith(t, {2, 4}, 1);
   }
-  return MapOf(*t).preparations;
+  return MemoryMapOf(t->get()).preparations;
 }
 
 TEST(PreparedShapes, random_sequences_restart_with_every_allocation) {
@@ -263,7 +257,7 @@ TEST(PreparedShapes, random_sequences_restart_with_every_allocation) {
   const std::vector<float> first = RunWith(&t, {1, 4}, 1);
   RunWith(&t, {2, 4}, 1);
   EXPECT_EQ(RunWith(&t, {1, 4}, 1), first);
-  EXPECT_EQ(MapOf(t).preparations, 3);
+  EXPECT_EQ(MemoryMapOf(t.get()).preparations, 3);
 }
 
 TEST(PreparedShapes, client_kernels_are_prepared_every_time) {
@@ -291,8 +285,8 @@ TEST(PreparedShapes, delegates_are_prepared_every_time) {
   RunWith(&t, {1, 4}, 1);
   RunWith(&t, {2, 4}, 1);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
-  const int64_t before = MapOf(t).preparations;
-  EXPECT_EQ(MapOf(t).idle_bytes, 0u);
+  const int64_t before = MemoryMapOf(t.get()).preparations;
+  EXPECT_EQ(MemoryMapOf(t.get()).idle_bytes, 0u);
   EXPECT_EQ(PreparationsOf(&t), before + 6);
 }
 

@@ -11,19 +11,13 @@
 
 #include "c_api/include/deputy.h"
 #include "kernels/cpu/cpu.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/programmed.h"
 
 namespace deputy::shared_constants_test {
 namespace {
 
 using testing::Each;
-
-DeputyMemoryMap MapOf(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
-  return map;
-}
 
 const float* DataOf(const TfLiteInterpreter* interpreter, int tensor) {
   return static_cast<const float*>(
@@ -126,7 +120,7 @@ TEST_P(SharedConstants, are_stored_once_for_all_interpreters) {
   const Computed& computed = GetParam();
   TestInterpreter t(LayerOf(computed));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  const DeputyMemoryMap map = MapOf(t.get());
+  const DeputyMemoryMap map = MemoryMapOf(t.get());
   // Both the computed constant and its packed form are stored.
   EXPECT_GE(map.packed_bytes, 2 * 8 * 8 * sizeof(float));
   const std::vector<float> values(DataOf(t.get(), kWeights), DataOf(t.get(), kWeights) + 64);
@@ -136,9 +130,9 @@ TEST_P(SharedConstants, are_stored_once_for_all_interpreters) {
   const SecondInterpreter second(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   EXPECT_EQ(DataOf(second.get(), kWeights), DataOf(t.get(), kWeights));
-  EXPECT_EQ(MapOf(second.get()).packed_bytes, map.packed_bytes);
+  EXPECT_EQ(MemoryMapOf(second.get()).packed_bytes, map.packed_bytes);
   EXPECT_THAT(Infer(second.get()), Each(8 * computed.value));
-  EXPECT_EQ(MapOf(second.get()).packed_bytes, map.packed_bytes);
+  EXPECT_EQ(MemoryMapOf(second.get()).packed_bytes, map.packed_bytes);
 }
 
 TEST_P(SharedConstants, outlive_the_handle_of_the_model_and_other_interpreters) {
@@ -160,10 +154,10 @@ TEST_P(SharedConstants, are_released_with_the_last_interpreter) {
   TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
   for (int round = 0; round < 2; ++round) {
     const SecondInterpreter first(model);
-    EXPECT_EQ(MapOf(first.get()).packed_bytes, 0u);
+    EXPECT_EQ(MemoryMapOf(first.get()).packed_bytes, 0u);
     ASSERT_EQ(TfLiteInterpreterAllocateTensors(first.get()), kTfLiteOk);
     const SecondInterpreter second(model);
-    EXPECT_GT(MapOf(second.get()).packed_bytes, 0u);
+    EXPECT_GT(MemoryMapOf(second.get()).packed_bytes, 0u);
   }
   TfLiteModelDelete(model);
 }
@@ -275,10 +269,10 @@ TEST(SharedConstant, depends_on_sparsity) {
   m.SetOutputs(outputs);
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  const size_t bytes_of_one = MapOf(t.get()).packed_bytes;
+  const size_t bytes_of_one = MemoryMapOf(t.get()).packed_bytes;
   const SecondInterpreter second(t.model());
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
-  EXPECT_EQ(MapOf(second.get()).packed_bytes, bytes_of_one);
+  EXPECT_EQ(MemoryMapOf(second.get()).packed_bytes, bytes_of_one);
   t.Set<float>(0, {1, 10});
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   for (const int output : {0, 1}) {
@@ -294,12 +288,12 @@ TEST(SharedConstant, is_packed_for_each_table_of_kernels) {
   OverrideCpu(generic);
   TestInterpreter t(LayerOf(kComputed[0]));
   EXPECT_EQ(t.Allocate(), kTfLiteOk);
-  const size_t before = MapOf(t.get()).packed_bytes;
+  const size_t before = MemoryMapOf(t.get()).packed_bytes;
   OverrideCpu(avx2);
   const SecondInterpreter second(t.model());
   EXPECT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   OverrideCpu(nullptr);
-  EXPECT_GE(MapOf(second.get()).packed_bytes, before + 8 * 8 * sizeof(float));
+  EXPECT_GE(MemoryMapOf(second.get()).packed_bytes, before + 8 * 8 * sizeof(float));
   EXPECT_EQ(DataOf(second.get(), kWeights), DataOf(t.get(), kWeights));
   EXPECT_THAT(Infer(second.get()), Each(16.0f));
   EXPECT_THAT(Infer(t.get()), Each(16.0f));

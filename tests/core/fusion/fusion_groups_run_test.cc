@@ -19,6 +19,7 @@
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/kernels/cpu/tiles_in_memory.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -382,9 +383,7 @@ void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
     if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return;
     if (run.row_stride > 1) ++out->subsampled;
     if (run.group_head < 0 || run.group_head == node) continue;
-    DeputyNodeInfo info{};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
+    const DeputyNodeInfo info = NodeInfoOf(interpreter, node);
     ++out->by_operator[info.operator_name];
     ++out->all;
   }
@@ -588,9 +587,7 @@ std::vector<uint8_t> EndOfStage(bool also_read) {
 }
 
 int RowStrideOf(const TfLiteInterpreter* interpreter, int node) {
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(interpreter, node);
   EXPECT_EQ(run.row_stride, run.column_stride);
   return run.row_stride;
 }
@@ -722,9 +719,7 @@ TEST_F(FusedGraphs, node_run_names_the_head_of_each_node) {
   TestInterpreter t(SmallModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
   for (int node = 0; node < 3; ++node) {
-    DeputyNodeRun run{};
-    run.struct_size = sizeof run;
-    ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, node, &run), kTfLiteOk);
+    const DeputyNodeRun run = NodeRunOf(t.get(), node);
     EXPECT_EQ(run.group_head, 0);
     EXPECT_EQ(run.group_size, 3);
     EXPECT_EQ(run.runner, node);
@@ -928,9 +923,7 @@ TEST_F(FusedGraphs, a_profile_counts_the_head) {
   t.Set(0, Counted());
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   for (int node = 0; node < 3; ++node) {
-    DeputyNodeRun run{};
-    run.struct_size = sizeof run;
-    ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, node, &run), kTfLiteOk);
+    const DeputyNodeRun run = NodeRunOf(t.get(), node);
     EXPECT_EQ(run.runs, node == 0 ? 1 : 0);
   }
 }
@@ -1019,9 +1012,7 @@ TEST_F(FusedGraphs, a_pad_runs_with_the_following_layer) {
     TestInterpreter t(PaddedModel(reads_twice));
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     for (int node = 0; node < 2; ++node) {
-      DeputyNodeRun run{};
-      run.struct_size = sizeof run;
-      ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, node, &run), kTfLiteOk);
+      const DeputyNodeRun run = NodeRunOf(t.get(), node);
       EXPECT_EQ(run.group_head, reads_twice ? -1 : 1);
       EXPECT_EQ(run.group_size, reads_twice ? 0 : 2);
     }

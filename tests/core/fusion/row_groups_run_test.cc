@@ -20,6 +20,7 @@
 #include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -429,13 +430,6 @@ std::vector<std::string> Outputs(TfLiteInterpreter* interpreter) {
   return outputs;
 }
 
-DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
-  return run;
-}
-
 struct Found {
   std::vector<std::vector<std::string>> outputs;  // output bytes of each inference
   int followers = 0;
@@ -471,7 +465,7 @@ Found RunGraph(const std::vector<uint8_t>& model, bool fused, int threads = 1,
   }
   found.followers = FollowersOf(t.get());
   found.changes += delegate->calls[kScriptedInvoke];
-  for (int node : moves) found.moves += RunOf(t.get(), node).group_head >= 0 ? 1 : 0;
+  for (int node : moves) found.moves += NodeRunOf(t.get(), node).group_head >= 0 ? 1 : 0;
   return found;
 }
 
@@ -667,7 +661,7 @@ TEST_F(RowFusedGraphs, attention_is_one_group_headed_by_its_last_product) {
   TestInterpreter t(MakeAttention().model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
-    const DeputyNodeRun run = RunOf(t.get(), node);
+    const DeputyNodeRun run = NodeRunOf(t.get(), node);
     // Node 4, which computes V, is between the nodes of the group, but not in it.
     EXPECT_EQ(run.group_head, node == 4 ? -1 : 5) << node;
     EXPECT_EQ(run.group_size, node == 4 ? 0 : 5) << node;
@@ -675,7 +669,7 @@ TEST_F(RowFusedGraphs, attention_is_one_group_headed_by_its_last_product) {
   FillInputs(t.get(), 3);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   ExpectNear(t.Get<float>(0), PlainAttention(t.get()).result);
-  EXPECT_EQ(RunOf(t.get(), 0).runs, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 0).runs, 0);
 }
 
 // The internal tensors of a group are planned after all others, although they are the largest, so
@@ -698,8 +692,8 @@ TEST_F(RowFusedGraphs, the_result_of_a_group_is_in_the_last_slot) {
 TEST_F(RowFusedGraphs, an_output_in_the_middle_is_stored) {
   TestInterpreter t(MakeAttention(true).model);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  EXPECT_EQ(RunOf(t.get(), 3).group_head, 0);
-  EXPECT_EQ(RunOf(t.get(), 5).group_head, -1);
+  EXPECT_EQ(NodeRunOf(t.get(), 3).group_head, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 5).group_head, -1);
   FillInputs(t.get(), 4);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   const Expected expected = PlainAttention(t.get());
@@ -841,8 +835,8 @@ TEST_F(RowFusedGraphs, heads_are_not_moved) {
   TestInterpreter t(HeadsModel(false));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   for (int node = 0; node < 6; ++node) {
-    EXPECT_EQ(RunOf(t.get(), node).group_head, 4) << node;
-    EXPECT_EQ(RunOf(t.get(), node).group_size, 6) << node;
+    EXPECT_EQ(NodeRunOf(t.get(), node).group_head, 4) << node;
+    EXPECT_EQ(NodeRunOf(t.get(), node).group_size, 6) << node;
   }
   for (const bool also_output : {false, true}) {
     const std::vector<uint8_t> model = HeadsModel(also_output);

@@ -16,6 +16,7 @@
 #include "kernels/cpu/cpu.h"
 #include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -218,9 +219,7 @@ int JoinedLayers(const TfLiteInterpreter* interpreter) {
     DeputyNodeRun run{};
     run.struct_size = sizeof run;
     if (DeputyInterpreterGetNodeRun(interpreter, 0, node, &run) != kTfLiteOk) return joined;
-    DeputyNodeInfo info{};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
+    const DeputyNodeInfo info = NodeInfoOf(interpreter, node);
     if (run.group_head >= 0 && run.group_head != node &&
         std::string(info.operator_name).ends_with("CONV_2D")) {
       ++joined;
@@ -229,9 +228,7 @@ int JoinedLayers(const TfLiteInterpreter* interpreter) {
 }
 
 size_t ScratchBytes(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(interpreter);
   return map.scratch_bytes;
 }
 

@@ -15,6 +15,7 @@
 #include "c_api/include/deputy.h"
 #include "tests/core/fusion/run_support.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
@@ -181,9 +182,7 @@ struct Found {
 
 // Returns the number of tensors that are part of another tensor's memory.
 int ViewsOf(const TfLiteInterpreter* interpreter) {
-  DeputyMemoryMap map = {};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(interpreter, 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(interpreter);
   std::map<int, DeputyTensorMemory> places;
   for (size_t i = 0; i < map.tensor_count; ++i) {
     DeputyTensorMemory memory = {};

@@ -10,26 +10,13 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/large_models.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::large_graph_test {
 namespace {
-
-DeputyNodeRun RunOf(const TfLiteInterpreter* interpreter, int node) {
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(interpreter, 0, node, &run), kTfLiteOk);
-  return run;
-}
-
-DeputyNodeInfo InfoOf(const TfLiteInterpreter* interpreter, int node) {
-  DeputyNodeInfo info{};
-  info.struct_size = sizeof info;
-  EXPECT_EQ(DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info), kTfLiteOk);
-  return info;
-}
 
 DeputyNodeSupport SupportOf(const TfLiteInterpreter* interpreter, int node) {
   DeputyNodeSupport support{};
@@ -57,8 +44,8 @@ TEST(LargeGraph, is_delegated_in_one_partition_per_node) {
   ASSERT_EQ(DeputyInterpreterGetNodeCount(t.get(), 0), kNodes * 3 / 2);
   for (int node = 0; node < kNodes; ++node) {
     const bool taken = node % 2 == 0;
-    ASSERT_EQ(RunOf(t.get(), node).runner, taken ? kNodes + node / 2 : node);
-    ASSERT_EQ(InfoOf(t.get(), node).plan_position, taken ? -1 : node);
+    ASSERT_EQ(NodeRunOf(t.get(), node).runner, taken ? kNodes + node / 2 : node);
+    ASSERT_EQ(NodeInfoOf(t.get(), node).plan_position, taken ? -1 : node);
     ASSERT_EQ(SupportOf(t.get(), node).reason, taken ? kDeputyReasonNone : kDeputyReasonNotClaimed);
   }
   ASSERT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), kNodes / 2);
@@ -106,9 +93,7 @@ TEST(LargeGraph, of_many_inputs_is_allocated) {
   constexpr int kInputs = 200000;
   TestInterpreter t(ManyInputs(kInputs));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-  DeputyMemoryMap map{};
-  map.struct_size = sizeof map;
-  ASSERT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
+  const DeputyMemoryMap map = MemoryMapOf(t.get());
   EXPECT_EQ(map.arena_bytes, size_t{kInputs} * 64);
   ASSERT_EQ(map.tensor_count, size_t{kInputs});
   for (int i = 0; i < kInputs; ++i) {
@@ -170,7 +155,7 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_under_hot) {
   };
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &failing), kTfLiteDelegateError);
   EXPECT_EQ(calls, kSubgraphs);
-  EXPECT_EQ(RunOf(t.get(), 0).runner, 1);
+  EXPECT_EQ(NodeRunOf(t.get(), 0).runner, 1);
 }
 
 TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_by_the_tflite_policy) {
@@ -180,7 +165,7 @@ TEST(LargeGraph, of_60000_subgraphs_is_delegated_and_restored_by_the_tflite_poli
   Halving half;
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), half.get()), kTfLiteOk) << t.log();
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), nullptr), kTfLiteDelegateError);
-  EXPECT_EQ(RunOf(t.get(), 0).runner, 0);
+  EXPECT_EQ(NodeRunOf(t.get(), 0).runner, 0);
 }
 
 // The model has 30 000 signatures whose tensors share a name of a million bytes in the file.

@@ -14,6 +14,7 @@
 
 #include "core/plugin/elf.h"
 #include "core/plugin/plugin_delegate.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -151,9 +152,7 @@ TEST_F(PluginDelegateProxy, opaque_delegates_work_as_well) {
   EXPECT_EQ(t.Tensor(2)->delegate, Unwrap(delegate.get()).inner);
   int taken = 0;
   for (int i = 0; i < DeputyInterpreterGetNodeCount(t.get(), 0); ++i) {
-    DeputyNodeInfo info{};
-    info.struct_size = sizeof info;
-    ASSERT_EQ(DeputyInterpreterGetNodeInfo(t.get(), 0, i, &info), kTfLiteOk);
+    const DeputyNodeInfo info = NodeInfoOf(t.get(), i);
     taken += std::string(info.owner) == "OpaqueAdd";
   }
   EXPECT_EQ(taken, 2);

@@ -20,6 +20,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/src/objects.h"
 #include "tests/support/element_delegate.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/scripted_delegate.h"
@@ -1030,9 +1031,7 @@ TEST(validation, counts_no_node_runs_without_a_profiler) {
   TestInterpreter t(Model(), Validated(&findings));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, 0, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(t.get(), 0);
   EXPECT_EQ(run.runs, 0);
 }
 

@@ -13,6 +13,7 @@
 #include "c_api/include/deputy.h"
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -100,9 +101,7 @@ std::vector<uint8_t> ModelOf(const Layer& l, const Numbers& n) {
 }
 
 std::string ImplementationOf(const TestInterpreter& t) {
-  DeputyNodeRun run = {};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, 0, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(t.get(), 0);
   return run.implementation == nullptr ? "" : run.implementation;
 }
 

@@ -9,6 +9,7 @@
 
 #include "c_api/include/deputy.h"
 #include "kernels/conv/conv.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -113,9 +114,7 @@ Found Infer(const Layer& l, const CpuKernels& cpu, int threads = 1) {
   t.Set(1, Random(l.batches * height * width * l.out, 2, false, -128));
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   found.output = t.Get<int8_t>(0);
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, 0, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(t.get(), 0);
   found.implementation = run.implementation;
   return found;
 }

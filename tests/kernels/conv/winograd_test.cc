@@ -14,6 +14,7 @@
 #include "c_api/include/deputy.h"
 #include "kernels/conv/conv.h"
 #include "tests/kernels/cpu/cpu_tables.h"
+#include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/scoped_cpu.h"
 #include "tests/support/test_interpreter.h"
@@ -237,9 +238,7 @@ Found Infer(const Layer& layer, const Numbers& numbers, int threads = 1,
   t.Set(1, numbers.addend);
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   found.output = t.Get<float>(0);
-  DeputyNodeRun run{};
-  run.struct_size = sizeof run;
-  EXPECT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, layer.padded ? 1 : 0, &run), kTfLiteOk);
+  const DeputyNodeRun run = NodeRunOf(t.get(), layer.padded ? 1 : 0);
   found.implementation = run.implementation;
   return found;
 }
