@@ -57,12 +57,11 @@ class NPUOp {
   }
 
  protected:
-  void Activate(int64_t type, float* values) const {
-    constexpr int64_t kRelu = 1, kRelu6 = 3;
+  void Activate(schema::ActivationType type, float* values) const {
     const int64_t count = outputs_[0].ElementNum();
     for (int64_t i = 0; i < count; ++i) {
-      if (type == kRelu || type == kRelu6) values[i] = std::max(values[i], 0.0F);
-      if (type == kRelu6) values[i] = std::min(values[i], 6.0F);
+      if (type != schema::ActivationType_NO_ACTIVATION) values[i] = std::max(values[i], 0.0F);
+      if (type == schema::ActivationType_RELU6) values[i] = std::min(values[i], 6.0F);
     }
   }
 
@@ -72,7 +71,7 @@ class NPUOp {
 class AddOp : public NPUOp {
  public:
   AddOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
-      : NPUOp(kernel), activation_(primitive.GetInt("activation_type")) {}
+      : NPUOp(kernel), activation_(primitive.value_as_AddFusion()->activation_type()) {}
   void Compute(float* out) override {
     const float *a = Read(inputs_[0]), *b = Read(inputs_[1]);
     for (int64_t i = 0; i < outputs_[0].ElementNum(); ++i) out[i] = a[i] + b[i];
@@ -80,40 +79,48 @@ class AddOp : public NPUOp {
   }
 
  private:
-  int64_t activation_;
+  schema::ActivationType activation_;
 };
 
 class ActivationOp : public NPUOp {
  public:
   ActivationOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
-      : NPUOp(kernel), type_(primitive.GetInt("activation_type")) {}
+      : NPUOp(kernel), type_(primitive.value_as_Activation()->activation_type()) {}
   void Compute(float* out) override {
     std::copy_n(Read(inputs_[0]), outputs_[0].ElementNum(), out);
     Activate(type_, out);
   }
 
  private:
-  int64_t type_;
+  schema::ActivationType type_;
 };
 
 class ConvOp : public NPUOp {
  public:
+  // (*) Attributes that a model does not set are null. IsPlain has checked those that are used
+  // here.
   ConvOp(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive)
       : NPUOp(kernel),
-        stride_(primitive.GetInts("stride")),
-        dilation_(primitive.GetInts("dilation")),
-        pads_(primitive.GetInts("pad_list")),
-        activation_(primitive.GetInt("activation_type")),
         filter_dims_(inputs_[1].Shape()),
         filter_(Read(inputs_[1]), Read(inputs_[1]) + inputs_[1].ElementNum()) {
+    const schema::Conv2DFusion* conv = primitive.value_as_Conv2DFusion();
+    stride_.assign(conv->stride()->begin(), conv->stride()->end());
+    dilation_.assign(conv->dilation()->begin(), conv->dilation()->end());
+    pad_mode_ = conv->pad_mode();
+    if (pad_mode_ == schema::PadMode_PAD) {
+      pads_.assign(conv->pad_list()->begin(), conv->pad_list()->end());
+    }
+    activation_ = conv->activation_type();
     if (inputs_.size() > 2) bias_.assign(Read(inputs_[2]), Read(inputs_[2]) + filter_dims_[0]);
   }
 
   std::vector<int64_t> OutputShape() const override {
     std::vector<int64_t> shape = inputs_[0].Shape();
     for (size_t i = 0; i < 2; ++i) {
-      const int64_t kernel = (filter_dims_[i + 1] - 1) * dilation_[i] + 1;
-      shape[i + 1] = (shape[i + 1] + pads_[2 * i] + pads_[2 * i + 1] - kernel) / stride_[i] + 1;
+      const int64_t in = shape[i + 1];
+      shape[i + 1] = pad_mode_ == schema::PadMode_SAME
+                         ? (in + stride_[i] - 1) / stride_[i]
+                         : (in + pads_[2 * i] + pads_[2 * i + 1] - Extent(i)) / stride_[i] + 1;
     }
     shape[3] = filter_dims_[0];
     return shape;
@@ -122,6 +129,10 @@ class ConvOp : public NPUOp {
   void Compute(float* out) override {
     const std::vector<int64_t> in = inputs_[0].Shape(), shape = outputs_[0].Shape();
     const float* image = Read(inputs_[0]);
+    for (size_t i = 0; i < 2 && pad_mode_ == schema::PadMode_SAME; ++i) {
+      pads_[2 * i] =
+          std::max<int64_t>((shape[i + 1] - 1) * stride_[i] + Extent(i) - in[i + 1], 0) / 2;
+    }
     float* next = out;
     for (int64_t b = 0; b < shape[0]; ++b, image += in[1] * in[2] * in[3]) {
       for (int64_t y = 0; y < shape[1]; ++y) {
@@ -151,8 +162,13 @@ class ConvOp : public NPUOp {
     return sum;
   }
 
-  std::vector<int64_t> stride_, dilation_, pads_;
-  int64_t activation_;
+  // Returns the number of rows (0) or columns (1) of the image that the filter covers.
+  int64_t Extent(size_t axis) const { return (filter_dims_[axis + 1] - 1) * dilation_[axis] + 1; }
+
+  std::vector<int64_t> stride_, dilation_;
+  schema::PadMode pad_mode_ = schema::PadMode_PAD;
+  std::vector<int64_t> pads_ = {0, 0, 0, 0};  // top, bottom, left, right
+  schema::ActivationType activation_ = schema::ActivationType_NO_ACTIVATION;
   std::vector<int64_t> filter_dims_;
   std::vector<float> filter_, bias_;
 };
@@ -241,14 +257,23 @@ class NPUDelegate : public mindspore::Delegate {
     return std::make_unique<Op>(kernel, primitive);
   }
 
-  // Returns true if all strides and dilations are at least 1, which models may violate.
-  static bool IsPlain(const schema::Primitive& primitive) {
-    for (const char* name : {"stride", "dilation"}) {
-      for (const int64_t value : primitive.GetInts(name)) {
-        if (value < 1) return false;
-      }
-    }
-    return true;
+  // Returns true if a list has `count` values of at least `min`.
+  static bool Has(const flatbuffers::Vector<int64_t>* list, size_t count, int64_t min) {
+    return list != nullptr && list->size() == count &&
+           std::all_of(list->begin(), list->end(), [min](int64_t value) { return value >= min; });
+  }
+
+  // Returns true if the attributes are those of a convolution with one group, which a model may
+  // violate.
+  static bool IsPlain(const schema::Conv2DFusion& conv) {
+    return conv.group() == 1 && Has(conv.stride(), 2, 1) && Has(conv.dilation(), 2, 1) &&
+           (conv.pad_mode() != schema::PadMode_PAD || Has(conv.pad_list(), 4, 0));
+  }
+
+  // Returns true if the NPU has the activation.
+  static bool Supports(schema::ActivationType activation) {
+    return activation == schema::ActivationType_NO_ACTIVATION ||
+           activation == schema::ActivationType_RELU || activation == schema::ActivationType_RELU6;
   }
 
   // Returns true if the image and the result are not empty.
@@ -256,6 +281,21 @@ class NPUDelegate : public mindspore::Delegate {
     const std::vector<int64_t> shape = ConvOp(kernel, primitive).OutputShape();
     const std::vector<int64_t> image = kernel->inputs()[0].Shape();
     return image[1] > 0 && image[2] > 0 && shape[1] > 0 && shape[2] > 0;
+  }
+
+  static bool SupportsConv(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive) {
+    const std::vector<MSTensor>& inputs = kernel->inputs();
+    const schema::Conv2DFusion& conv = *primitive.value_as_Conv2DFusion();
+    if (!Supports(conv.activation_type()) || !IsPlain(conv) || inputs[1].Data() == nullptr ||
+        inputs[0].Shape().size() != 4 || inputs[1].Shape().size() != 4) {
+      return false;
+    }
+    if (inputs.size() > 2 &&
+        (inputs[2].Data() == nullptr || inputs[2].ElementNum() != inputs[1].Shape()[0])) {
+      return false;
+    }
+    return inputs[1].Shape()[3] == inputs[0].Shape()[3] && inputs[1].ElementNum() != 0 &&
+           FitsImage(kernel, primitive);
   }
 
   // Returns the operator, or null if the NPU does not support the kernel.
@@ -268,19 +308,13 @@ class NPUDelegate : public mindspore::Delegate {
       if (tensor.DataType() != mindspore::DataType::kNumberTypeFloat32) return nullptr;
     }
     const std::vector<MSTensor>& inputs = kernel->inputs();
-    const int64_t activation = primitive->GetInt("activation_type");
-    if (activation != 0 && activation != 1 && activation != 3) return nullptr;
-    if (primitive->value_type() == schema::PrimitiveType_AddFusion &&
-        inputs[0].Shape() != inputs[1].Shape()) {
-      return nullptr;
-    }
-    if (primitive->value_type() == schema::PrimitiveType_Conv2DFusion &&
-        (primitive->GetInt("group") != 1 || inputs[1].Data() == nullptr || !IsPlain(*primitive) ||
-         inputs[0].Shape().size() != 4 || inputs[1].Shape().size() != 4 ||
-         (inputs.size() > 2 &&
-          (inputs[2].Data() == nullptr || inputs[2].ElementNum() != inputs[1].Shape()[0])) ||
-         inputs[1].Shape()[3] != inputs[0].Shape()[3] || inputs[1].ElementNum() == 0 ||
-         !FitsImage(kernel, *primitive))) {
+    if (const auto* add = primitive->value_as_AddFusion()) {
+      if (!Supports(add->activation_type()) || inputs[0].Shape() != inputs[1].Shape()) {
+        return nullptr;
+      }
+    } else if (const auto* activation = primitive->value_as_Activation()) {
+      if (!Supports(activation->activation_type())) return nullptr;
+    } else if (!SupportsConv(kernel, *primitive)) {
       return nullptr;
     }
     return factory->second(kernel, *primitive);

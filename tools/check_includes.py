@@ -89,14 +89,16 @@ FREE = ('tests',)
 LIBRARIES = {
     ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'mindspore/ms', 'tools'),
     ('schema_generated.h',): ('core/support', 'core/model', 'mindspore/ms'),
-    ('ms_generated.h',): ('mindspore/ms',),
+    ('ms_bfbs_generated.h',): ('mindspore/ms',),
     ('CLI/', 'nlohmann/'): ('tools',),
     ('stb/',): ('tools', 'examples'),
     ('CL/',): ('gpu_cl',),
     ('xnnpack.h', 'pthreadpool.h'): ('bridges/xnnpack',),
 }
-# MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree.
-PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'include/api/', 'include/c_api/')
+# MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree. CMake
+# generates mindspore/schema/*.h.
+PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'schema/', 'include/api/',
+          'include/c_api/', 'include/schema/')
 SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc')
 # Users of core/support/model_writer.h, which includes the schema, besides tests.
 SCHEMA_WRITERS = ('core/support', 'mindspore/ms')

@@ -17,7 +17,6 @@ namespace deputy::xnnpack {
 namespace {
 
 using mindspore::kernel::Kernel;
-using mindspore::schema::Primitive;
 
 // A range [from, end) of kernel positions.
 struct Run {
@@ -73,7 +72,7 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
   std::vector<Run> runs;
   const std::vector<Kernel*>& kernels = *model->nodes();
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (Check(kernels[i], model->GetPrimitive(kernels[i])).reason != 0) continue;
+    if (Check(kernels[i], model->derived_attributes(kernels[i])).reason != 0) continue;
     if (runs.empty() || runs.back().end != i) runs.push_back({i, i});
     runs.back().end = i + 1;
   }
@@ -85,19 +84,19 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
 // Checks a kernel by creating a definition and a runtime with it alone. Kernels with large
 // constants are only defined, since creating a runtime packs the weights, which happens again in
 // Build.
-Refusal Check(Kernel* kernel, const Primitive* primitive) {
+Refusal Check(Kernel* kernel, const mindspore::Attributes& attributes) {
   constexpr size_t kMaxConstantBytes = size_t{1} << 20;
-  if (primitive == nullptr) return {kDeputyReasonOther, "claimed by another delegate"};
+  if (attributes.type() == 0) return {kDeputyReasonOther, "claimed by another delegate"};
   std::vector<MSTensor> inputs;
   for (const MSTensor& tensor : kernel->inputs()) {
     const bool is_new = std::find(inputs.begin(), inputs.end(), tensor) == inputs.end();
     if (!tensor.IsConst() && is_new) inputs.push_back(tensor);
   }
   Definition checked(inputs, kernel->outputs(), true);
-  Refusal refusal = AddKernel(&checked, kernel, *primitive);
+  Refusal refusal = AddKernel(&checked, kernel, attributes);
   if (refusal.reason != 0 || checked.constant_bytes() > kMaxConstantBytes) return refusal;
   Definition definition(inputs, kernel->outputs(), false);
-  AddKernel(&definition, kernel, *primitive);
+  AddKernel(&definition, kernel, attributes);
   definition.Finish(nullptr, &refusal);
   return refusal;
 }
@@ -128,7 +127,7 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
     external_outputs.insert(external_outputs.end(), boundary.unused.begin(), boundary.unused.end());
     Definition definition(boundary.inputs, external_outputs, false);
     for (size_t i = run.from; i < run.end; ++i) {
-      AddKernel(&definition, kernels[i], *model->GetPrimitive(kernels[i]));
+      AddKernel(&definition, kernels[i], model->derived_attributes(kernels[i]));
     }
     Refusal refusal;
     std::unique_ptr<Runtime> runtime = definition.Finish(threads_->pool(), &refusal);
@@ -150,7 +149,7 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
 
 bool XnnpackDelegate::Explain(Model* model) {
   for (Kernel* kernel : *model->nodes()) {
-    const Refusal refusal = Check(kernel, model->GetPrimitive(kernel));
+    const Refusal refusal = Check(kernel, model->derived_attributes(kernel));
     if (refusal.reason != 0) model->Refuse(kernel, refusal.reason, refusal.text);
   }
   return true;

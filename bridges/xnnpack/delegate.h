@@ -32,8 +32,9 @@ class XnnpackDelegate : public mindspore::Delegate {
   const std::shared_ptr<const Threads> threads_;
 };
 
-// Returns the reason why XNNPACK does not support a kernel; reason 0 if it does.
-Refusal Check(mindspore::kernel::Kernel* kernel, const mindspore::schema::Primitive* primitive);
+// Returns the reason why XNNPACK does not support a kernel with these derived attributes; reason 0
+// if it does.
+Refusal Check(mindspore::kernel::Kernel* kernel, const mindspore::Attributes& attributes);
 
 }  // namespace deputy::xnnpack
 

@@ -75,19 +75,19 @@ bool ReadShapes(Definition* definition, const std::vector<MSTensor>& tensors,
 }
 
 bool DefineOperator(Definition* definition, mindspore::kernel::Kernel* kernel,
-                    const mindspore::schema::Primitive& primitive) {
+                    const mindspore::Attributes& attributes) {
   const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) {
-    return r.builtin_code == primitive.builtin_code();
+    return r.builtin_code == attributes.builtin_code();
   });
   if (row == std::end(kRows)) {
     return definition->Refuse(kDeputyReasonOperator, "the operator is not supported with XNNPACK");
   }
-  if (primitive.version() > row->version) {
+  if (attributes.version() > row->version) {
     return definition->Refuse(kDeputyReasonVersion, "expected version %d at most, found %d",
-                              row->version, primitive.version());
+                              row->version, attributes.version());
   }
-  Operation operation = {definition, &primitive, kernel->inputs(), kernel->outputs(),
-                         {},         {},         row->argument};
+  Operation operation = {definition, &attributes, kernel->inputs(), kernel->outputs(),
+                         {},         {},          row->argument};
   if (operation.outputs.size() != 1) {
     return definition->Refuse(kDeputyReasonOther, "expected one output, found %zu",
                               operation.outputs.size());
@@ -113,8 +113,8 @@ void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
 }
 
 Refusal AddKernel(Definition* definition, mindspore::kernel::Kernel* kernel,
-                  const mindspore::schema::Primitive& primitive) {
-  if (definition->refusal().reason == 0 && !DefineOperator(definition, kernel, primitive)) {
+                  const mindspore::Attributes& attributes) {
+  if (definition->refusal().reason == 0 && !DefineOperator(definition, kernel, attributes)) {
     definition->Refuse(kDeputyReasonOther, "the node is not supported by XNNPACK");
   }
   return definition->refusal();
@@ -184,7 +184,7 @@ bool Operation::ExpectConstant(size_t input) const {
 bool Operation::Bounds(float* low, float* high) const {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr int64_t kNone = 0, kRelu = 1, kRelu6 = 3, kRelu1 = 7;  // MindSpore's values
-  const int64_t activation = primitive->GetInt("activation_type");
+  const int64_t activation = attributes->GetInt("activation_type");
   *low = -kInfinity;
   *high = kInfinity;
   if (activation == kNone) return true;
@@ -228,7 +228,7 @@ bool Operation::ReadInts(size_t input, std::vector<int64_t>* values) const {
 bool Operation::ReadNumbers(const char* name, size_t count, int64_t min,
                             std::vector<uint32_t>* values) const {
   constexpr int64_t kMaxNumber = 1 << 20;
-  const std::vector<int64_t> numbers = primitive->GetInts(name);
+  const std::vector<int64_t> numbers = attributes->GetInts(name);
   if (numbers.size() != count) {
     return definition->Refuse(kDeputyReasonParameter, "%s: expected %zu numbers, found %zu", name,
                               count, numbers.size());

@@ -19,13 +19,13 @@ namespace deputy::xnnpack {
 
 // Adds a kernel to the definition and returns the definition's refusal.
 Refusal AddKernel(Definition* definition, mindspore::kernel::Kernel* kernel,
-                  const mindspore::schema::Primitive& primitive);
+                  const mindspore::Attributes& attributes);
 
 // A kernel that is being added to a definition. Functions that return false have recorded a
 // refusal.
 struct Operation {
   Definition* definition;
-  const mindspore::schema::Primitive* primitive;
+  const mindspore::Attributes* attributes;  // of TensorFlow Lite's operator
   std::vector<MSTensor> inputs, outputs;
   std::vector<Shape> in, out;  // shapes of inputs and outputs
   int argument;                // argument of the table row

@@ -57,7 +57,7 @@ xnn_status DefineFunction(const Operation& operation, uint32_t in, uint32_t out)
     case kTfLiteBuiltinHardSwish:
       return xnn_define_hardswish(subgraph, in, out, 0);
     case kTfLiteBuiltinLeakyRelu:
-      return xnn_define_leaky_relu(subgraph, operation.primitive->GetFloat("negative_slope"), in,
+      return xnn_define_leaky_relu(subgraph, operation.attributes->GetFloat("negative_slope"), in,
                                    out, 0);
     case kTfLiteBuiltinLogistic:
       return xnn_define_sigmoid(subgraph, in, out, 0);
@@ -80,7 +80,7 @@ bool DefineUnary(const Operation& operation) {
   uint32_t in = 0, out = 0;
   if (!ExpectSameShape(operation)) return false;
   if (operation.argument == kTfLiteBuiltinLeakyRelu &&
-      !std::isfinite(operation.primitive->GetFloat("negative_slope"))) {
+      !std::isfinite(operation.attributes->GetFloat("negative_slope"))) {
     return operation.definition->Refuse(kDeputyReasonParameter, "expected a finite slope");
   }
   return operation.Values(1, &in, &out) &&
@@ -127,7 +127,7 @@ bool DefineBounded(const Operation& operation) {
 bool DefineSoftmax(const Operation& operation) {
   uint32_t in = 0, out = 0;
   if (!ExpectSameShape(operation) || !operation.ExpectFloat(1)) return false;
-  const float beta = operation.primitive->GetFloat("beta");
+  const float beta = operation.attributes->GetFloat("beta");
   if (beta != 1) {
     return operation.definition->Refuse(kDeputyReasonParameter, "beta: expected 1, found %g",
                                         static_cast<double>(beta));

@@ -110,7 +110,7 @@ bool DefineReshape(const Operation& operation) {
 
 bool DefineResize(const Operation& operation) {
   constexpr int64_t kAsymmetric = 0, kAlignCorners = 1;  // MindSpore's values
-  const int64_t mode = operation.primitive->GetInt("coordinate_transform_mode");
+  const int64_t mode = operation.attributes->GetInt("coordinate_transform_mode");
   uint32_t in = 0, out = 0, flags = 0;
   if (mode == kAsymmetric) flags = XNN_FLAG_TENSORFLOW_LEGACY_MODE;
   if (mode == kAlignCorners) flags = XNN_FLAG_ALIGN_CORNERS;

@@ -193,7 +193,7 @@ bool DefineTransposeConv(const Operation& operation) {
   }
   const Shape &filter = operation.in[1], &image = operation.in[2], &out = operation.out[0];
   constexpr int64_t kSame = 1, kValid = 2;
-  const int64_t mode = operation.primitive->GetInt("pad_mode");
+  const int64_t mode = operation.attributes->GetInt("pad_mode");
   std::vector<uint32_t> stride;
   float low = 0, high = 0;
   if (!operation.Bounds(&low, &high) || !operation.ReadNumbers("stride", 2, 1, &stride)) {

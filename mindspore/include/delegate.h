@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "attributes.h"
 #include "context.h"
 #include "kernel.h"
 #include "schema.h"
@@ -61,6 +62,15 @@ class InnerKernel : public kernel::Kernel {
  private:
   const DeputyMSKernel* original_;
 };
+
+// Returns the root of a primitive's FlatBuffer, which the library has verified; null for null.
+template <typename T>
+const T* RootOf(const DeputyMSPrimitive* primitive) {
+  const void* data = nullptr;
+  size_t size = 0;
+  DeputyMSPrimitiveGetBuffer(primitive, &data, &size);
+  return data == nullptr ? nullptr : flatbuffers::GetRoot<T>(data);
+}
 
 inline kernel::Kernel* KernelOf(void* user_data) { return static_cast<kernel::Kernel*>(user_data); }
 
@@ -99,11 +109,10 @@ class DelegateModel {
     for (size_t i = 0; i < DeputyMSGraphKernelCount(graph); ++i) {
       const DeputyMSKernel* original = DeputyMSGraphKernelAt(graph, i);
       const DeputyMSPrimitive* primitive = DeputyMSGraphGetPrimitive(graph, original);
-      primitives_.push_back(primitive == nullptr ? nullptr : std::make_unique<T>(primitive));
-      inner_.push_back(
-          std::make_unique<detail::InnerKernel>(original, primitives_.back().get(), context));
+      const T* root = detail::RootOf<T>(primitive);
+      inner_.push_back(std::make_unique<detail::InnerKernel>(original, root, context));
       kernels_.push_back(inner_.back().get());
-      primitive_of_[kernels_.back()] = primitives_.back().get();
+      primitive_of_[kernels_.back()] = root;
     }
   }
   DelegateModel(const DelegateModel&) = delete;
@@ -126,6 +135,18 @@ class DelegateModel {
   const T* GetPrimitive(kernel::Kernel* kernel) const {
     const auto found = primitive_of_.find(kernel);
     return found == primitive_of_.end() ? nullptr : found->second;
+  }
+
+  // Deputy extension. Return the attributes by name of one of the model's kernels: those of
+  // GetPrimitive, or of what Deputy derives from TensorFlow Lite's operator that it would run. The
+  // two differ for models of .ms files. Without attributes for a delegate's kernel.
+  Attributes attributes(const kernel::Kernel* kernel) const {
+    return Attributes(IsInner(kernel) ? DeputyMSGraphGetPrimitive(graph_, OriginalOf(kernel))
+                                      : nullptr);
+  }
+  Attributes derived_attributes(const kernel::Kernel* kernel) const {
+    return Attributes(IsInner(kernel) ? DeputyMSGraphGetDerivedPrimitive(graph_, OriginalOf(kernel))
+                                      : nullptr);
   }
 
   // Replaces the kernels [from, end) by `graph_kernel`, which the model then owns, and returns the
@@ -212,7 +233,6 @@ class DelegateModel {
 
   DeputyMSGraph* graph_;
   std::vector<MSTensor> inputs_, outputs_;
-  std::vector<std::unique_ptr<T>> primitives_;
   std::vector<std::unique_ptr<kernel::Kernel>> inner_;
   std::vector<kernel::Kernel*> kernels_;
   std::map<kernel::Kernel*, const T*> primitive_of_;  // key: kernel of the model

@@ -141,6 +141,12 @@ MS_API MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel);
 MS_API const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
                                                           const DeputyMSKernel* kernel);
 
+// Returns what Deputy derives from TensorFlow Lite's operator that it would run; differs from
+// DeputyMSGraphGetPrimitive for models of .ms files, whose primitives are presented as the file has
+// them.
+MS_API const DeputyMSPrimitive* DeputyMSGraphGetDerivedPrimitive(const DeputyMSGraph* graph,
+                                                                 const DeputyMSKernel* kernel);
+
 // Return properties of an operator. Type and TypeName: its value and name in MindSpore's schema,
 // 191 and "Custom" if it is not in that schema. BuiltinCode and Version: code and version in
 // TensorFlow Lite's schema. CustomName: name of a custom operator, otherwise "".
@@ -150,27 +156,39 @@ MS_API int32_t DeputyMSPrimitiveBuiltinCode(const DeputyMSPrimitive* primitive);
 MS_API int32_t DeputyMSPrimitiveVersion(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveCustomName(const DeputyMSPrimitive* primitive);
 
-// Types of attributes.
+// Returns the operator as a FlatBuffer, whose root is a mindspore::schema::Primitive of
+// schema/model_generated.h. It is valid, so that it may be read without verification. The primitive
+// owns it.
+MS_API MSStatus DeputyMSPrimitiveGetBuffer(const DeputyMSPrimitive* primitive,
+                                           const void** out_data, size_t* out_size);
+
+// Types of attributes. Enumerations are integers, strings are bytes.
 typedef enum DeputyMSAttributeKind {
-  kDeputyMSAttributeInt = 0,  // one value or several
-  kDeputyMSAttributeFloat = 1,
+  kDeputyMSAttributeInt = 0,    // one value or several
+  kDeputyMSAttributeFloat = 1,  // one value or several
   kDeputyMSAttributeBool = 2,
   kDeputyMSAttributeBytes = 3
 } DeputyMSAttributeKind;
 
-// Access to the attributes by index, for dumps. Out of range, the name is NULL and the kind is -1.
+// Access to the attributes by index, for dumps: all attributes that MindSpore's schema has for the
+// type, with defaults for those that are not set. The entries of a Custom's `attr` follow, and then
+// options of TensorFlow Lite's operator that MindSpore's primitive does not have. Out of range, the
+// name is NULL and the kind is -1.
 MS_API size_t DeputyMSPrimitiveAttributeCount(const DeputyMSPrimitive* primitive);
 MS_API const char* DeputyMSPrimitiveAttributeName(const DeputyMSPrimitive* primitive, size_t index);
 MS_API int32_t DeputyMSPrimitiveAttributeKindOf(const DeputyMSPrimitive* primitive, size_t index);
 
-// Returns an attribute by name. The status is -302 (invalid attribute) if no attribute has this
-// name and kind; the out-parameters are then unchanged. The primitive owns returned arrays.
+// Return an attribute by name. The rows of a list of lists follow one another. The status is -302
+// (invalid attribute) if no attribute has this name and kind; the out-parameters are then
+// unchanged. The primitive owns returned arrays.
 MS_API MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char* name,
                                         int64_t* out_value);
 MS_API MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char* name,
                                          const int64_t** out_values, size_t* out_count);
 MS_API MSStatus DeputyMSPrimitiveGetFloat(const DeputyMSPrimitive* primitive, const char* name,
                                           float* out_value);
+MS_API MSStatus DeputyMSPrimitiveGetFloats(const DeputyMSPrimitive* primitive, const char* name,
+                                           const float** out_values, size_t* out_count);
 MS_API MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, const char* name,
                                          bool* out_value);
 MS_API MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, const char* name,

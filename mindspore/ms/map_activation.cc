@@ -10,33 +10,32 @@
 namespace deputy::ms {
 namespace {
 
-using file::Activation;
 
 // Returns true if the activation is one operator of TensorFlow Lite without options.
-bool SingleOperator(Activation activation, Builtin* out) {
+bool SingleOperator(file::ActivationType activation, Builtin* out) {
   switch (activation) {
-    case Activation::RELU:
+    case file::ActivationType_RELU:
       *out = Builtin::RELU;
       return true;
-    case Activation::SIGMOID:
+    case file::ActivationType_SIGMOID:
       *out = Builtin::LOGISTIC;
       return true;
-    case Activation::RELU6:
+    case file::ActivationType_RELU6:
       *out = Builtin::RELU6;
       return true;
-    case Activation::ABS:
+    case file::ActivationType_ABS:
       *out = Builtin::ABS;
       return true;
-    case Activation::RELU1:
+    case file::ActivationType_RELU1:
       *out = Builtin::RELU_N1_TO_1;
       return true;
-    case Activation::TANH:
+    case file::ActivationType_TANH:
       *out = Builtin::TANH;
       return true;
-    case Activation::HSWISH:
+    case file::ActivationType_HSWISH:
       *out = Builtin::HARD_SWISH;
       return true;
-    case Activation::SIGN:
+    case file::ActivationType_SIGN:
       *out = Builtin::SIGN;
       return true;
     default:
@@ -89,36 +88,36 @@ bool Clamp(Mapping& m, int input, int output, float min, float max) {
 }
 
 bool MapActivation(Mapping& m, Builtin) {
-  const file::ActivationAttributes* attributes = nullptr;
+  const file::Activation* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
-  switch (attributes->type()) {
-    case Activation::NONE:
-    case Activation::LINEAR:
+  switch (attributes->activation_type()) {
+    case file::ActivationType_NO_ACTIVATION:
+    case file::ActivationType_LINEAR:
       return m.Forward();
-    case Activation::LEAKY_RELU:
+    case file::ActivationType_LEAKY_RELU:
       LeakyRelu(m, m.In(0), m.Out(), attributes->alpha());
       return true;
-    case Activation::ELU:
+    case file::ActivationType_ELU:
       return Elu(m, m.In(0), m.Out(), attributes->alpha());
-    case Activation::GELU:
+    case file::ActivationType_GELU:
       Gelu(m, m.In(0), m.Out(), attributes->approximate());
       return true;
-    case Activation::HARD_TANH:
-      return Clamp(m, m.In(0), m.Out(), attributes->min(), attributes->max());
+    case file::ActivationType_HARD_TANH:
+      return Clamp(m, m.In(0), m.Out(), attributes->min_val(), attributes->max_val());
     default:
-      return m.Activate(attributes->type(), m.In(0), m.Out());
+      return m.Activate(attributes->activation_type(), m.In(0), m.Out());
   }
 }
 
 bool MapLeakyRelu(Mapping& m, Builtin) {
-  const file::Alpha* attributes = nullptr;
+  const file::LeakyRelu* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
-  LeakyRelu(m, m.In(0), m.Out(), attributes->alpha());
+  LeakyRelu(m, m.In(0), m.Out(), attributes->negative_slope());
   return true;
 }
 
 bool MapElu(Mapping& m, Builtin) {
-  const file::Alpha* attributes = nullptr;
+  const file::Elu* attributes = nullptr;
   return m.Read(&attributes) && Elu(m, m.In(0), m.Out(), attributes->alpha());
 }
 
@@ -134,7 +133,7 @@ bool MapClip(Mapping& m, Builtin) {
     m.Apply(Builtin::MINIMUM, {m.Apply(Builtin::MAXIMUM, {m.In(0), m.In(1)}), m.In(2)}, m.Out());
     return true;
   }
-  const file::ClipAttributes* attributes = nullptr;
+  const file::Clip* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   if (attributes->min() == 0 && attributes->max() == 6) {
     m.Op(Builtin::RELU6, {m.In(0)}, {m.Out()});
@@ -145,19 +144,19 @@ bool MapClip(Mapping& m, Builtin) {
 
 }  // namespace
 
-bool Mapping::FusedActivation(Activation activation, Fused* out) {
+bool Mapping::FusedActivation(file::ActivationType activation, Fused* out) {
   switch (activation) {
-    case Activation::NONE:
-    case Activation::LINEAR:
+    case file::ActivationType_NO_ACTIVATION:
+    case file::ActivationType_LINEAR:
       *out = Fused::NONE;
       return true;
-    case Activation::RELU:
+    case file::ActivationType_RELU:
       *out = Fused::RELU;
       return true;
-    case Activation::RELU6:
+    case file::ActivationType_RELU6:
       *out = Fused::RELU6;
       return true;
-    case Activation::RELU1:
+    case file::ActivationType_RELU1:
       *out = Fused::RELU_N1_TO_1;
       return true;
     default:
@@ -165,7 +164,7 @@ bool Mapping::FusedActivation(Activation activation, Fused* out) {
   }
 }
 
-bool Mapping::Activate(Activation activation, int input, int output) {
+bool Mapping::Activate(file::ActivationType activation, int input, int output) {
   constexpr float kSeluAlpha = 1.6732632423543772F, kSeluScale = 1.0507009873554805F;
   Builtin code = Builtin::RELU;
   if (SingleOperator(activation, &code)) {
@@ -174,24 +173,24 @@ bool Mapping::Activate(Activation activation, int input, int output) {
   }
   if (!NeedsFloat32()) return false;
   switch (activation) {
-    case Activation::ELU:
+    case file::ActivationType_ELU:
       return Elu(*this, input, output, 1);
-    case Activation::SELU:
+    case file::ActivationType_SELU:
       return ScaledElu(*this, input, output, kSeluAlpha, kSeluScale);
-    case Activation::SOFTSIGN:
+    case file::ActivationType_SOFTSIGN:
       Apply(Builtin::DIV,
             {input, Apply(Builtin::ADD, {Apply(Builtin::ABS, {input}), ConstFloat(1)})}, output);
       return true;
-    case Activation::SOFTPLUS:
+    case file::ActivationType_SOFTPLUS:
       Softplus(*this, input, output);
       return true;
-    case Activation::HSIGMOID:  // relu6(x + 3) / 6
+    case file::ActivationType_HSIGMOID:  // relu6(x + 3) / 6
       Apply(Builtin::MUL,
             {Apply(Builtin::RELU6, {Apply(Builtin::ADD, {input, ConstFloat(3)})}),
              ConstFloat(1.0F / 6)},
             output);
       return true;
-    case Activation::SWISH:
+    case file::ActivationType_SWISH:
       Apply(Builtin::MUL, {input, Apply(Builtin::LOGISTIC, {input})}, output);
       return true;
     default:
@@ -200,13 +199,12 @@ bool Mapping::Activate(Activation activation, int input, int output) {
 }
 
 std::span<const Row> ActivationRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {Activation, 1, 1, 1, &MapActivation},
-      {PReLUFusion, 2, 2, 1, &MapPrelu},
-      {LeakyRelu, 1, 1, 1, &MapLeakyRelu},
-      {Elu, 1, 1, 1, &MapElu},
-      {Clip, 1, 3, 1, &MapClip},
+      {file::PrimitiveType_Activation, 1, 1, 1, &MapActivation},
+      {file::PrimitiveType_PReLUFusion, 2, 2, 1, &MapPrelu},
+      {file::PrimitiveType_LeakyRelu, 1, 1, 1, &MapLeakyRelu},
+      {file::PrimitiveType_Elu, 1, 1, 1, &MapElu},
+      {file::PrimitiveType_Clip, 1, 3, 1, &MapClip},
   };
   return kRows;
 }

@@ -25,7 +25,7 @@ constexpr int64_t kMaxExtent = 1 << 20;
 struct Window {
   int kernel[2], stride[2] = {1, 1}, dilation[2] = {1, 1};
   int before[2] = {0, 0}, after[2] = {0, 0};  // explicit padding
-  file::PadMode mode = file::PadMode::EXPLICIT;
+  file::PadMode mode = file::PadMode_PAD;
   bool ceil = false;
 
   int extent(int d) const { return (kernel[d] - 1) * dilation[d] + 1; }
@@ -73,7 +73,7 @@ bool ReadPads(Mapping& m, const LongList* list, Window* out) {
 bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
   out->mode = mode;
   if (!m.Within(static_cast<int>(mode), "pad_mode", 0, 2)) return false;
-  if (mode == file::PadMode::EXPLICIT) return true;
+  if (mode == file::PadMode_PAD) return true;
   for (int d = 0; d < 2; ++d) out->before[d] = out->after[d] = 0;
   return true;
 }
@@ -107,8 +107,8 @@ int Pad(Mapping& m, int input, const Window& window, const int (&trailing)[2],
 // Returns the padding of a convolution. If the padding requires a PAD, adds it and sets `input` to
 // the padded image.
 Padding PadConv(Mapping& m, const Window& window, int* input) {
-  if (window.mode == file::PadMode::SAME) return Padding::SAME;
-  if (window.mode == file::PadMode::VALID || !window.padded()) return Padding::VALID;
+  if (window.mode == file::PadMode_SAME) return Padding::SAME;
+  if (window.mode == file::PadMode_VALID || !window.padded()) return Padding::VALID;
   if (window.is_same(0) && window.is_same(1)) return Padding::SAME;
   *input = Pad(m, *input, window, {0, 0}, std::nullopt);
   return Padding::VALID;
@@ -168,26 +168,26 @@ bool ReadFilter(Mapping& m, int channel_axis, Constant* filter, Window* window) 
   return true;
 }
 
-bool EmitConv(Mapping& m, const file::ConvAttributes& attributes, const Window& window,
+bool EmitConv(Mapping& m, const file::Conv2DFusion& attributes, const Window& window,
               const Constant& filter, int bias) {
   int input = m.In(0);
   const Padding padding = PadConv(m, window, &input);
   const int weights = m.Add(filter);
-  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+  return m.WithActivation(attributes.activation_type(), [&](Fused fused, int output) {
     m.Op(Builtin::CONV_2D, {input, weights, bias}, {output},
          schema::CreateConv2DOptions(m.fbb(), padding, window.stride[1], window.stride[0], fused,
                                      window.dilation[1], window.dilation[0]));
   });
 }
 
-bool EmitDepthwise(Mapping& m, const file::ConvAttributes& attributes, const Window& window,
+bool EmitDepthwise(Mapping& m, const file::Conv2DFusion& attributes, const Window& window,
                    Constant* filter, int bias) {
   const int multiplier = filter->form.dims[0] / static_cast<int>(attributes.group());
   if (!m.Permute({3, 1, 2, 0}, filter)) return false;
   int input = m.In(0);
   const Padding padding = PadConv(m, window, &input);
   const int weights = m.Add(*filter);
-  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+  return m.WithActivation(attributes.activation_type(), [&](Fused fused, int output) {
     m.Op(Builtin::DEPTHWISE_CONV_2D, {input, weights, bias}, {output},
          schema::CreateDepthwiseConv2DOptions(m.fbb(), padding, window.stride[1], window.stride[0],
                                               multiplier, fused, window.dilation[1],
@@ -196,13 +196,14 @@ bool EmitDepthwise(Mapping& m, const file::ConvAttributes& attributes, const Win
 }
 
 bool MapConv(Mapping& m, Builtin) {
-  const file::ConvAttributes* attributes = nullptr;
+  const file::Conv2DFusion* attributes = nullptr;
   Window window;
   Constant filter;
   if (!m.Read(&attributes) || !ReadFilter(m, 0, &filter, &window) ||
       !ReadPair(m, attributes->stride(), "stride", 1, window.stride) ||
       !ReadPair(m, attributes->dilation(), "dilation", 1, window.dilation) ||
-      !ReadPads(m, attributes->pads(), &window) || !ReadMode(m, attributes->pad_mode(), &window) ||
+      !ReadPads(m, attributes->pad_list(), &window) ||
+      !ReadMode(m, attributes->pad_mode(), &window) ||
       !m.Within(attributes->group(), "group", 0, std::numeric_limits<int32_t>::max())) {
     return false;
   }
@@ -223,7 +224,7 @@ bool MapConv(Mapping& m, Builtin) {
 
 // Checks the size of the output that a transposed convolution has for the image in the file.
 bool CheckTransposedSize(Mapping& m, const Window& window, const int (&extra)[2]) {
-  const bool same = window.mode == file::PadMode::SAME;
+  const bool same = window.mode == file::PadMode_SAME;
   for (int d = 0; d < 2; ++d) {
     if (!m.Within(extra[d], "output_paddings", 0, window.after[d])) return false;
     const int64_t size = m.in(0).dims[1 + d];
@@ -259,7 +260,7 @@ void CutPadding(Mapping& m, const Window& window, const int (&extra)[2], int ima
 bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, const int (&extra)[2],
                     const std::vector<int>& bias, int output) {
   if (!CheckTransposedSize(m, window, extra)) return false;
-  const bool same = window.mode == file::PadMode::SAME;
+  const bool same = window.mode == file::PadMode_SAME;
   std::vector<int32_t> factors = {1, 0, 0, 0}, offsets = {0, 0, 0, filter.form.dims[0]};
   bool is_cut = false;
   for (int d = 0; d < 2; ++d) {
@@ -280,9 +281,10 @@ bool EmitTransposed(Mapping& m, const Window& window, const Constant& filter, co
   return true;
 }
 
-bool ReadTransposed(Mapping& m, const file::ConvTransposeAttributes& attributes, Window* window,
+bool ReadTransposed(Mapping& m, const file::Conv2dTransposeFusion& attributes, Window* window,
                     int* extra) {
-  const LongList* pads = attributes.pads() != nullptr ? attributes.pads() : attributes.pad();
+  const LongList* pads =
+      attributes.pad_list() != nullptr ? attributes.pad_list() : attributes.pad();
   if (!ReadPair(m, attributes.stride(), "stride", 1, window->stride) ||
       !ReadPair(m, attributes.dilation(), "dilation", 1, window->dilation) ||
       !ReadPair(m, attributes.output_paddings(), "output_paddings", 0, extra) ||
@@ -301,7 +303,7 @@ bool ReadTransposed(Mapping& m, const file::ConvTransposeAttributes& attributes,
 
 // Maps a transposed convolution, whose weights have the shape [in, height, width, out].
 bool MapConvTranspose(Mapping& m, Builtin) {
-  const file::ConvTransposeAttributes* attributes = nullptr;
+  const file::Conv2dTransposeFusion* attributes = nullptr;
   Window window;
   Constant filter;
   int extra[2] = {0, 0};
@@ -316,7 +318,7 @@ bool MapConvTranspose(Mapping& m, Builtin) {
     bias.push_back(0);
     if (!Bias(m, filter, filter.form.dims[0], bias.data())) return false;
   }
-  const file::Activation activation = attributes->activation();
+  const file::ActivationType activation = attributes->activation_type();
   // TRANSPOSE_CONV has a fused activation in later versions only.
   if (Mapping::IsNone(activation)) {
     return EmitTransposed(m, window, filter, extra, bias, m.Out());
@@ -329,7 +331,7 @@ bool MapConvTranspose(Mapping& m, Builtin) {
 // ---- Pooling ------------------------------------------------------------------------------------
 
 bool EmitPool(Mapping& m, Builtin code, const Window& window, Padding padding, int input,
-              file::Activation activation) {
+              file::ActivationType activation) {
   return m.WithActivation(activation, [&](Fused fused, int output) {
     m.Op(code, {input}, {output},
          schema::CreatePool2DOptions(m.fbb(), padding, window.stride[1], window.stride[0],
@@ -337,7 +339,7 @@ bool EmitPool(Mapping& m, Builtin code, const Window& window, Padding padding, i
   });
 }
 
-bool GlobalPool(Mapping& m, Builtin code, file::Activation activation) {
+bool GlobalPool(Mapping& m, Builtin code, file::ActivationType activation) {
   if (!Mapping::IsNone(activation))
     return m.Fail("an activation of a global pool is not supported");
   const Builtin reduce = code == Builtin::MAX_POOL_2D ? Builtin::REDUCE_MAX : Builtin::MEAN;
@@ -382,7 +384,7 @@ bool CheckCovered(Mapping& m, const Window& window, const int (&trailing)[2]) {
 // AVERAGE_POOL_2D on a padded image counts the padding as well: its result is divided by the
 // average of an image of ones that has the same size and padding.
 bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
-                   file::Activation activation) {
+                   file::ActivationType activation) {
   if (!m.NeedsFloat32() || !NeedsImage(m) || !CheckCovered(m, window, trailing)) return false;
   const auto average = [&](int image) {
     const int padded = Pad(m, image, window, trailing, std::nullopt);
@@ -401,24 +403,26 @@ bool PaddedAverage(Mapping& m, const Window& window, const int (&trailing)[2],
   });
 }
 
+// Maps AvgPoolFusion and MaxPoolFusion.
+template <typename Pool>
 bool MapPool(Mapping& m, Builtin code) {
-  const file::PoolAttributes* attributes = nullptr;
+  const Pool* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
-  const file::Activation activation = attributes->activation();
+  const file::ActivationType activation = attributes->activation_type();
   if (attributes->global()) return GlobalPool(m, code, activation);
   Window window;
   window.kernel[0] = window.kernel[1] = 0;
-  if (!ReadPair(m, attributes->kernel(), "kernel_size", 1, window.kernel) ||
+  if (!ReadPair(m, attributes->kernel_size(), "kernel_size", 1, window.kernel) ||
       !ReadPair(m, attributes->strides(), "strides", 1, window.stride) ||
       !ReadPads(m, attributes->pad(), &window) || !ReadMode(m, attributes->pad_mode(), &window) ||
       !m.Within(static_cast<int>(attributes->round_mode()), "round_mode", 0, 1)) {
     return false;
   }
   if (window.kernel[0] == 0) return m.Fail("attribute kernel_size: expected 2 values, found none");
-  window.ceil = window.mode == file::PadMode::EXPLICIT &&
-                attributes->round_mode() == file::RoundMode::CEIL &&
+  window.ceil = window.mode == file::PadMode_PAD &&
+                attributes->round_mode() == file::RoundMode_CEIL &&
                 (window.stride[0] > 1 || window.stride[1] > 1);
-  if (window.mode == file::PadMode::SAME || (window.is_same(0) && window.is_same(1))) {
+  if (window.mode == file::PadMode_SAME || (window.is_same(0) && window.is_same(1))) {
     return EmitPool(m, code, window, Padding::SAME, m.In(0), activation);
   }
   if (!window.padded() && !window.ceil) {
@@ -440,12 +444,13 @@ bool MapPool(Mapping& m, Builtin code) {
 }  // namespace
 
 std::span<const Row> ConvRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {Conv2DFusion, 2, 3, 1, &MapConv},
-      {Conv2dTransposeFusion, 2, 3, 1, &MapConvTranspose},
-      {AvgPoolFusion, 1, 1, 1, &MapPool, Builtin::AVERAGE_POOL_2D},
-      {MaxPoolFusion, 1, 1, 1, &MapPool, Builtin::MAX_POOL_2D},
+      {file::PrimitiveType_Conv2DFusion, 2, 3, 1, &MapConv},
+      {file::PrimitiveType_Conv2dTransposeFusion, 2, 3, 1, &MapConvTranspose},
+      {file::PrimitiveType_AvgPoolFusion, 1, 1, 1, &MapPool<file::AvgPoolFusion>,
+       Builtin::AVERAGE_POOL_2D},
+      {file::PrimitiveType_MaxPoolFusion, 1, 1, 1, &MapPool<file::MaxPoolFusion>,
+       Builtin::MAX_POOL_2D},
   };
   return kRows;
 }

@@ -16,21 +16,22 @@ bool MapPlain(Mapping& m, Builtin code) {
   return true;
 }
 
+template <typename Fusion>
 bool MapFused(Mapping& m, Builtin code) {
-  const file::Fused* attributes = nullptr;
+  const Fusion* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
-  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+  return m.WithActivation(attributes->activation_type(), [&](Fused fused, int output) {
     m.Apply(code, {m.In(0), m.In(1)}, output, fused);
   });
 }
 
 bool MapEltwise(Mapping& m, Builtin) {
-  const file::EltwiseAttributes* attributes = nullptr;
+  const file::Eltwise* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   if (!m.Within(static_cast<int>(attributes->mode()), "mode", 0, 2)) return false;
-  const Builtin code = attributes->mode() == file::EltwiseMode::PROD  ? Builtin::MUL
-                       : attributes->mode() == file::EltwiseMode::SUM ? Builtin::ADD
-                                                                      : Builtin::MAXIMUM;
+  const Builtin code = attributes->mode() == file::EltwiseMode_PROD  ? Builtin::MUL
+                       : attributes->mode() == file::EltwiseMode_SUM ? Builtin::ADD
+                                                                     : Builtin::MAXIMUM;
   int sum = m.In(0);
   for (size_t i = 1; i + 1 < m.inputs(); ++i) sum = m.Apply(code, {sum, m.In(i)});
   m.Apply(code, {sum, m.In(m.inputs() - 1)}, m.Out());
@@ -52,7 +53,7 @@ int Linear(Mapping& m, int value, float scale, float shift) {
 
 // Maps base ^ (scale * x + shift); a base of -1 stands for e.
 bool MapExp(Mapping& m, Builtin) {
-  const file::ExpAttributes* attributes = nullptr;
+  const file::ExpFusion* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   const float base = attributes->base();
   if (base != -1 && !(base > 0)) return m.Fail(Format("expected a positive base, found %g", base));
@@ -66,7 +67,7 @@ bool MapExp(Mapping& m, Builtin) {
 
 // Maps (scale * x + shift) ^ y.
 bool MapPow(Mapping& m, Builtin) {
-  const file::PowAttributes* attributes = nullptr;
+  const file::PowFusion* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   const float scale = attributes->scale(), shift = attributes->shift();
   if ((scale != 1 || shift != 0) && !m.NeedsFloat32()) return false;
@@ -112,12 +113,12 @@ bool MapQuantCast(Mapping& m, Builtin) {
 // Maps DetectionPostProcess and the custom operators of the file. This library has no kernel for
 // them; the client or a delegate may provide one.
 bool MapCustom(Mapping& m, Builtin) {
-  const file::CustomAttributes* attributes = nullptr;
+  const file::Custom* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   if (attributes->type() == nullptr || attributes->type()->size() == 0) {
     return m.Fail("expected a type, found none");
   }
-  if (attributes->attributes() != nullptr && attributes->attributes()->size() > 0) {
+  if (attributes->attr() != nullptr && attributes->attr()->size() > 0) {
     return m.Fail("custom operator " + Quoted(attributes->type()->c_str()) +
                   ": attributes are not supported");
   }
@@ -128,49 +129,48 @@ bool MapCustom(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> ElementRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {AddFusion, 2, 2, 1, &MapFused, Builtin::ADD},
-      {SubFusion, 2, 2, 1, &MapFused, Builtin::SUB},
-      {MulFusion, 2, 2, 1, &MapFused, Builtin::MUL},
-      {DivFusion, 2, 2, 1, &MapFused, Builtin::DIV},
-      {RealDiv, 2, 2, 1, &MapPlain, Builtin::DIV},
-      {BiasAdd, 2, 2, 1, &MapPlain, Builtin::ADD},
-      {Eltwise, 2, 255, 1, &MapEltwise},
-      {FloorDiv, 2, 2, 1, &MapPlain, Builtin::FLOOR_DIV},
-      {FloorMod, 2, 2, 1, &MapPlain, Builtin::FLOOR_MOD},
-      {Maximum, 2, 2, 1, &MapPlain, Builtin::MAXIMUM},
-      {Minimum, 2, 2, 1, &MapPlain, Builtin::MINIMUM},
-      {SquaredDifference, 2, 2, 1, &MapPlain, Builtin::SQUARED_DIFFERENCE},
-      {Equal, 2, 2, 1, &MapPlain, Builtin::EQUAL},
-      {NotEqual, 2, 2, 1, &MapPlain, Builtin::NOT_EQUAL},
-      {Greater, 2, 2, 1, &MapPlain, Builtin::GREATER},
-      {GreaterEqual, 2, 2, 1, &MapPlain, Builtin::GREATER_EQUAL},
-      {Less, 2, 2, 1, &MapPlain, Builtin::LESS},
-      {LessEqual, 2, 2, 1, &MapPlain, Builtin::LESS_EQUAL},
-      {LogicalAnd, 2, 2, 1, &MapPlain, Builtin::LOGICAL_AND},
-      {LogicalOr, 2, 2, 1, &MapPlain, Builtin::LOGICAL_OR},
-      {LogicalNot, 1, 1, 1, &MapPlain, Builtin::LOGICAL_NOT},
-      {Cos, 1, 1, 1, &MapPlain, Builtin::COS},
-      {Sin, 1, 1, 1, &MapPlain, Builtin::SIN},
-      {Log, 1, 1, 1, &MapPlain, Builtin::LOG},
-      {Sqrt, 1, 1, 1, &MapPlain, Builtin::SQRT},
-      {Rsqrt, 1, 1, 1, &MapPlain, Builtin::RSQRT},
-      {Square, 1, 1, 1, &MapPlain, Builtin::SQUARE},
-      {Abs, 1, 1, 1, &MapPlain, Builtin::ABS},
-      {Neg, 1, 1, 1, &MapPlain, Builtin::NEG},
-      {Floor, 1, 1, 1, &MapPlain, Builtin::FLOOR},
-      {Ceil, 1, 1, 1, &MapPlain, Builtin::CEIL},
-      {Round, 1, 1, 1, &MapPlain, Builtin::ROUND},
-      {ZerosLike, 1, 1, 1, &MapPlain, Builtin::ZEROS_LIKE},
-      {Reciprocal, 1, 1, 1, &MapReciprocal},
-      {ExpFusion, 1, 1, 1, &MapExp},
-      {PowFusion, 2, 2, 1, &MapPow},
-      {Select, 3, 3, 1, &MapSelect},
-      {Where, 1, 3, 1, &MapWhere},
-      {Cast, 1, 2, 1, &MapCast},
-      {QuantDTypeCast, 1, 1, 1, &MapQuantCast},
-      {Custom, 0, 255, 0, &MapCustom},
+      {file::PrimitiveType_AddFusion, 2, 2, 1, &MapFused<file::AddFusion>, Builtin::ADD},
+      {file::PrimitiveType_SubFusion, 2, 2, 1, &MapFused<file::SubFusion>, Builtin::SUB},
+      {file::PrimitiveType_MulFusion, 2, 2, 1, &MapFused<file::MulFusion>, Builtin::MUL},
+      {file::PrimitiveType_DivFusion, 2, 2, 1, &MapFused<file::DivFusion>, Builtin::DIV},
+      {file::PrimitiveType_RealDiv, 2, 2, 1, &MapPlain, Builtin::DIV},
+      {file::PrimitiveType_BiasAdd, 2, 2, 1, &MapPlain, Builtin::ADD},
+      {file::PrimitiveType_Eltwise, 2, 255, 1, &MapEltwise},
+      {file::PrimitiveType_FloorDiv, 2, 2, 1, &MapPlain, Builtin::FLOOR_DIV},
+      {file::PrimitiveType_FloorMod, 2, 2, 1, &MapPlain, Builtin::FLOOR_MOD},
+      {file::PrimitiveType_Maximum, 2, 2, 1, &MapPlain, Builtin::MAXIMUM},
+      {file::PrimitiveType_Minimum, 2, 2, 1, &MapPlain, Builtin::MINIMUM},
+      {file::PrimitiveType_SquaredDifference, 2, 2, 1, &MapPlain, Builtin::SQUARED_DIFFERENCE},
+      {file::PrimitiveType_Equal, 2, 2, 1, &MapPlain, Builtin::EQUAL},
+      {file::PrimitiveType_NotEqual, 2, 2, 1, &MapPlain, Builtin::NOT_EQUAL},
+      {file::PrimitiveType_Greater, 2, 2, 1, &MapPlain, Builtin::GREATER},
+      {file::PrimitiveType_GreaterEqual, 2, 2, 1, &MapPlain, Builtin::GREATER_EQUAL},
+      {file::PrimitiveType_Less, 2, 2, 1, &MapPlain, Builtin::LESS},
+      {file::PrimitiveType_LessEqual, 2, 2, 1, &MapPlain, Builtin::LESS_EQUAL},
+      {file::PrimitiveType_LogicalAnd, 2, 2, 1, &MapPlain, Builtin::LOGICAL_AND},
+      {file::PrimitiveType_LogicalOr, 2, 2, 1, &MapPlain, Builtin::LOGICAL_OR},
+      {file::PrimitiveType_LogicalNot, 1, 1, 1, &MapPlain, Builtin::LOGICAL_NOT},
+      {file::PrimitiveType_Cos, 1, 1, 1, &MapPlain, Builtin::COS},
+      {file::PrimitiveType_Sin, 1, 1, 1, &MapPlain, Builtin::SIN},
+      {file::PrimitiveType_Log, 1, 1, 1, &MapPlain, Builtin::LOG},
+      {file::PrimitiveType_Sqrt, 1, 1, 1, &MapPlain, Builtin::SQRT},
+      {file::PrimitiveType_Rsqrt, 1, 1, 1, &MapPlain, Builtin::RSQRT},
+      {file::PrimitiveType_Square, 1, 1, 1, &MapPlain, Builtin::SQUARE},
+      {file::PrimitiveType_Abs, 1, 1, 1, &MapPlain, Builtin::ABS},
+      {file::PrimitiveType_Neg, 1, 1, 1, &MapPlain, Builtin::NEG},
+      {file::PrimitiveType_Floor, 1, 1, 1, &MapPlain, Builtin::FLOOR},
+      {file::PrimitiveType_Ceil, 1, 1, 1, &MapPlain, Builtin::CEIL},
+      {file::PrimitiveType_Round, 1, 1, 1, &MapPlain, Builtin::ROUND},
+      {file::PrimitiveType_ZerosLike, 1, 1, 1, &MapPlain, Builtin::ZEROS_LIKE},
+      {file::PrimitiveType_Reciprocal, 1, 1, 1, &MapReciprocal},
+      {file::PrimitiveType_ExpFusion, 1, 1, 1, &MapExp},
+      {file::PrimitiveType_PowFusion, 2, 2, 1, &MapPow},
+      {file::PrimitiveType_Select, 3, 3, 1, &MapSelect},
+      {file::PrimitiveType_Where, 1, 3, 1, &MapWhere},
+      {file::PrimitiveType_Cast, 1, 2, 1, &MapCast},
+      {file::PrimitiveType_QuantDTypeCast, 1, 1, 1, &MapQuantCast},
+      {file::PrimitiveType_Custom, 0, 255, 0, &MapCustom},
   };
   return kRows;
 }

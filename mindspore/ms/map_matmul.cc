@@ -33,7 +33,7 @@ bool Bias(Mapping& m, const Constant& weights, int* out) {
 // Adds a FULLY_CONNECTED. With `keep_dims` it refuses an input whose last dimension differs from
 // the weights' when the model is prepared; otherwise it flattens such an input.
 bool EmitFullyConnected(Mapping& m, int input, const Constant& weights, bool keep_dims,
-                        file::Activation activation) {
+                        file::ActivationType activation) {
   int bias = 0;
   if (!Bias(m, weights, &bias)) return false;
   const int matrix = m.Add(weights);
@@ -70,14 +70,14 @@ int FlattenFromOne(Mapping& m, int rank, int depth) {
 // flattened from `axis` on; without it, all leading dimensions are flattened, so that the last
 // extent equals `in`.
 bool MapFullConnection(Mapping& m, Builtin) {
-  const file::FullConnectionAttributes* attributes = nullptr;
+  const file::FullConnection* attributes = nullptr;
   Constant weights;
   if (!m.Read(&attributes) || !m.Weight(1, 0, &weights)) return false;
   if (weights.form.dims.size() != 2) {
     return m.FailInput(1, "expected rank 2, found " + DimsText(weights.form.dims));
   }
   if (!attributes->use_axis()) {
-    return EmitFullyConnected(m, m.In(0), weights, false, attributes->activation());
+    return EmitFullyConnected(m, m.In(0), weights, false, attributes->activation_type());
   }
   int rank = Mapping::Rank(m.in(0)), axis = 1;
   if (attributes->axis() != 1 &&
@@ -88,10 +88,10 @@ bool MapFullConnection(Mapping& m, Builtin) {
     return m.Fail(Format("axis: expected 1 or the last of %d, found %d", rank, axis));
   }
   const int input = axis == 1 ? FlattenFromOne(m, rank, weights.form.dims[1]) : m.In(0);
-  return EmitFullyConnected(m, input, weights, true, attributes->activation());
+  return EmitFullyConnected(m, input, weights, true, attributes->activation_type());
 }
 
-bool BatchMatmul(Mapping& m, const file::MatMulAttributes& attributes) {
+bool BatchMatmul(Mapping& m, const file::MatMulFusion& attributes) {
   const auto matrix = [&m](size_t i, bool transposed, int* out) {
     if (!m.in(i).constant) {
       *out = m.In(i);
@@ -117,20 +117,20 @@ bool BatchMatmul(Mapping& m, const file::MatMulAttributes& attributes) {
          schema::CreateBatchMatMulOptions(m.fbb(), attributes.transpose_a(),
                                           attributes.transpose_b()));
   };
-  if (!biased && Mapping::IsNone(attributes.activation())) {
+  if (!biased && Mapping::IsNone(attributes.activation_type())) {
     multiply(m.Out());
     return true;
   }
   const int product = m.TempLike(m.out());
   multiply(product);
-  if (!biased) return m.Activate(attributes.activation(), product, m.Out());
-  return m.WithActivation(attributes.activation(), [&](Fused fused, int output) {
+  if (!biased) return m.Activate(attributes.activation_type(), product, m.Out());
+  return m.WithActivation(attributes.activation_type(), [&](Fused fused, int output) {
     m.Apply(Builtin::ADD, {product, m.In(2)}, output, fused);
   });
 }
 
 bool MapMatmul(Mapping& m, Builtin) {
-  const file::MatMulAttributes* attributes = nullptr;
+  const file::MatMulFusion* attributes = nullptr;
   int rank = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank)) return false;
   const bool is_weights = m.in(1).constant && m.in(1).dims.size() == 2;
@@ -140,16 +140,15 @@ bool MapMatmul(Mapping& m, Builtin) {
   Constant weights;
   if (!m.Weight(1, axis, &weights)) return false;
   if (!attributes->transpose_b() && !m.Permute({1, 0}, &weights)) return false;
-  return EmitFullyConnected(m, m.In(0), weights, true, attributes->activation());
+  return EmitFullyConnected(m, m.In(0), weights, true, attributes->activation_type());
 }
 
 }  // namespace
 
 std::span<const Row> MatmulRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {FullConnection, 2, 3, 1, &MapFullConnection},
-      {MatMulFusion, 2, 3, 1, &MapMatmul},
+      {file::PrimitiveType_FullConnection, 2, 3, 1, &MapFullConnection},
+      {file::PrimitiveType_MatMulFusion, 2, 3, 1, &MapMatmul},
   };
   return kRows;
 }

@@ -34,7 +34,7 @@ bool AlongAxis(Mapping& m, size_t i, int axis, int rank, int* out) {
 
 // Maps x * scale, optionally + offset, where scale and offset broadcast from an axis on.
 bool MapScale(Mapping& m, Builtin) {
-  const file::ScaleAttributes* attributes = nullptr;
+  const file::ScaleFusion* attributes = nullptr;
   int rank = 0, axis = 0, scale = 0, offset = 0;
   if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank) ||
       !m.NormalAxis(attributes->axis(), rank, &axis) || !AlongAxis(m, 1, axis, rank, &scale)) {
@@ -44,7 +44,7 @@ bool MapScale(Mapping& m, Builtin) {
   if (has_offset && !AlongAxis(m, 2, axis, rank, &offset)) return false;
   const int input = m.In(0);
   const int scaled = has_offset ? m.Apply(Builtin::MUL, {input, scale}) : 0;
-  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+  return m.WithActivation(attributes->activation_type(), [&](Fused fused, int output) {
     if (has_offset) {
       m.Apply(Builtin::ADD, {scaled, offset}, output, fused);
     } else {
@@ -76,7 +76,7 @@ bool FoldedNorm(Mapping& m, const std::vector<float>* scale, const std::vector<f
 
 // Inputs: x, scale, offset, mean, variance.
 bool MapFusedBatchNorm(Mapping& m, Builtin) {
-  const file::FusedBatchNormAttributes* attributes = nullptr;
+  const file::FusedBatchNorm* attributes = nullptr;
   std::vector<float> scale, offset, mean, variance;
   return m.Read(&attributes) && m.NeedsFloat32() && m.Floats(1, &scale) && m.Floats(2, &offset) &&
          m.Floats(3, &mean) && m.Floats(4, &variance) &&
@@ -85,7 +85,7 @@ bool MapFusedBatchNorm(Mapping& m, Builtin) {
 
 // Inputs: x, mean, variance.
 bool MapBatchNorm(Mapping& m, Builtin) {
-  const file::Epsilon* attributes = nullptr;
+  const file::BatchNorm* attributes = nullptr;
   std::vector<float> mean, variance;
   return m.Read(&attributes) && m.NeedsFloat32() && m.Floats(1, &mean) && m.Floats(2, &variance) &&
          FoldedNorm(m, nullptr, nullptr, mean, variance, attributes->epsilon());
@@ -121,7 +121,7 @@ void Standardize(Mapping& m, const std::vector<int32_t>& axes, float epsilon,
 
 // Inputs: x, scale, offset. Normalises over height and width, for each channel.
 bool MapInstanceNorm(Mapping& m, Builtin) {
-  const file::Epsilon* attributes = nullptr;
+  const file::InstanceNorm* attributes = nullptr;
   int rank = 0;
   ScaleAndOffset after = {};
   if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank)) return false;
@@ -140,7 +140,7 @@ bool MapInstanceNorm(Mapping& m, Builtin) {
 
 // Inputs: x, scale, offset. Normalises over the last dimensions, from begin_norm_axis on.
 bool MapLayerNorm(Mapping& m, Builtin) {
-  const file::LayerNormAttributes* attributes = nullptr;
+  const file::LayerNormFusion* attributes = nullptr;
   int rank = 0, axis = 0, first = 0;
   if (!m.Read(&attributes) || !m.NeedsFloat32() || !m.KnownRank(0, &rank) ||
       !m.NormalAxis(attributes->begin_norm_axis(), rank, &axis)) {
@@ -163,24 +163,24 @@ bool MapLayerNorm(Mapping& m, Builtin) {
 }
 
 bool MapL2Normalize(Mapping& m, Builtin) {
-  const file::L2NormalizeAttributes* attributes = nullptr;
+  const file::L2NormalizeFusion* attributes = nullptr;
   std::vector<int64_t> axes;
   int rank = 0, axis = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
-      !m.List(attributes->axes(), "axis", 1, 1, &axes) || !m.NormalAxis(axes[0], rank, &axis)) {
+      !m.List(attributes->axis(), "axis", 1, 1, &axes) || !m.NormalAxis(axes[0], rank, &axis)) {
     return false;
   }
   if (axis != rank - 1) {
     return m.Fail(Format("axis: expected the last, %d, found %d", rank - 1, axis));
   }
-  return m.WithActivation(attributes->activation(), [&](Fused fused, int output) {
+  return m.WithActivation(attributes->activation_type(), [&](Fused fused, int output) {
     m.Op(Builtin::L2_NORMALIZATION, {m.In(0)}, {output},
          schema::CreateL2NormOptions(m.fbb(), fused));
   });
 }
 
 bool MapLrn(Mapping& m, Builtin) {
-  const file::LrnAttributes* attributes = nullptr;
+  const file::LRN* attributes = nullptr;
   if (!m.Read(&attributes) || !m.Within(attributes->depth_radius(), "depth_radius", 0, 1 << 20)) {
     return false;
   }
@@ -217,16 +217,16 @@ bool AlongLastAxis(Mapping& m, int64_t given, Emit&& emit) {
 }
 
 bool MapSoftmax(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::Softmax* attributes = nullptr;
   std::vector<int64_t> axes;
-  if (!m.Read(&attributes) || !m.List(attributes->axes(), "axis", 0, 1, &axes)) return false;
+  if (!m.Read(&attributes) || !m.List(attributes->axis(), "axis", 0, 1, &axes)) return false;
   return AlongLastAxis(m, axes.empty() ? -1 : axes[0], [&m](int input, int output) {
     m.Op(Builtin::SOFTMAX, {input}, {output}, schema::CreateSoftmaxOptions(m.fbb(), 1));
   });
 }
 
 bool MapLogSoftmax(Mapping& m, Builtin) {
-  const file::Axis* attributes = nullptr;
+  const file::LogSoftmax* attributes = nullptr;
   return m.Read(&attributes) && AlongLastAxis(m, attributes->axis(), [&m](int input, int output) {
            m.Op(Builtin::LOG_SOFTMAX, {input}, {output}, schema::CreateLogSoftmaxOptions(m.fbb()));
          });
@@ -235,17 +235,16 @@ bool MapLogSoftmax(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> NormalizeRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {ScaleFusion, 2, 3, 1, &MapScale},
-      {FusedBatchNorm, 5, 5, 1, &MapFusedBatchNorm},
-      {BatchNorm, 3, 3, 1, &MapBatchNorm},
-      {InstanceNorm, 3, 3, 1, &MapInstanceNorm},
-      {LayerNormFusion, 1, 3, 1, &MapLayerNorm},
-      {L2NormalizeFusion, 1, 1, 1, &MapL2Normalize},
-      {LRN, 1, 1, 1, &MapLrn},
-      {Softmax, 1, 1, 1, &MapSoftmax},
-      {LogSoftmax, 1, 1, 1, &MapLogSoftmax},
+      {file::PrimitiveType_ScaleFusion, 2, 3, 1, &MapScale},
+      {file::PrimitiveType_FusedBatchNorm, 5, 5, 1, &MapFusedBatchNorm},
+      {file::PrimitiveType_BatchNorm, 3, 3, 1, &MapBatchNorm},
+      {file::PrimitiveType_InstanceNorm, 3, 3, 1, &MapInstanceNorm},
+      {file::PrimitiveType_LayerNormFusion, 1, 3, 1, &MapLayerNorm},
+      {file::PrimitiveType_L2NormalizeFusion, 1, 1, 1, &MapL2Normalize},
+      {file::PrimitiveType_LRN, 1, 1, 1, &MapLrn},
+      {file::PrimitiveType_Softmax, 1, 1, 1, &MapSoftmax},
+      {file::PrimitiveType_LogSoftmax, 1, 1, 1, &MapLogSoftmax},
   };
   return kRows;
 }

@@ -46,25 +46,25 @@ bool ReduceAxes(Mapping& m, bool to_end, std::vector<int32_t>* out) {
 
 bool ReduceCode(Mapping& m, ReduceMode mode, Builtin* out) {
   switch (mode) {
-    case ReduceMode::MEAN:
+    case file::ReduceMode_ReduceMean:
       *out = Builtin::MEAN;
       return true;
-    case ReduceMode::MAXIMUM:
+    case file::ReduceMode_ReduceMax:
       *out = Builtin::REDUCE_MAX;
       return true;
-    case ReduceMode::MINIMUM:
+    case file::ReduceMode_ReduceMin:
       *out = Builtin::REDUCE_MIN;
       return true;
-    case ReduceMode::PROD:
+    case file::ReduceMode_ReduceProd:
       *out = Builtin::REDUCE_PROD;
       return true;
-    case ReduceMode::ALL:
+    case file::ReduceMode_ReduceAll:
       *out = Builtin::REDUCE_ALL;
       return true;
-    case ReduceMode::SUM:
-    case ReduceMode::SUM_SQUARE:
-    case ReduceMode::ASUM:
-    case ReduceMode::L2:
+    case file::ReduceMode_ReduceSum:
+    case file::ReduceMode_ReduceSumSquare:
+    case file::ReduceMode_ReduceASum:
+    case file::ReduceMode_ReduceL2:
       *out = Builtin::SUM;
       return true;
   }
@@ -72,7 +72,7 @@ bool ReduceCode(Mapping& m, ReduceMode mode, Builtin* out) {
 }
 
 bool MapReduce(Mapping& m, Builtin) {
-  const file::ReduceAttributes* attributes = nullptr;
+  const file::ReduceFusion* attributes = nullptr;
   std::vector<int32_t> axes;
   Builtin code = Builtin::SUM;
   if (!m.Read(&attributes) || !ReduceCode(m, attributes->mode(), &code) ||
@@ -84,8 +84,8 @@ bool MapReduce(Mapping& m, Builtin) {
   const float coefficient = attributes->coeff();
   const bool scaled =
       attributes->reduce_to_end() && std::abs(coefficient) > kMinCoefficient && coefficient != 1;
-  const bool composed = scaled || mode == ReduceMode::SUM_SQUARE || mode == ReduceMode::ASUM ||
-                        mode == ReduceMode::L2;
+  const bool composed = scaled || mode == file::ReduceMode_ReduceSumSquare ||
+                        mode == file::ReduceMode_ReduceASum || mode == file::ReduceMode_ReduceL2;
   if (composed && !m.NeedsFloat32()) return false;
   int input = m.In(0);
   const auto before = [&](Builtin operation) {
@@ -93,13 +93,14 @@ bool MapReduce(Mapping& m, Builtin) {
     m.Op(operation, {input}, {result});
     input = result;
   };
-  if (mode == ReduceMode::ASUM) before(Builtin::ABS);
-  if (mode == ReduceMode::SUM_SQUARE || mode == ReduceMode::L2) before(Builtin::SQUARE);
-  const bool after = scaled || mode == ReduceMode::L2;
+  if (mode == file::ReduceMode_ReduceASum) before(Builtin::ABS);
+  if (mode == file::ReduceMode_ReduceSumSquare || mode == file::ReduceMode_ReduceL2)
+    before(Builtin::SQUARE);
+  const bool after = scaled || mode == file::ReduceMode_ReduceL2;
   int result = after ? m.TempLike(m.out()) : m.Out();
   m.Op(code, {input, m.ConstInts(axes)}, {result},
        schema::CreateReducerOptions(m.fbb(), attributes->keep_dims()));
-  if (mode == ReduceMode::L2) {
+  if (mode == file::ReduceMode_ReduceL2) {
     const int root = scaled ? m.TempLike(m.out()) : m.Out();
     m.Op(Builtin::SQRT, {result}, {root});
     result = root;
@@ -109,8 +110,9 @@ bool MapReduce(Mapping& m, Builtin) {
 }
 
 // Maps the positions of the maxima or minima along an axis; with out_max_value, their values.
+template <typename Fusion>
 bool MapArg(Mapping& m, Builtin code) {
-  const file::ArgAttributes* attributes = nullptr;
+  const Fusion* attributes = nullptr;
   int rank = 0, axis = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
       !m.NormalAxis(attributes->axis(), rank, &axis) ||
@@ -144,7 +146,7 @@ bool MapArg(Mapping& m, Builtin code) {
 }
 
 bool MapTopK(Mapping& m, Builtin) {
-  const file::TopKAttributes* attributes = nullptr;
+  const file::TopKFusion* attributes = nullptr;
   int rank = 0, axis = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
       !m.NormalAxis(attributes->axis(), rank, &axis)) {
@@ -163,7 +165,7 @@ bool MapTopK(Mapping& m, Builtin) {
 }
 
 bool MapCumSum(Mapping& m, Builtin) {
-  const file::CumSumAttributes* attributes = nullptr;
+  const file::CumSum* attributes = nullptr;
   std::vector<int64_t> axis;
   if (!m.Read(&attributes)) return false;
   if (!m.Ints(1, 1, &axis) || axis.size() != 1) return m.FailInput(1, "expected one axis");
@@ -177,13 +179,12 @@ bool MapCumSum(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> ReduceRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {ReduceFusion, 1, 2, 1, &MapReduce},
-      {ArgMaxFusion, 1, 1, 1, &MapArg, Builtin::ARG_MAX},
-      {ArgMinFusion, 1, 1, 1, &MapArg, Builtin::ARG_MIN},
-      {TopKFusion, 2, 2, 2, &MapTopK},
-      {CumSum, 2, 2, 1, &MapCumSum},
+      {file::PrimitiveType_ReduceFusion, 1, 2, 1, &MapReduce},
+      {file::PrimitiveType_ArgMaxFusion, 1, 1, 1, &MapArg<file::ArgMaxFusion>, Builtin::ARG_MAX},
+      {file::PrimitiveType_ArgMinFusion, 1, 1, 1, &MapArg<file::ArgMinFusion>, Builtin::ARG_MIN},
+      {file::PrimitiveType_TopKFusion, 2, 2, 2, &MapTopK},
+      {file::PrimitiveType_CumSum, 2, 2, 1, &MapCumSum},
   };
   return kRows;
 }

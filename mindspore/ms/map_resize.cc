@@ -121,7 +121,7 @@ bool ResizedBySizes(Mapping& m, int* out) {
 }
 
 // Returns a tensor with the output height and width.
-bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, int* out) {
+bool ResizedTo(Mapping& m, const file::Resize& attributes, int* out) {
   if (m.inputs() > 1) {
     const bool scales = m.in(1).type == Type::kFloat32 || m.in(1).type == Type::kFloat16;
     return scales ? ResizedByScales(m, out) : ResizedBySizes(m, out);
@@ -136,24 +136,24 @@ bool ResizedTo(Mapping& m, const file::ResizeAttributes& attributes, int* out) {
 }
 
 bool MapResize(Mapping& m, Builtin) {
-  constexpr int kFloor = 3;
-  const file::ResizeAttributes* attributes = nullptr;
+  const file::Resize* attributes = nullptr;
   int target = 0;
   if (!m.Read(&attributes) || !ResizedTo(m, *attributes, &target) ||
       !m.Within(static_cast<int>(attributes->method()), "method", 0, 1) ||
-      !m.Within(static_cast<int>(attributes->coordinates()), "coordinate_transform_mode", 0, 2)) {
+      !m.Within(static_cast<int>(attributes->coordinate_transform_mode()),
+                "coordinate_transform_mode", 0, 2)) {
     return false;
   }
-  const file::CoordinateMode mode = attributes->coordinates();
-  const bool nearest = attributes->method() == file::ResizeMethod::NEAREST;
-  const bool floors = mode == file::CoordinateMode::ASYMMETRIC;
+  const file::CoordinateTransformMode mode = attributes->coordinate_transform_mode();
+  const bool nearest = attributes->method() == file::ResizeMethod_NEAREST;
+  const bool floors = mode == file::CoordinateTransformMode_ASYMMETRIC;
   if (attributes->preserve_aspect_ratio()) return m.Fail("preserve_aspect_ratio is not supported");
-  if (nearest && attributes->nearest_mode() != 0 &&
-      !(floors && attributes->nearest_mode() == kFloor)) {
+  if (nearest && attributes->nearest_mode() != file::NearestMode_NORMAL &&
+      !(floors && attributes->nearest_mode() == file::NearestMode_FLOOR)) {
     return m.Fail(Format("nearest_mode %d is not supported", attributes->nearest_mode()));
   }
-  const bool corners = mode == file::CoordinateMode::ALIGN_CORNERS;
-  const bool centers = mode == file::CoordinateMode::HALF_PIXEL;
+  const bool corners = mode == file::CoordinateTransformMode_ALIGN_CORNERS;
+  const bool centers = mode == file::CoordinateTransformMode_HALF_PIXEL;
   if (nearest) {
     m.Op(Builtin::RESIZE_NEAREST_NEIGHBOR, {m.In(0), target}, {m.Out()},
          schema::CreateResizeNearestNeighborOptions(m.fbb(), corners, centers));
@@ -167,7 +167,7 @@ bool MapResize(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> ResizeRows() {
-  static constexpr Row kRows[] = {{file::Value::Resize, 1, 2, 1, &MapResize}};
+  static constexpr Row kRows[] = {{file::PrimitiveType_Resize, 1, 2, 1, &MapResize}};
   return kRows;
 }
 

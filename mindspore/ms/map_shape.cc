@@ -65,7 +65,7 @@ bool MapReshape(Mapping& m, Builtin) {
 // Maps Flatten. The output has the shape [outer, inner]: the dimensions before the axis, and those
 // from it on.
 bool MapFlatten(Mapping& m, Builtin) {
-  const file::AxisFromOne* attributes = nullptr;
+  const file::Flatten* attributes = nullptr;
   int rank = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
       !m.Within(attributes->axis(), "axis", -rank, rank)) {
@@ -86,10 +86,10 @@ bool MapFlatten(Mapping& m, Builtin) {
 }
 
 bool MapSqueeze(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::Squeeze* attributes = nullptr;
   std::vector<int64_t> values;
   std::vector<int32_t> axes;
-  if (!m.Read(&attributes) || !m.List(attributes->axes(), "axis", 0, kMaxRank, &values) ||
+  if (!m.Read(&attributes) || !m.List(attributes->axis(), "axis", 0, kMaxRank, &values) ||
       !ToInts(m, values, "axis", &axes)) {
     return false;
   }
@@ -105,11 +105,11 @@ void ExpandDims(Mapping& m, int input, int axis, int output) {
 
 // Maps Unsqueeze, whose axes refer to the dimensions of the output.
 bool MapUnsqueeze(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::Unsqueeze* attributes = nullptr;
   std::vector<int64_t> axes;
   int rank = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
-      !m.List(attributes->axes(), "axis", 1, kMaxRank, &axes)) {
+      !m.List(attributes->axis(), "axis", 1, kMaxRank, &axes)) {
     return false;
   }
   rank += static_cast<int>(axes.size());
@@ -148,15 +148,15 @@ bool MapTranspose(Mapping& m, Builtin) {
 }
 
 bool MapFormatTranspose(Mapping& m, Builtin) {
-  const file::FormatTransposeAttributes* attributes = nullptr;
+  const file::FormatTranspose* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
-  const file::Layout from = attributes->source(), to = attributes->target();
+  const file::Format from = attributes->src_format(), to = attributes->dst_format();
   if (from == to) return m.Forward();
-  if (from == file::Layout::NHWC && to == file::Layout::NCHW) {
+  if (from == file::Format_NHWC && to == file::Format_NCHW) {
     m.Transpose(m.In(0), {0, 3, 1, 2}, m.Out());
     return true;
   }
-  if (from == file::Layout::NCHW && to == file::Layout::NHWC) {
+  if (from == file::Format_NCHW && to == file::Format_NHWC) {
     m.Transpose(m.In(0), {0, 2, 3, 1}, m.Out());
     return true;
   }
@@ -167,7 +167,7 @@ bool MapFormatTranspose(Mapping& m, Builtin) {
 // ---- Joining and splitting ----------------------------------------------------------------------
 
 bool MapConcat(Mapping& m, Builtin) {
-  const file::Axis* attributes = nullptr;
+  const file::Concat* attributes = nullptr;
   int axis = 0;
   if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
     return false;
@@ -179,18 +179,20 @@ bool MapConcat(Mapping& m, Builtin) {
 
 // Splits into parts of equal size (SPLIT), or of the sizes given by the attribute (SPLIT_V).
 bool MapSplit(Mapping& m, Builtin) {
-  const file::SplitAttributes* attributes = nullptr;
+  const file::Split* attributes = nullptr;
   std::vector<int64_t> values;
   std::vector<int32_t> sizes;
   int axis = 0;
   const size_t count = m.outputs();
-  if (!m.Read(&attributes) || !m.List(attributes->sizes(), "size_splits", 0, count, &values) ||
+  if (!m.Read(&attributes) ||
+      !m.List(attributes->size_splits(), "size_splits", 0, count, &values) ||
       !ToInts(m, values, "size_splits", &sizes) ||
       !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
     return false;
   }
   const auto parts = static_cast<int32_t>(count);
-  if (attributes->count() != 0 && !m.Within(attributes->count(), "output_num", parts, parts)) {
+  if (attributes->output_num() != 0 &&
+      !m.Within(attributes->output_num(), "output_num", parts, parts)) {
     return false;
   }
   if (sizes.empty()) {
@@ -207,7 +209,7 @@ bool MapSplit(Mapping& m, Builtin) {
 }
 
 bool MapStack(Mapping& m, Builtin) {
-  const file::Axis* attributes = nullptr;
+  const file::Stack* attributes = nullptr;
   int axis = 0;
   const int rank = Mapping::Rank(m.in(0));
   if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), rank < 0 ? -1 : rank + 1, &axis)) {
@@ -219,7 +221,7 @@ bool MapStack(Mapping& m, Builtin) {
 }
 
 bool MapUnstack(Mapping& m, Builtin) {
-  const file::Axis* attributes = nullptr;
+  const file::Unstack* attributes = nullptr;
   int axis = 0;
   if (!m.Read(&attributes) || !m.NormalAxis(attributes->axis(), Mapping::Rank(m.in(0)), &axis)) {
     return false;
@@ -232,47 +234,59 @@ bool MapUnstack(Mapping& m, Builtin) {
 // ---- Blocks -------------------------------------------------------------------------------------
 
 bool MapDepthToSpace(Mapping& m, Builtin) {
-  const file::DepthToSpaceAttributes* attributes = nullptr;
-  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kMaxInt32)) {
+  const file::DepthToSpace* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->block_size(), "block_size", 1, kMaxInt32)) {
     return false;
   }
   const std::string mode = attributes->mode() == nullptr ? "" : attributes->mode()->str();
   if (!mode.empty() && mode != "DCR") return m.Fail("mode: expected DCR, found " + Quoted(mode));
   m.Op(Builtin::DEPTH_TO_SPACE, {m.In(0)}, {m.Out()},
-       schema::CreateDepthToSpaceOptions(m.fbb(), static_cast<int32_t>(attributes->block())));
+       schema::CreateDepthToSpaceOptions(m.fbb(), static_cast<int32_t>(attributes->block_size())));
   return true;
 }
 
 bool MapSpaceToDepth(Mapping& m, Builtin) {
-  const file::SpaceToDepthAttributes* attributes = nullptr;
-  if (!m.Read(&attributes) || !m.Within(attributes->block(), "block_size", 1, kMaxInt32)) {
+  const file::SpaceToDepth* attributes = nullptr;
+  if (!m.Read(&attributes) || !m.Within(attributes->block_size(), "block_size", 1, kMaxInt32)) {
     return false;
   }
   m.Op(Builtin::SPACE_TO_DEPTH, {m.In(0)}, {m.Out()},
-       schema::CreateSpaceToDepthOptions(m.fbb(), static_cast<int32_t>(attributes->block())));
+       schema::CreateSpaceToDepthOptions(m.fbb(), static_cast<int32_t>(attributes->block_size())));
   return true;
 }
 
+// Return the block of a primitive, and its crops or paddings.
+const LongList* BlockOf(const file::BatchToSpace& from) { return from.block_size(); }
+const LongList* BlockOf(const file::SpaceToBatch& from) { return from.block_size(); }
+const LongList* BlockOf(const file::BatchToSpaceND& from) { return from.block_shape(); }
+const LongList* BlockOf(const file::SpaceToBatchND& from) { return from.block_shape(); }
+const file::Vec2D* PairsOf(const file::BatchToSpace& from) { return from.crops(); }
+const file::Vec2D* PairsOf(const file::SpaceToBatch& from) { return from.paddings(); }
+const file::Vec2D* PairsOf(const file::BatchToSpaceND& from) { return from.crops(); }
+const file::Vec2D* PairsOf(const file::SpaceToBatchND& from) { return from.paddings(); }
+
 // Maps BatchToSpace and SpaceToBatch. The block and the paddings (or crops) are inputs or
 // attributes.
+template <typename Blocks>
 bool MapBlocks(Mapping& m, Builtin code) {
-  const file::BlockAttributes* attributes = nullptr;
+  const Blocks* attributes = nullptr;
   std::vector<int64_t> values, pairs;
   std::vector<int32_t> block, pads;
   if (m.inputs() == 3) {
     m.Op(code, m.AllIn(), {m.Out()});
     return true;
   }
-  if (!m.Read(&attributes) || !m.List(attributes->block(), "block", 1, kMaxRank, &values) ||
+  if (!m.Read(&attributes) || !m.List(BlockOf(*attributes), "block", 1, kMaxRank, &values) ||
       !ToInts(m, values, "block", &block)) {
     return false;
   }
-  const auto* rows = attributes->rows() == nullptr ? nullptr : attributes->rows()->data();
+  const file::Vec2D* table = PairsOf(*attributes);
+  const auto* rows = table == nullptr ? nullptr : table->data();
   if (rows == nullptr || rows->size() != block.size()) {
     return m.Fail(Format("crops or paddings: expected %zu pairs, found %u", block.size(),
                          rows == nullptr ? 0 : rows->size()));
   }
-  for (const file::Row* row : *rows) {
+  for (const file::Vec* row : *rows) {
     std::vector<int64_t> pair;
     if (row == nullptr || !m.List(row->data(), "crops or paddings", 2, 2, &pair)) return false;
     pairs.insert(pairs.end(), pair.begin(), pair.end());
@@ -322,7 +336,7 @@ bool MapRange(Mapping& m, Builtin) {
     m.Op(Builtin::RANGE, m.AllIn(), {m.Out()}, schema::CreateRangeOptions(m.fbb()));
     return true;
   }
-  const file::RangeAttributes* attributes = nullptr;
+  const file::Range* attributes = nullptr;
   if (!m.Read(&attributes) || !m.Within(attributes->start(), "start", -kMaxInt32, kMaxInt32) ||
       !m.Within(attributes->limit(), "limit", -kMaxInt32, kMaxInt32) ||
       !m.Within(attributes->delta(), "delta", -kMaxInt32, kMaxInt32)) {
@@ -341,11 +355,11 @@ bool MapRange(Mapping& m, Builtin) {
 
 // Reverses the given axes: a STRIDED_SLICE with stride -1.
 bool MapReverse(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::ReverseV2* attributes = nullptr;
   std::vector<int64_t> axes;
   int rank = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
-      !m.List(attributes->axes(), "axis", 1, kMaxRank, &axes)) {
+      !m.List(attributes->axis(), "axis", 1, kMaxRank, &axes)) {
     return false;
   }
   std::vector<int32_t> strides(static_cast<size_t>(rank), 1);
@@ -364,30 +378,33 @@ bool MapReverse(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> ShapeRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {Reshape, 2, 2, 1, &MapReshape},
-      {Flatten, 1, 1, 1, &MapFlatten},
-      {Squeeze, 1, 1, 1, &MapSqueeze},
-      {Unsqueeze, 1, 1, 1, &MapUnsqueeze},
-      {file::Value::ExpandDims, 2, 2, 1, &MapExpandDims},
-      {Transpose, 2, 2, 1, &MapTranspose},
-      {FormatTranspose, 1, 1, 1, &MapFormatTranspose},
-      {Concat, 1, 255, 1, &MapConcat},
-      {Split, 1, 1, 0, &MapSplit},
-      {Stack, 1, 255, 1, &MapStack},
-      {Unstack, 1, 1, 0, &MapUnstack},
-      {DepthToSpace, 1, 1, 1, &MapDepthToSpace},
-      {SpaceToDepth, 1, 1, 1, &MapSpaceToDepth},
-      {BatchToSpace, 1, 3, 1, &MapBlocks, Builtin::BATCH_TO_SPACE_ND},
-      {BatchToSpaceND, 1, 3, 1, &MapBlocks, Builtin::BATCH_TO_SPACE_ND},
-      {SpaceToBatch, 1, 3, 1, &MapBlocks, Builtin::SPACE_TO_BATCH_ND},
-      {SpaceToBatchND, 1, 3, 1, &MapBlocks, Builtin::SPACE_TO_BATCH_ND},
-      {Shape, 1, 1, 1, &MapShape},
-      {Rank, 1, 1, 1, &MapRank},
-      {Fill, 2, 2, 1, &MapFill},
-      {Range, 1, 3, 1, &MapRange},
-      {ReverseV2, 1, 1, 1, &MapReverse},
+      {file::PrimitiveType_Reshape, 2, 2, 1, &MapReshape},
+      {file::PrimitiveType_Flatten, 1, 1, 1, &MapFlatten},
+      {file::PrimitiveType_Squeeze, 1, 1, 1, &MapSqueeze},
+      {file::PrimitiveType_Unsqueeze, 1, 1, 1, &MapUnsqueeze},
+      {file::PrimitiveType_ExpandDims, 2, 2, 1, &MapExpandDims},
+      {file::PrimitiveType_Transpose, 2, 2, 1, &MapTranspose},
+      {file::PrimitiveType_FormatTranspose, 1, 1, 1, &MapFormatTranspose},
+      {file::PrimitiveType_Concat, 1, 255, 1, &MapConcat},
+      {file::PrimitiveType_Split, 1, 1, 0, &MapSplit},
+      {file::PrimitiveType_Stack, 1, 255, 1, &MapStack},
+      {file::PrimitiveType_Unstack, 1, 1, 0, &MapUnstack},
+      {file::PrimitiveType_DepthToSpace, 1, 1, 1, &MapDepthToSpace},
+      {file::PrimitiveType_SpaceToDepth, 1, 1, 1, &MapSpaceToDepth},
+      {file::PrimitiveType_BatchToSpace, 1, 3, 1, &MapBlocks<file::BatchToSpace>,
+       Builtin::BATCH_TO_SPACE_ND},
+      {file::PrimitiveType_BatchToSpaceND, 1, 3, 1, &MapBlocks<file::BatchToSpaceND>,
+       Builtin::BATCH_TO_SPACE_ND},
+      {file::PrimitiveType_SpaceToBatch, 1, 3, 1, &MapBlocks<file::SpaceToBatch>,
+       Builtin::SPACE_TO_BATCH_ND},
+      {file::PrimitiveType_SpaceToBatchND, 1, 3, 1, &MapBlocks<file::SpaceToBatchND>,
+       Builtin::SPACE_TO_BATCH_ND},
+      {file::PrimitiveType_Shape, 1, 1, 1, &MapShape},
+      {file::PrimitiveType_Rank, 1, 1, 1, &MapRank},
+      {file::PrimitiveType_Fill, 2, 2, 1, &MapFill},
+      {file::PrimitiveType_Range, 1, 3, 1, &MapRange},
+      {file::PrimitiveType_ReverseV2, 1, 1, 1, &MapReverse},
   };
   return kRows;
 }

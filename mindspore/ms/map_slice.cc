@@ -38,7 +38,7 @@ std::vector<int32_t> Scattered(const std::vector<int64_t>& values, const std::ve
 
 // Inputs: x, begin, size.
 bool MapSlice(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::SliceFusion* attributes = nullptr;
   std::vector<int64_t> given, begin, size;
   std::vector<int> axes;
   int rank = 0;
@@ -65,7 +65,7 @@ bool MapSlice(Mapping& m, Builtin) {
 
 // Inputs: x, begin, end, strides; or x, begin, end, axes, strides, where the axes are in any order.
 bool MapStridedSlice(Mapping& m, Builtin) {
-  const file::StridedSliceAttributes* attributes = nullptr;
+  const file::StridedSlice* attributes = nullptr;
   if (!m.Read(&attributes)) return false;
   const int64_t masks[] = {attributes->begin_mask(), attributes->end_mask(),
                            attributes->ellipsis_mask(), attributes->new_axis_mask(),
@@ -108,12 +108,12 @@ bool MapStridedSlice(Mapping& m, Builtin) {
 }
 
 // Reads pairs of leading and trailing padding from an input or an attribute.
-bool ReadPaddings(Mapping& m, const file::PadAttributes& attributes, std::vector<int32_t>* out) {
+bool ReadPaddings(Mapping& m, const file::PadFusion& attributes, std::vector<int32_t>* out) {
   std::vector<int64_t> values;
   if (m.inputs() > 1) {
     if (!m.Ints(1, 2 * kMaxRank, &values)) return false;
   } else if (attributes.paddings() != nullptr && attributes.paddings()->data() != nullptr) {
-    for (const file::Row* row : *attributes.paddings()->data()) {
+    for (const file::Vec* row : *attributes.paddings()->data()) {
       std::vector<int64_t> pair;
       if (row == nullptr || !m.List(row->data(), "paddings", 2, 2, &pair)) return false;
       values.insert(values.end(), pair.begin(), pair.end());
@@ -133,26 +133,26 @@ bool ReadPaddings(Mapping& m, const file::PadAttributes& attributes, std::vector
 }
 
 bool MapPad(Mapping& m, Builtin) {
-  const file::PadAttributes* attributes = nullptr;
+  const file::PadFusion* attributes = nullptr;
   std::vector<int32_t> values;
   if (!m.Read(&attributes) || !ReadPaddings(m, *attributes, &values) ||
-      !m.Within(static_cast<int>(attributes->mode()), "padding_mode", 0, 2)) {
+      !m.Within(static_cast<int>(attributes->padding_mode()), "padding_mode", 0, 2)) {
     return false;
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
   const int paddings = m.writer().AddConstant(
       {.type = Type::kInt32, .dims = {static_cast<int32_t>(values.size() / 2), 2}},
       {bytes, values.size() * sizeof(int32_t)});
-  if (attributes->mode() != file::FillMode::CONSTANT) {
-    const bool reflect = attributes->mode() == file::FillMode::REFLECT;
+  if (attributes->padding_mode() != file::PaddingMode_CONSTANT) {
+    const bool reflect = attributes->padding_mode() == file::PaddingMode_REFLECT;
     m.Op(Builtin::MIRROR_PAD, {m.In(0), paddings}, {m.Out()},
          schema::CreateMirrorPadOptions(
              m.fbb(), reflect ? schema::MirrorPadMode::REFLECT : schema::MirrorPadMode::SYMMETRIC));
-  } else if (attributes->value() == 0) {
+  } else if (attributes->constant_value() == 0) {
     m.Op(Builtin::PAD, {m.In(0), paddings}, {m.Out()}, schema::CreatePadOptions(m.fbb()));
   } else {
     if (!m.NeedsFloat32()) return false;
-    m.Op(Builtin::PADV2, {m.In(0), paddings, m.ConstFloat(attributes->value())}, {m.Out()},
+    m.Op(Builtin::PADV2, {m.In(0), paddings, m.ConstFloat(attributes->constant_value())}, {m.Out()},
          schema::CreatePadV2Options(m.fbb()));
   }
   return true;
@@ -161,12 +161,12 @@ bool MapPad(Mapping& m, Builtin) {
 // Maps Tile. Input 1 has the number of repetitions, for every dimension or for those that the
 // attribute lists.
 bool MapTile(Mapping& m, Builtin) {
-  const file::Axes* attributes = nullptr;
+  const file::TileFusion* attributes = nullptr;
   std::vector<int64_t> given, times;
   std::vector<int> axes;
   int rank = 0;
   if (!m.Read(&attributes) || !m.KnownRank(0, &rank) ||
-      !m.List(attributes->axes(), "dims", 0, kMaxRank, &given) || !m.Ints(1, kMaxRank, &times)) {
+      !m.List(attributes->dims(), "dims", 0, kMaxRank, &given) || !m.Ints(1, kMaxRank, &times)) {
     return false;
   }
   if (given.empty()) {
@@ -184,7 +184,7 @@ bool MapTile(Mapping& m, Builtin) {
 
 // Maps BroadcastTo. In the shape, -1 keeps a dimension of the input; the graph computes it.
 bool MapBroadcast(Mapping& m, Builtin) {
-  const file::Shaped* attributes = nullptr;
+  const file::BroadcastTo* attributes = nullptr;
   std::vector<int64_t> shape;
   if (!m.Read(&attributes)) return false;
   const bool read = m.inputs() > 1 ? m.Ints(1, kMaxRank, &shape)
@@ -249,7 +249,7 @@ bool MapScatterNd(Mapping& m, Builtin) {
 
 // Inputs: indices, depth, then on and off values, or both in one tensor [off, on].
 bool MapOneHot(Mapping& m, Builtin) {
-  const file::Axis* attributes = nullptr;
+  const file::OneHot* attributes = nullptr;
   if (!m.Read(&attributes) || !m.Within(attributes->axis(), "axis", -1, kMaxRank - 1)) return false;
   std::vector<int64_t> depth;
   if (!m.Ints(1, 1, &depth) || depth.size() != 1) return m.FailInput(1, "expected one depth");
@@ -276,13 +276,16 @@ bool MapOneHot(Mapping& m, Builtin) {
 }  // namespace
 
 std::span<const Row> SliceRows() {
-  using enum file::Value;
   static constexpr Row kRows[] = {
-      {SliceFusion, 3, 3, 1, &MapSlice},     {StridedSlice, 4, 5, 1, &MapStridedSlice},
-      {PadFusion, 1, 2, 1, &MapPad},         {TileFusion, 2, 2, 1, &MapTile},
-      {BroadcastTo, 1, 2, 1, &MapBroadcast}, {Gather, 2, 3, 1, &MapGather},
-      {GatherNd, 2, 2, 1, &MapGatherNd},     {ScatterNd, 3, 3, 1, &MapScatterNd},
-      {OneHot, 3, 4, 1, &MapOneHot},
+      {file::PrimitiveType_SliceFusion, 3, 3, 1, &MapSlice},
+      {file::PrimitiveType_StridedSlice, 4, 5, 1, &MapStridedSlice},
+      {file::PrimitiveType_PadFusion, 1, 2, 1, &MapPad},
+      {file::PrimitiveType_TileFusion, 2, 2, 1, &MapTile},
+      {file::PrimitiveType_BroadcastTo, 1, 2, 1, &MapBroadcast},
+      {file::PrimitiveType_Gather, 2, 3, 1, &MapGather},
+      {file::PrimitiveType_GatherNd, 2, 2, 1, &MapGatherNd},
+      {file::PrimitiveType_ScatterNd, 3, 3, 1, &MapScatterNd},
+      {file::PrimitiveType_OneHot, 3, 4, 1, &MapOneHot},
   };
   return kRows;
 }

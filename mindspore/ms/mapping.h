@@ -14,7 +14,7 @@
 
 #include "mindspore/ms/read.h"
 #include "mindspore/ms/write.h"
-#include "ms_generated.h"
+#include "mindspore/schema/model_generated.h"
 
 namespace deputy::ms {
 
@@ -130,7 +130,7 @@ class Mapping {
   // Calls `emit(fused, output)`, which adds the operator. An activation that TensorFlow Lite cannot
   // fuse is added as separate operators.
   template <typename Emit>
-  bool WithActivation(file::Activation activation, Emit&& emit) {
+  bool WithActivation(file::ActivationType activation, Emit&& emit) {
     Fused fused = Fused::NONE;
     if (FusedActivation(activation, &fused)) {
       emit(fused, Out());
@@ -141,12 +141,13 @@ class Mapping {
     emit(Fused::NONE, before);
     return Activate(activation, before, Out());
   }
-  static bool IsNone(file::Activation activation) {
-    return activation == file::Activation::NONE || activation == file::Activation::LINEAR;
+  static bool IsNone(file::ActivationType activation) {
+    return activation == file::ActivationType_NO_ACTIVATION ||
+           activation == file::ActivationType_LINEAR;
   }
-  static bool FusedActivation(file::Activation activation, Fused* out);
+  static bool FusedActivation(file::ActivationType activation, Fused* out);
   // Adds an activation without parameters, on float32.
-  bool Activate(file::Activation activation, int input, int output);
+  bool Activate(file::ActivationType activation, int input, int output);
 
  private:
   bool ToFloats(const Tensor& tensor, int axis, std::vector<float>* out);
@@ -165,7 +166,7 @@ class Mapping {
 
 // Mapping of one primitive. `map` returns false and reports an error if it is not possible.
 struct Row {
-  file::Value primitive;
+  file::PrimitiveType primitive;
   uint8_t min_inputs, max_inputs;  // 255: any number
   uint8_t outputs;                 // 0: any number
   bool (*map)(Mapping& mapping, Builtin code);

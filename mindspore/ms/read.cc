@@ -13,7 +13,7 @@
 
 #include "core/support/type_size.h"
 #include "mindspore/ms/text.h"
-#include "ms_generated.h"
+#include "mindspore/schema/model_generated.h"
 
 namespace deputy::ms {
 namespace {
@@ -102,21 +102,21 @@ const file::MetaGraph* Verified(std::span<const uint8_t> bytes, std::string* err
 bool Reader::Read() {
   const file::MetaGraph* graph = Verified(bytes_, error_);
   if (graph == nullptr) return false;
-  if (graph->obfuscated()) return Fail("the model is obfuscated, which is not supported");
-  if (graph->subgraphs() == nullptr || graph->subgraphs()->size() == 0 ||
-      graph->subgraphs()->Get(0) == nullptr) {
+  if (graph->obfuscate()) return Fail("the model is obfuscated, which is not supported");
+  if (graph->subGraph() == nullptr || graph->subGraph()->size() == 0 ||
+      graph->subGraph()->Get(0) == nullptr) {
     return Fail("expected a subgraph, found none");
   }
-  const file::SubGraph& main = *graph->subgraphs()->Get(0);
+  const file::SubGraph& main = *graph->subGraph()->Get(0);
   if (!CheckCounts(*graph, main)) return false;
   ReadVersion(*graph);
-  model_->tensors.resize(graph->tensors()->size());
+  model_->tensors.resize(graph->allTensors()->size());
   for (uint32_t i = 0; i < model_->tensors.size(); ++i) {
-    if (!ReadTensor(graph->tensors()->Get(i), i)) return false;
+    if (!ReadTensor(graph->allTensors()->Get(i), i)) return false;
   }
   const size_t tensors = model_->tensors.size();
-  return CopyIndices(main.inputs(), tensors, "the subgraph's inputs", &model_->inputs) &&
-         CopyIndices(main.outputs(), tensors, "the subgraph's outputs", &model_->outputs) &&
+  return CopyIndices(main.inputIndices(), tensors, "the subgraph's inputs", &model_->inputs) &&
+         CopyIndices(main.outputIndices(), tensors, "the subgraph's outputs", &model_->outputs) &&
          ReadNodes(*graph, main) && FindProducers() && CheckInputsAndOutputs() &&
          CheckConsumers() && SortNodes();
 }
@@ -127,14 +127,15 @@ bool Reader::CheckCounts(const file::MetaGraph& graph, const file::SubGraph& mai
     return count <= max_count ||
            Fail(Format("%zu %s are more than the limit of %zu", count, what, max_count));
   };
-  if (graph.tensors() == nullptr || graph.tensors()->size() == 0) {
+  if (graph.allTensors() == nullptr || graph.allTensors()->size() == 0) {
     return Fail("expected tensors, found none");
   }
-  if (main.nodes() == nullptr || main.nodes()->size() == 0 || graph.nodes() == nullptr) {
+  if (main.nodeIndices() == nullptr || main.nodeIndices()->size() == 0 ||
+      graph.nodes() == nullptr) {
     return Fail("expected nodes, found none");
   }
-  return within("tensors", graph.tensors()->size(), limits_.max_tensors) &&
-         within("nodes", main.nodes()->size(), limits_.max_nodes);
+  return within("tensors", graph.allTensors()->size(), limits_.max_tensors) &&
+         within("nodes", main.nodeIndices()->size(), limits_.max_nodes);
 }
 
 void Reader::ReadVersion(const file::MetaGraph& graph) {
@@ -167,8 +168,8 @@ bool Reader::ReadTensor(const file::Tensor* tensor, uint32_t index) {
   if (tensor == nullptr) return FailTensor(index, "is missing");
   to.name = View(tensor->name());
   if (!Copy(kMinTableBytes + to.name.size())) return false;
-  to.type = static_cast<Type>(tensor->data_type());
-  to.channels_first = tensor->format() == file::Layout::NCHW;
+  to.type = static_cast<Type>(tensor->dataType());
+  to.channels_first = tensor->format() == file::Format_NCHW;
   return ReadDims(*tensor, index) && ReadQuantization(*tensor, index) && ReadData(*tensor, index);
 }
 
@@ -188,7 +189,7 @@ bool Reader::ReadDims(const file::Tensor& tensor, uint32_t index) {
 }
 
 bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
-  const auto* params = tensor.quant_params();
+  const auto* params = tensor.quantParams();
   if (params == nullptr || params->size() == 0) return true;
   if (!Copy(params->size() * sizeof(uint32_t))) return false;
   Quantization& to = model_->tensors[index].quantization;
@@ -201,9 +202,9 @@ bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
       return FailTensor(index, Format("expected a positive scale, found %g", param->scale()));
     }
     to.scale.push_back(static_cast<float>(param->scale()));
-    to.zero_point.push_back(param->zero_point());
-    to.var_corr.push_back(param->var_corr());
-    to.mean_corr.push_back(param->mean_corr());
+    to.zero_point.push_back(param->zeroPoint());
+    to.var_corr.push_back(param->varCorr());
+    to.mean_corr.push_back(param->meanCorr());
   }
   if (!is_initialized) to = {};
   return true;
@@ -211,18 +212,19 @@ bool Reader::ReadQuantization(const file::Tensor& tensor, uint32_t index) {
 
 bool Reader::ReadData(const file::Tensor& tensor, uint32_t index) {
   Tensor& to = model_->tensors[index];
-  if (tensor.external_data() != nullptr && tensor.external_data()->size() > 0) {
+  if (tensor.externalData() != nullptr && tensor.externalData()->size() > 0) {
     return FailTensor(index, "its data is in another file, which is not supported");
   }
   to.constant = tensor.data() != nullptr && tensor.data()->size() > 0;
   if (to.constant) to.data = {tensor.data()->data(), tensor.data()->size()};
-  if (!to.constant && tensor.node_type() == 0 && to.is_static()) {
+  if (!to.constant && tensor.nodeType() == 0 && to.is_static()) {
     for (const int32_t dim : to.dims) to.constant = to.constant || dim == 0;
   }
   if (!to.constant) return true;
-  if (tensor.compression() != 0 || tensor.huffman_coded()) {
-    return FailTensor(index, Format("its data is compressed (kind %d), which is not supported",
-                                    tensor.huffman_coded() ? -1 : tensor.compression()));
+  if (tensor.weightQuantCompressType() != 0 || tensor.enableHuffmanCode()) {
+    return FailTensor(index,
+                      Format("its data is compressed (kind %d), which is not supported",
+                             tensor.enableHuffmanCode() ? -1 : tensor.weightQuantCompressType()));
   }
   const size_t size = ElementSize(to.type);
   if (size == 0) {
@@ -247,7 +249,7 @@ bool Reader::ReadData(const file::Tensor& tensor, uint32_t index) {
 
 bool Reader::ReadNodes(const file::MetaGraph& graph, const file::SubGraph& main) {
   std::vector<uint32_t> indices;
-  if (!CopyIndices(main.nodes(), graph.nodes()->size(), "the subgraph's nodes", &indices)) {
+  if (!CopyIndices(main.nodeIndices(), graph.nodes()->size(), "the subgraph's nodes", &indices)) {
     return false;
   }
   std::vector<bool> seen(graph.nodes()->size());
@@ -265,8 +267,8 @@ bool Reader::ReadNodes(const file::MetaGraph& graph, const file::SubGraph& main)
     seen[index] = true;
     const size_t tensors = model_->tensors.size();
     if (!Copy(kMinTableBytes + node.name.size()) ||
-        !CopyIndices(from->inputs(), tensors, NodeText(node) + ": inputs", &node.inputs) ||
-        !CopyIndices(from->outputs(), tensors, NodeText(node) + ": outputs", &node.outputs)) {
+        !CopyIndices(from->inputIndex(), tensors, NodeText(node) + ": inputs", &node.inputs) ||
+        !CopyIndices(from->outputIndex(), tensors, NodeText(node) + ": outputs", &node.outputs)) {
       return false;
     }
     if (node.outputs.empty()) return Fail(NodeText(node) + ": expected outputs, found none");
@@ -441,7 +443,7 @@ bool Tensor::is_static() const {
 }
 
 const char* PrimitiveName(int number) {
-  return file::EnumNameValue(static_cast<file::Value>(number));
+  return file::EnumNamePrimitiveType(static_cast<file::PrimitiveType>(number));
 }
 
 std::string NodeText(const Node& node) {

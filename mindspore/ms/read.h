@@ -15,11 +15,15 @@
 
 #include "deputy/deputy.h"
 
-namespace deputy::ms {
-namespace file {
+namespace mindspore::schema {
 struct MetaGraph;
 struct Primitive;
-}  // namespace file
+}  // namespace mindspore::schema
+
+namespace deputy::ms {
+
+// The tables and enumerations of the file format, which ms.fbs defines.
+namespace file = ::mindspore::schema;
 
 // Maximum number of dimensions of a tensor.
 inline constexpr size_t kMaxRank = 8;

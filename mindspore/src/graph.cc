@@ -119,8 +119,8 @@ TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
   if (kernel->foreign) {
     kernel->name = registration->custom_name == nullptr ? "" : registration->custom_name;
   } else {
-    kernel->primitive = std::make_unique<DeputyMSPrimitive>(*context, *node, *registration);
-    kernel->name = std::string(kernel->primitive->type_name) + "-op" + std::to_string(node_index);
+    kernel->derived = std::make_unique<DeputyMSPrimitive>(*context, *node, *registration);
+    kernel->name = std::string(kernel->primitive()->type_name) + "-op" + std::to_string(node_index);
   }
   originals.push_back(std::move(kernel));
   return kTfLiteOk;
@@ -408,7 +408,7 @@ const char* DeputyMSKernelName(const DeputyMSKernel* kernel) {
 }
 
 const char* DeputyMSKernelTypeName(const DeputyMSKernel* kernel) {
-  return DeputyMSPrimitiveTypeName(kernel == nullptr ? nullptr : kernel->primitive.get());
+  return DeputyMSPrimitiveTypeName(kernel == nullptr ? nullptr : kernel->primitive());
 }
 
 MSTensorHandleArray DeputyMSKernelInputs(const DeputyMSKernel* kernel) {
@@ -421,7 +421,12 @@ MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel) {
 
 const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
                                                    const DeputyMSKernel* kernel) {
-  return graph == nullptr || kernel == nullptr ? nullptr : kernel->primitive.get();
+  return graph == nullptr || kernel == nullptr ? nullptr : kernel->primitive();
+}
+
+const DeputyMSPrimitive* DeputyMSGraphGetDerivedPrimitive(const DeputyMSGraph* graph,
+                                                          const DeputyMSKernel* kernel) {
+  return graph == nullptr || kernel == nullptr ? nullptr : kernel->derived.get();
 }
 
 MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,

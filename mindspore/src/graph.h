@@ -93,7 +93,8 @@ class GraphTensors : public TensorSource {
 struct DeputyMSKernel {
   // Node and operator of a kernel of the model; -1 and null for a kernel of a delegate.
   int node = -1;
-  std::unique_ptr<DeputyMSPrimitive> primitive;
+  std::unique_ptr<DeputyMSPrimitive> derived;  // from TensorFlow Lite's operator
+  std::unique_ptr<DeputyMSPrimitive> stated;   // from a .ms file; null if the file has none
   // The delegate's kernel; null for a kernel of the model, and once the adapter has taken the
   // kernel.
   std::unique_ptr<deputy::ms_api::DelegateKernel> kernel;
@@ -102,6 +103,10 @@ struct DeputyMSKernel {
   // Reason why the delegate does not support the kernel, a DeputyReason; 0 if none was reported.
   int32_t refusal = 0;
   std::string refusal_text;
+  // Returns the operator as delegates see it.
+  const DeputyMSPrimitive* primitive() const {
+    return stated != nullptr ? stated.get() : derived.get();
+  }
   // Inputs and outputs of the kernel without absent ones, as indices and as views. A kernel of this
   // delegate has the tensors that it declares, if any.
   std::vector<int> input_indices, output_indices;

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Converts TensorFlow Lite operators to MindSpore primitives. One table has, for each operator, the
-// value and name in MindSpore's schema and the function that reads the attributes. An operator
-// without a row becomes Custom (191).
+// primitive and the function that adds its attributes. An operator without a row becomes Custom.
 #include "mindspore/src/primitive.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "core/support/op_names.h"
 #include "deputy/builtin_op_data.h"
 #include "deputy/builtin_ops.h"
+#include "mindspore/schema/model_generated.h"
 #include "mindspore/src/log.h"
 #include "mindspore/src/tensor.h"
 
 namespace deputy::ms_api {
 namespace {
 
-constexpr int kCustomType = 191;
+namespace schema = mindspore::schema;
+using ms::Attribute;
+
 constexpr int kImageRank = 4;
+// Upper bound on the contents of a primitive that is built here.
+constexpr size_t kNoLimit = SIZE_MAX;
 
 // A node whose attributes are read.
 struct Source {
@@ -40,45 +45,28 @@ struct Source {
 
 using Reader = void (*)(const Source& source, DeputyMSPrimitive* out);
 
-// Activations, with their values in MindSpore's schema.
-enum ActivationType {
-  kNone = 0,
-  kRelu = 1,
-  kSigmoid = 2,
-  kRelu6 = 3,
-  kRelu1 = 7,
-  kTanh = 10,
-  kHardSwish = 12,
-  kSign = 17,
-  kGelu = 19
-};
-enum PadMode { kPadExplicit = 0, kPadSame = 1, kPadValid = 2 };
-enum ReduceMode { kMean = 0, kMax = 1, kMin = 2, kProd = 3, kSum = 4, kAll = 7 };
-enum ResizeMethod { kLinear = 0, kNearest = 1 };
-enum CoordinateMode { kAsymmetric = 0, kAlignCorners = 1, kHalfPixel = 2 };
-
 int64_t FusedActivation(TfLiteFusedActivation activation) {
   switch (activation) {
     case kTfLiteActRelu:
-      return kRelu;
+      return schema::ActivationType_RELU;
     case kTfLiteActReluN1To1:
-      return kRelu1;
+      return schema::ActivationType_RELU1;
     case kTfLiteActRelu6:
-      return kRelu6;
+      return schema::ActivationType_RELU6;
     case kTfLiteActTanh:
-      return kTanh;
+      return schema::ActivationType_TANH;
     case kTfLiteActSignBit:
-      return kSign;
+      return schema::ActivationType_SIGN;
     case kTfLiteActSigmoid:
-      return kSigmoid;
+      return schema::ActivationType_SIGMOID;
     default:
-      return kNone;
+      return schema::ActivationType_NO_ACTIVATION;
   }
 }
 
 int64_t PadModeOf(TfLitePadding padding) {
-  if (padding == kTfLitePaddingSame) return kPadSame;
-  return padding == kTfLitePaddingValid ? kPadValid : kPadExplicit;
+  if (padding == kTfLitePaddingSame) return schema::PadMode_SAME;
+  return padding == kTfLitePaddingValid ? schema::PadMode_VALID : schema::PadMode_PAD;
 }
 
 int DimOf(const TfLiteTensor* tensor, int axis) {
@@ -89,6 +77,21 @@ int DimOf(const TfLiteTensor* tensor, int axis) {
 
 int RankOf(const TfLiteTensor* tensor) {
   return tensor == nullptr || tensor->dims == nullptr ? 0 : tensor->dims->size;
+}
+
+// Returns the values of a constant of int32 or int64; none for other tensors.
+std::vector<int64_t> ConstantInts(const TfLiteTensor* tensor) {
+  if (tensor == nullptr || tensor->allocation_type != kTfLiteMmapRo ||
+      tensor->data.raw_const == nullptr) {
+    return {};
+  }
+  if (tensor->type == kTfLiteInt32) {
+    return {tensor->data.i32, tensor->data.i32 + tensor->bytes / sizeof(int32_t)};
+  }
+  if (tensor->type == kTfLiteInt64) {
+    return {tensor->data.i64, tensor->data.i64 + tensor->bytes / sizeof(int64_t)};
+  }
+  return {};
 }
 
 // Zero padding before and after an axis, as implied by SAME.
@@ -122,7 +125,7 @@ void AddWindow(const Source& source, const Window& window, TfLitePadding padding
   out->Add(stride_name, {window.stride[0], window.stride[1]});
   out->AddInt("pad_mode", PadModeOf(padding));
   out->Add(pad_name, std::move(pads));
-  out->AddInt("format", kMSFormatNHWC);
+  out->AddInt("format", schema::Format_NHWC);
 }
 
 // ---- Readers ------------------------------------------------------------------------------------
@@ -162,14 +165,28 @@ void ReadDepthwise(const Source& source, DeputyMSPrimitive* out) {
   AddConv(source, window, p.padding, DimOf(source.input(0), kImageRank - 1), p.activation, out);
 }
 
+// Reads TRANSPOSE_CONV, whose inputs are the output's shape, the filter and the image. The padding
+// is the part of the full result that is cut off on each side.
 void ReadTransposeConv(const Source& source, DeputyMSPrimitive* out) {
   const auto& p = source.params<TfLiteTransposeConvParams>();
   const TfLiteTensor* filter = source.input(1);
-  out->Add("kernel_size", {DimOf(filter, 1), DimOf(filter, 2)});
-  out->Add("stride", {p.stride_height, p.stride_width});
+  const int64_t kernel[] = {DimOf(filter, 1), DimOf(filter, 2)};
+  const int64_t stride[] = {p.stride_height, p.stride_width};
+  std::vector<int64_t> pads;
+  for (int i = 0; i < 2; ++i) {
+    const Pads pad =
+        PadsOf(p.padding, DimOf(source.output(0), 1 + i), kernel[i], stride[i], /*dilation=*/1);
+    pads.insert(pads.end(), {pad.before, pad.after});
+  }
+  out->Add("kernel_size", {kernel[0], kernel[1]});
+  out->Add("stride", {stride[0], stride[1]});
   out->Add("dilation", {1, 1});
   out->AddInt("pad_mode", PadModeOf(p.padding));
+  out->Add("pad_list", std::move(pads));
+  out->AddInt("format", schema::Format_NHWC);
   out->AddInt("group", 1);
+  out->AddInt("in_channel", DimOf(source.input(2), kImageRank - 1));
+  out->AddInt("out_channel", DimOf(filter, 0));
   out->AddInt("activation_type", FusedActivation(p.activation));
 }
 
@@ -195,7 +212,7 @@ void ReadMatMul(const Source& source, DeputyMSPrimitive* out) {
   const auto& p = source.params<TfLiteBatchMatMulParams>();
   out->AddBool("transpose_a", p.adj_x);
   out->AddBool("transpose_b", p.adj_y);
-  out->AddInt("activation_type", kNone);
+  out->AddInt("activation_type", schema::ActivationType_NO_ACTIVATION);
 }
 
 // Reads ADD, SUB, MUL and DIV, each of which has its own parameter struct.
@@ -219,7 +236,7 @@ void ReadActivation(const Source& /*source*/, DeputyMSPrimitive* out) {
 }
 
 void ReadGelu(const Source& source, DeputyMSPrimitive* out) {
-  out->AddInt("activation_type", kGelu);
+  out->AddInt("activation_type", schema::ActivationType_GELU);
   out->AddBool("approximate", source.params<TfLiteGeluParams>().approximate);
 }
 
@@ -235,7 +252,7 @@ void ReadPrelu(const Source& /*source*/, DeputyMSPrimitive* out) {
 
 void ReadSoftmax(const Source& source, DeputyMSPrimitive* out) {
   out->Add("axis", {-1});
-  out->AddFloat("beta", source.params<TfLiteSoftmaxParams>().beta);
+  out->AddExtraFloat("beta", source.params<TfLiteSoftmaxParams>().beta);
 }
 
 void ReadLogSoftmax(const Source& /*source*/, DeputyMSPrimitive* out) { out->AddInt("axis", -1); }
@@ -263,11 +280,8 @@ void ReadReduce(const Source& source, DeputyMSPrimitive* out) {
 
 // Reads ARG_MAX and ARG_MIN, whose axis is input 1.
 void ReadArg(const Source& source, DeputyMSPrimitive* out) {
-  const TfLiteTensor* axis = source.input(1);
-  if (axis != nullptr && axis->allocation_type == kTfLiteMmapRo && axis->type == kTfLiteInt32 &&
-      axis->bytes >= sizeof(int32_t)) {
-    out->AddInt("axis", axis->data.i32[0]);
-  }
+  const std::vector<int64_t> axis = ConstantInts(source.input(1));
+  if (axis.size() == 1) out->AddInt("axis", axis[0]);
   out->AddBool("keep_dims", false);
   out->AddInt("top_k", 1);
   out->AddBool("out_max_value", false);
@@ -281,12 +295,18 @@ void ReadTopK(const Source& /*source*/, DeputyMSPrimitive* out) {
 
 void ReadConcat(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("axis", source.params<TfLiteConcatenationParams>().axis);
-  out->AddInt("activation_type",
-              FusedActivation(source.params<TfLiteConcatenationParams>().activation));
+  out->AddExtraInt("activation_type",
+                   FusedActivation(source.params<TfLiteConcatenationParams>().activation));
 }
 
+// Reads SPLIT and SPLIT_V, whose axis and sizes are inputs, and become attributes if they are
+// constants.
 void ReadSplit(const Source& source, DeputyMSPrimitive* out) {
+  const bool has_sizes = source.builtin_code == kTfLiteBuiltinSplitV;
   out->AddInt("output_num", source.node->outputs->size);
+  if (has_sizes) out->Add("size_splits", ConstantInts(source.input(1)));
+  const std::vector<int64_t> axis = ConstantInts(source.input(has_sizes ? 2 : 0));
+  if (axis.size() == 1) out->AddInt("axis", axis[0]);
 }
 
 void ReadStack(const Source& source, DeputyMSPrimitive* out) {
@@ -304,8 +324,8 @@ void ReadSqueeze(const Source& source, DeputyMSPrimitive* out) {
 }
 
 void ReadGather(const Source& source, DeputyMSPrimitive* out) {
-  out->AddInt("axis", source.params<TfLiteGatherParams>().axis);
-  out->AddInt("batch_dims", source.params<TfLiteGatherParams>().batch_dims);
+  out->AddExtraInt("axis", source.params<TfLiteGatherParams>().axis);
+  out->AddExtraInt("batch_dims", source.params<TfLiteGatherParams>().batch_dims);
 }
 
 void ReadStridedSlice(const Source& source, DeputyMSPrimitive* out) {
@@ -332,30 +352,34 @@ void ReadOneHot(const Source& source, DeputyMSPrimitive* out) {
 
 void AddResize(const Source& source, int64_t method, bool align_corners, bool half_pixel_centers,
                DeputyMSPrimitive* out) {
+  out->AddInt("format", schema::Format_NHWC);
   out->AddInt("method", method);
   out->AddInt("new_height", DimOf(source.output(0), 1));
   out->AddInt("new_width", DimOf(source.output(0), 2));
-  int64_t mode = half_pixel_centers ? kHalfPixel : kAsymmetric;
-  if (align_corners) mode = kAlignCorners;
+  int64_t mode = half_pixel_centers ? schema::CoordinateTransformMode_HALF_PIXEL
+                                    : schema::CoordinateTransformMode_ASYMMETRIC;
+  if (align_corners) mode = schema::CoordinateTransformMode_ALIGN_CORNERS;
   out->AddInt("coordinate_transform_mode", mode);
 }
 
 void ReadBilinear(const Source& source, DeputyMSPrimitive* out) {
   const auto& p = source.params<TfLiteResizeBilinearParams>();
-  AddResize(source, kLinear, p.align_corners, p.half_pixel_centers, out);
+  AddResize(source, schema::ResizeMethod_LINEAR, p.align_corners, p.half_pixel_centers, out);
 }
 
 void ReadNearest(const Source& source, DeputyMSPrimitive* out) {
   const auto& p = source.params<TfLiteResizeNearestNeighborParams>();
-  AddResize(source, kNearest, p.align_corners, p.half_pixel_centers, out);
+  AddResize(source, schema::ResizeMethod_NEAREST, p.align_corners, p.half_pixel_centers, out);
 }
 
 void ReadDepthToSpace(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("block_size", source.params<TfLiteDepthToSpaceParams>().block_size);
+  out->AddInt("format", schema::Format_NHWC);
 }
 
 void ReadSpaceToDepth(const Source& source, DeputyMSPrimitive* out) {
   out->AddInt("block_size", source.params<TfLiteSpaceToDepthParams>().block_size);
+  out->AddInt("format", schema::Format_NHWC);
 }
 
 void ReadCumSum(const Source& source, DeputyMSPrimitive* out) {
@@ -374,122 +398,140 @@ void ReadPow(const Source& /*source*/, DeputyMSPrimitive* out) {
   out->AddFloat("shift", 0);
 }
 
-// Adds the types of input and output, as MindSpore's values.
-void ReadTypes(const Source& source, DeputyMSPrimitive* out) {
+// Adds the types of input and output, as MindSpore's values. Cast has them as extra attributes.
+void ReadQuantCast(const Source& source, DeputyMSPrimitive* out) {
   if (source.input(0) != nullptr) out->AddInt("src_t", DataTypeOf(source.input(0)->type));
   if (source.output(0) != nullptr) out->AddInt("dst_t", DataTypeOf(source.output(0)->type));
+}
+
+void ReadCast(const Source& source, DeputyMSPrimitive* out) {
+  if (source.input(0) != nullptr) out->AddExtraInt("src_t", DataTypeOf(source.input(0)->type));
+  if (source.output(0) != nullptr) out->AddExtraInt("dst_t", DataTypeOf(source.output(0)->type));
 }
 
 // ---- The table ----------------------------------------------------------------------------------
 
 struct Row {
   int builtin_code;
-  int type;
-  const char* name;
+  schema::PrimitiveType type;
   Reader read;
   bool has_params;  // the reader accesses builtin_data
 };
 
 constexpr Row kRows[] = {
-    {kTfLiteBuiltinAbs, 1, "Abs", NoAttributes, false},
-    {kTfLiteBuiltinRelu, 2, "Activation", ReadActivation<kRelu>, false},
-    {kTfLiteBuiltinReluN1To1, 2, "Activation", ReadActivation<kRelu1>, false},
-    {kTfLiteBuiltinRelu6, 2, "Activation", ReadActivation<kRelu6>, false},
-    {kTfLiteBuiltinLogistic, 2, "Activation", ReadActivation<kSigmoid>, false},
-    {kTfLiteBuiltinTanh, 2, "Activation", ReadActivation<kTanh>, false},
-    {kTfLiteBuiltinHardSwish, 2, "Activation", ReadActivation<kHardSwish>, false},
-    {kTfLiteBuiltinGelu, 2, "Activation", ReadGelu, true},
-    {kTfLiteBuiltinAdd, 5, "AddFusion", ReadArithmetic, true},
-    {kTfLiteBuiltinArgMax, 11, "ArgMaxFusion", ReadArg, false},
-    {kTfLiteBuiltinArgMin, 12, "ArgMinFusion", ReadArg, false},
-    {kTfLiteBuiltinAveragePool2d, 17, "AvgPoolFusion", ReadPool, true},
-    {kTfLiteBuiltinBatchToSpaceNd, 22, "BatchToSpaceND", NoAttributes, false},
-    {kTfLiteBuiltinBroadcastTo, 27, "BroadcastTo", NoAttributes, false},
-    {kTfLiteBuiltinCast, 28, "Cast", ReadTypes, false},
-    {kTfLiteBuiltinCeil, 29, "Ceil", NoAttributes, false},
-    {kTfLiteBuiltinConcatenation, 31, "Concat", ReadConcat, true},
-    {kTfLiteBuiltinConv2d, 35, "Conv2DFusion", ReadConv, true},
-    {kTfLiteBuiltinDepthwiseConv2d, 35, "Conv2DFusion", ReadDepthwise, true},
-    {kTfLiteBuiltinTransposeConv, 36, "Conv2dTransposeFusion", ReadTransposeConv, true},
-    {kTfLiteBuiltinCos, 37, "Cos", NoAttributes, false},
-    {kTfLiteBuiltinDepthToSpace, 45, "DepthToSpace", ReadDepthToSpace, true},
-    {kTfLiteBuiltinDiv, 47, "DivFusion", ReadArithmetic, true},
-    {kTfLiteBuiltinElu, 51, "Elu", ReadElu, false},
-    {kTfLiteBuiltinEqual, 53, "Equal", NoAttributes, false},
-    {kTfLiteBuiltinExp, 55, "ExpFusion", ReadExp, false},
-    {kTfLiteBuiltinExpandDims, 56, "ExpandDims", NoAttributes, false},
-    {kTfLiteBuiltinFloor, 63, "Floor", NoAttributes, false},
-    {kTfLiteBuiltinFloorDiv, 64, "FloorDiv", NoAttributes, false},
-    {kTfLiteBuiltinFloorMod, 65, "FloorMod", NoAttributes, false},
-    {kTfLiteBuiltinFill, 66, "Fill", NoAttributes, false},
-    {kTfLiteBuiltinFullyConnected, 67, "FullConnection", ReadFullConnection, true},
-    {kTfLiteBuiltinGather, 69, "Gather", ReadGather, true},
-    {kTfLiteBuiltinGatherNd, 70, "GatherNd", NoAttributes, false},
-    {kTfLiteBuiltinGreater, 71, "Greater", NoAttributes, false},
-    {kTfLiteBuiltinGreaterEqual, 72, "GreaterEqual", NoAttributes, false},
-    {kTfLiteBuiltinLeakyRelu, 76, "LeakyRelu", ReadLeakyRelu, true},
-    {kTfLiteBuiltinLess, 77, "Less", NoAttributes, false},
-    {kTfLiteBuiltinLessEqual, 78, "LessEqual", NoAttributes, false},
-    {kTfLiteBuiltinLog, 79, "Log", NoAttributes, false},
-    {kTfLiteBuiltinLogicalAnd, 81, "LogicalAnd", NoAttributes, false},
-    {kTfLiteBuiltinLogicalNot, 82, "LogicalNot", NoAttributes, false},
-    {kTfLiteBuiltinLogicalOr, 83, "LogicalOr", NoAttributes, false},
-    {kTfLiteBuiltinLocalResponseNormalization, 85, "LRN", ReadLrn, true},
-    {kTfLiteBuiltinL2Normalization, 88, "L2NormalizeFusion", ReadL2Normalize, false},
-    {kTfLiteBuiltinBatchMatmul, 89, "MatMulFusion", ReadMatMul, true},
-    {kTfLiteBuiltinMaximum, 90, "Maximum", NoAttributes, false},
-    {kTfLiteBuiltinMaxPool2d, 92, "MaxPoolFusion", ReadPool, true},
-    {kTfLiteBuiltinMinimum, 96, "Minimum", NoAttributes, false},
-    {kTfLiteBuiltinMul, 99, "MulFusion", ReadArithmetic, true},
-    {kTfLiteBuiltinNeg, 101, "Neg", NoAttributes, false},
-    {kTfLiteBuiltinNotEqual, 103, "NotEqual", NoAttributes, false},
-    {kTfLiteBuiltinOneHot, 105, "OneHot", ReadOneHot, true},
-    {kTfLiteBuiltinPad, 107, "PadFusion", ReadPad, false},
-    {kTfLiteBuiltinPadv2, 107, "PadFusion", ReadPad, false},
-    {kTfLiteBuiltinMirrorPad, 107, "PadFusion", ReadPad, true},
-    {kTfLiteBuiltinPow, 110, "PowFusion", ReadPow, false},
-    {kTfLiteBuiltinPrelu, 112, "PReLUFusion", ReadPrelu, false},
-    {kTfLiteBuiltinQuantize, 113, "QuantDTypeCast", ReadTypes, false},
-    {kTfLiteBuiltinDequantize, 113, "QuantDTypeCast", ReadTypes, false},
-    {kTfLiteBuiltinRank, 114, "Rank", NoAttributes, false},
-    {kTfLiteBuiltinRange, 115, "Range", NoAttributes, false},
-    {kTfLiteBuiltinMean, 118, "ReduceFusion", ReadReduce<kMean>, true},
-    {kTfLiteBuiltinReduceMax, 118, "ReduceFusion", ReadReduce<kMax>, true},
-    {kTfLiteBuiltinReduceMin, 118, "ReduceFusion", ReadReduce<kMin>, true},
-    {kTfLiteBuiltinReduceProd, 118, "ReduceFusion", ReadReduce<kProd>, true},
-    {kTfLiteBuiltinSum, 118, "ReduceFusion", ReadReduce<kSum>, true},
-    {kTfLiteBuiltinReduceAll, 118, "ReduceFusion", ReadReduce<kAll>, true},
-    {kTfLiteBuiltinReshape, 119, "Reshape", NoAttributes, false},
-    {kTfLiteBuiltinResizeBilinear, 120, "Resize", ReadBilinear, true},
-    {kTfLiteBuiltinResizeNearestNeighbor, 120, "Resize", ReadNearest, true},
-    {kTfLiteBuiltinReverseV2, 122, "ReverseV2", NoAttributes, false},
-    {kTfLiteBuiltinRound, 125, "Round", NoAttributes, false},
-    {kTfLiteBuiltinRsqrt, 126, "Rsqrt", NoAttributes, false},
-    {kTfLiteBuiltinScatterNd, 128, "ScatterNd", NoAttributes, false},
-    {kTfLiteBuiltinShape, 130, "Shape", NoAttributes, false},
-    {kTfLiteBuiltinSin, 133, "Sin", NoAttributes, false},
-    {kTfLiteBuiltinSlice, 135, "SliceFusion", NoAttributes, false},
-    {kTfLiteBuiltinSoftmax, 138, "Softmax", ReadSoftmax, true},
-    {kTfLiteBuiltinSpaceToBatchNd, 141, "SpaceToBatchND", NoAttributes, false},
-    {kTfLiteBuiltinSpaceToDepth, 142, "SpaceToDepth", ReadSpaceToDepth, true},
-    {kTfLiteBuiltinSplit, 145, "Split", ReadSplit, false},
-    {kTfLiteBuiltinSplitV, 145, "Split", ReadSplit, false},
-    {kTfLiteBuiltinSqrt, 146, "Sqrt", NoAttributes, false},
-    {kTfLiteBuiltinSqueeze, 147, "Squeeze", ReadSqueeze, true},
-    {kTfLiteBuiltinSquare, 148, "Square", NoAttributes, false},
-    {kTfLiteBuiltinSquaredDifference, 149, "SquaredDifference", NoAttributes, false},
-    {kTfLiteBuiltinPack, 150, "Stack", ReadStack, true},
-    {kTfLiteBuiltinStridedSlice, 151, "StridedSlice", ReadStridedSlice, true},
-    {kTfLiteBuiltinSub, 152, "SubFusion", ReadArithmetic, true},
-    {kTfLiteBuiltinTile, 160, "TileFusion", NoAttributes, false},
-    {kTfLiteBuiltinTopkV2, 161, "TopKFusion", ReadTopK, false},
-    {kTfLiteBuiltinTranspose, 162, "Transpose", NoAttributes, false},
-    {kTfLiteBuiltinUnpack, 166, "Unstack", ReadUnstack, true},
-    {kTfLiteBuiltinWhere, 168, "Where", NoAttributes, false},
-    {kTfLiteBuiltinSelect, 170, "Select", NoAttributes, false},
-    {kTfLiteBuiltinSelectV2, 170, "Select", NoAttributes, false},
-    {kTfLiteBuiltinLogSoftmax, 189, "LogSoftmax", ReadLogSoftmax, false},
-    {kTfLiteBuiltinCumsum, 192, "CumSum", ReadCumSum, true},
+    {kTfLiteBuiltinAbs, schema::PrimitiveType_Abs, NoAttributes, false},
+    {kTfLiteBuiltinRelu, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_RELU>, false},
+    {kTfLiteBuiltinReluN1To1, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_RELU1>, false},
+    {kTfLiteBuiltinRelu6, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_RELU6>, false},
+    {kTfLiteBuiltinLogistic, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_SIGMOID>, false},
+    {kTfLiteBuiltinTanh, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_TANH>, false},
+    {kTfLiteBuiltinHardSwish, schema::PrimitiveType_Activation,
+     ReadActivation<schema::ActivationType_HSWISH>, false},
+    {kTfLiteBuiltinGelu, schema::PrimitiveType_Activation, ReadGelu, true},
+    {kTfLiteBuiltinAdd, schema::PrimitiveType_AddFusion, ReadArithmetic, true},
+    {kTfLiteBuiltinArgMax, schema::PrimitiveType_ArgMaxFusion, ReadArg, false},
+    {kTfLiteBuiltinArgMin, schema::PrimitiveType_ArgMinFusion, ReadArg, false},
+    {kTfLiteBuiltinAveragePool2d, schema::PrimitiveType_AvgPoolFusion, ReadPool, true},
+    {kTfLiteBuiltinBatchToSpaceNd, schema::PrimitiveType_BatchToSpaceND, NoAttributes, false},
+    {kTfLiteBuiltinBroadcastTo, schema::PrimitiveType_BroadcastTo, NoAttributes, false},
+    {kTfLiteBuiltinCast, schema::PrimitiveType_Cast, ReadCast, false},
+    {kTfLiteBuiltinCeil, schema::PrimitiveType_Ceil, NoAttributes, false},
+    {kTfLiteBuiltinConcatenation, schema::PrimitiveType_Concat, ReadConcat, true},
+    {kTfLiteBuiltinConv2d, schema::PrimitiveType_Conv2DFusion, ReadConv, true},
+    {kTfLiteBuiltinDepthwiseConv2d, schema::PrimitiveType_Conv2DFusion, ReadDepthwise, true},
+    {kTfLiteBuiltinTransposeConv, schema::PrimitiveType_Conv2dTransposeFusion, ReadTransposeConv,
+     true},
+    {kTfLiteBuiltinCos, schema::PrimitiveType_Cos, NoAttributes, false},
+    {kTfLiteBuiltinDepthToSpace, schema::PrimitiveType_DepthToSpace, ReadDepthToSpace, true},
+    {kTfLiteBuiltinDiv, schema::PrimitiveType_DivFusion, ReadArithmetic, true},
+    {kTfLiteBuiltinElu, schema::PrimitiveType_Elu, ReadElu, false},
+    {kTfLiteBuiltinEqual, schema::PrimitiveType_Equal, NoAttributes, false},
+    {kTfLiteBuiltinExp, schema::PrimitiveType_ExpFusion, ReadExp, false},
+    {kTfLiteBuiltinExpandDims, schema::PrimitiveType_ExpandDims, NoAttributes, false},
+    {kTfLiteBuiltinFloor, schema::PrimitiveType_Floor, NoAttributes, false},
+    {kTfLiteBuiltinFloorDiv, schema::PrimitiveType_FloorDiv, NoAttributes, false},
+    {kTfLiteBuiltinFloorMod, schema::PrimitiveType_FloorMod, NoAttributes, false},
+    {kTfLiteBuiltinFill, schema::PrimitiveType_Fill, NoAttributes, false},
+    {kTfLiteBuiltinFullyConnected, schema::PrimitiveType_FullConnection, ReadFullConnection, true},
+    {kTfLiteBuiltinGather, schema::PrimitiveType_Gather, ReadGather, true},
+    {kTfLiteBuiltinGatherNd, schema::PrimitiveType_GatherNd, NoAttributes, false},
+    {kTfLiteBuiltinGreater, schema::PrimitiveType_Greater, NoAttributes, false},
+    {kTfLiteBuiltinGreaterEqual, schema::PrimitiveType_GreaterEqual, NoAttributes, false},
+    {kTfLiteBuiltinLeakyRelu, schema::PrimitiveType_LeakyRelu, ReadLeakyRelu, true},
+    {kTfLiteBuiltinLess, schema::PrimitiveType_Less, NoAttributes, false},
+    {kTfLiteBuiltinLessEqual, schema::PrimitiveType_LessEqual, NoAttributes, false},
+    {kTfLiteBuiltinLog, schema::PrimitiveType_Log, NoAttributes, false},
+    {kTfLiteBuiltinLogicalAnd, schema::PrimitiveType_LogicalAnd, NoAttributes, false},
+    {kTfLiteBuiltinLogicalNot, schema::PrimitiveType_LogicalNot, NoAttributes, false},
+    {kTfLiteBuiltinLogicalOr, schema::PrimitiveType_LogicalOr, NoAttributes, false},
+    {kTfLiteBuiltinLocalResponseNormalization, schema::PrimitiveType_LRN, ReadLrn, true},
+    {kTfLiteBuiltinL2Normalization, schema::PrimitiveType_L2NormalizeFusion, ReadL2Normalize,
+     false},
+    {kTfLiteBuiltinBatchMatmul, schema::PrimitiveType_MatMulFusion, ReadMatMul, true},
+    {kTfLiteBuiltinMaximum, schema::PrimitiveType_Maximum, NoAttributes, false},
+    {kTfLiteBuiltinMaxPool2d, schema::PrimitiveType_MaxPoolFusion, ReadPool, true},
+    {kTfLiteBuiltinMinimum, schema::PrimitiveType_Minimum, NoAttributes, false},
+    {kTfLiteBuiltinMul, schema::PrimitiveType_MulFusion, ReadArithmetic, true},
+    {kTfLiteBuiltinNeg, schema::PrimitiveType_Neg, NoAttributes, false},
+    {kTfLiteBuiltinNotEqual, schema::PrimitiveType_NotEqual, NoAttributes, false},
+    {kTfLiteBuiltinOneHot, schema::PrimitiveType_OneHot, ReadOneHot, true},
+    {kTfLiteBuiltinPad, schema::PrimitiveType_PadFusion, ReadPad, false},
+    {kTfLiteBuiltinPadv2, schema::PrimitiveType_PadFusion, ReadPad, false},
+    {kTfLiteBuiltinMirrorPad, schema::PrimitiveType_PadFusion, ReadPad, true},
+    {kTfLiteBuiltinPow, schema::PrimitiveType_PowFusion, ReadPow, false},
+    {kTfLiteBuiltinPrelu, schema::PrimitiveType_PReLUFusion, ReadPrelu, false},
+    {kTfLiteBuiltinQuantize, schema::PrimitiveType_QuantDTypeCast, ReadQuantCast, false},
+    {kTfLiteBuiltinDequantize, schema::PrimitiveType_QuantDTypeCast, ReadQuantCast, false},
+    {kTfLiteBuiltinRank, schema::PrimitiveType_Rank, NoAttributes, false},
+    {kTfLiteBuiltinRange, schema::PrimitiveType_Range, NoAttributes, false},
+    {kTfLiteBuiltinMean, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceMean>, true},
+    {kTfLiteBuiltinReduceMax, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceMax>, true},
+    {kTfLiteBuiltinReduceMin, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceMin>, true},
+    {kTfLiteBuiltinReduceProd, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceProd>, true},
+    {kTfLiteBuiltinSum, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceSum>, true},
+    {kTfLiteBuiltinReduceAll, schema::PrimitiveType_ReduceFusion,
+     ReadReduce<schema::ReduceMode_ReduceAll>, true},
+    {kTfLiteBuiltinReshape, schema::PrimitiveType_Reshape, NoAttributes, false},
+    {kTfLiteBuiltinResizeBilinear, schema::PrimitiveType_Resize, ReadBilinear, true},
+    {kTfLiteBuiltinResizeNearestNeighbor, schema::PrimitiveType_Resize, ReadNearest, true},
+    {kTfLiteBuiltinReverseV2, schema::PrimitiveType_ReverseV2, NoAttributes, false},
+    {kTfLiteBuiltinRound, schema::PrimitiveType_Round, NoAttributes, false},
+    {kTfLiteBuiltinRsqrt, schema::PrimitiveType_Rsqrt, NoAttributes, false},
+    {kTfLiteBuiltinScatterNd, schema::PrimitiveType_ScatterNd, NoAttributes, false},
+    {kTfLiteBuiltinShape, schema::PrimitiveType_Shape, NoAttributes, false},
+    {kTfLiteBuiltinSin, schema::PrimitiveType_Sin, NoAttributes, false},
+    {kTfLiteBuiltinSlice, schema::PrimitiveType_SliceFusion, NoAttributes, false},
+    {kTfLiteBuiltinSoftmax, schema::PrimitiveType_Softmax, ReadSoftmax, true},
+    {kTfLiteBuiltinSpaceToBatchNd, schema::PrimitiveType_SpaceToBatchND, NoAttributes, false},
+    {kTfLiteBuiltinSpaceToDepth, schema::PrimitiveType_SpaceToDepth, ReadSpaceToDepth, true},
+    {kTfLiteBuiltinSplit, schema::PrimitiveType_Split, ReadSplit, false},
+    {kTfLiteBuiltinSplitV, schema::PrimitiveType_Split, ReadSplit, false},
+    {kTfLiteBuiltinSqrt, schema::PrimitiveType_Sqrt, NoAttributes, false},
+    {kTfLiteBuiltinSqueeze, schema::PrimitiveType_Squeeze, ReadSqueeze, true},
+    {kTfLiteBuiltinSquare, schema::PrimitiveType_Square, NoAttributes, false},
+    {kTfLiteBuiltinSquaredDifference, schema::PrimitiveType_SquaredDifference, NoAttributes, false},
+    {kTfLiteBuiltinPack, schema::PrimitiveType_Stack, ReadStack, true},
+    {kTfLiteBuiltinStridedSlice, schema::PrimitiveType_StridedSlice, ReadStridedSlice, true},
+    {kTfLiteBuiltinSub, schema::PrimitiveType_SubFusion, ReadArithmetic, true},
+    {kTfLiteBuiltinTile, schema::PrimitiveType_TileFusion, NoAttributes, false},
+    {kTfLiteBuiltinTopkV2, schema::PrimitiveType_TopKFusion, ReadTopK, false},
+    {kTfLiteBuiltinTranspose, schema::PrimitiveType_Transpose, NoAttributes, false},
+    {kTfLiteBuiltinUnpack, schema::PrimitiveType_Unstack, ReadUnstack, true},
+    {kTfLiteBuiltinWhere, schema::PrimitiveType_Where, NoAttributes, false},
+    {kTfLiteBuiltinSelect, schema::PrimitiveType_Select, NoAttributes, false},
+    {kTfLiteBuiltinSelectV2, schema::PrimitiveType_Select, NoAttributes, false},
+    {kTfLiteBuiltinLogSoftmax, schema::PrimitiveType_LogSoftmax, ReadLogSoftmax, false},
+    {kTfLiteBuiltinCumsum, schema::PrimitiveType_CumSum, ReadCumSum, true},
 };
 
 const Row* FindRow(int builtin_code) {
@@ -499,57 +541,107 @@ const Row* FindRow(int builtin_code) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
+Attribute IntAttribute(const char* name, std::vector<int64_t> values) {
+  return {.name = name, .kind = Attribute::Kind::kInt, .ints = std::move(values)};
+}
+
+Attribute FloatAttribute(const char* name, float value) {
+  return {.name = name, .kind = Attribute::Kind::kFloat, .floats = {value}};
+}
+
 }  // namespace
 
 const char* TypeNameOf(int builtin_code) {
   const Row* row = FindRow(builtin_code);
-  return row == nullptr ? "Custom" : row->name;
+  return schema::EnumNamePrimitiveType(row == nullptr ? schema::PrimitiveType_Custom : row->type);
 }
 
 }  // namespace deputy::ms_api
 
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
+using deputy::ms::Attribute;
 
 DeputyMSPrimitive::DeputyMSPrimitive(const TfLiteContext& context, const TfLiteNode& node,
                                      const TfLiteRegistration& registration)
-    : type(kCustomType),
-      type_name("Custom"),
-      builtin_code(registration.builtin_code),
-      version(registration.version) {
+    : builtin_code(registration.builtin_code), version(registration.version) {
   if (registration.builtin_code == kTfLiteBuiltinCustom && registration.custom_name != nullptr) {
     custom_name = registration.custom_name;
   }
-  if (node.custom_initial_data != nullptr && node.custom_initial_data_size > 0) {
-    attributes.push_back({"custom_options",
-                          kDeputyMSAttributeBytes,
-                          {},
-                          0,
-                          {static_cast<const char*>(node.custom_initial_data),
-                           static_cast<size_t>(node.custom_initial_data_size)}});
-  }
+  const Source source = {&context, &node, builtin_code};
   const Row* row = FindRow(builtin_code);
-  if (row == nullptr) return;
-  type = row->type;
-  type_name = row->name;
-  if (row->has_params && node.builtin_data == nullptr) return;
-  row->read({&context, &node, builtin_code}, this);
+  SetType(row == nullptr ? mindspore::schema::PrimitiveType_Custom : row->type);
+  if (row == nullptr) {
+    AddCustomAttributes(node);
+  } else if (!row->has_params || node.builtin_data != nullptr) {
+    row->read(source, this);
+  }
+  Finish();
+}
+
+std::unique_ptr<DeputyMSPrimitive> DeputyMSPrimitive::WithContents(
+    const mindspore::schema::Primitive& from, size_t max_bytes) const {
+  std::unique_ptr<DeputyMSPrimitive> result(new DeputyMSPrimitive);
+  if (!deputy::ms::ReadAttributes(from, max_bytes, &result->attributes)) return nullptr;
+  result->builtin_code = builtin_code;
+  result->version = version;
+  result->custom_name = custom_name;
+  result->SetType(from.value_type());
+  result->Finish();
+  return result;
+}
+
+void DeputyMSPrimitive::SetType(int32_t number) {
+  type = number;
+  type_name = mindspore::schema::EnumNamePrimitiveType(
+      static_cast<mindspore::schema::PrimitiveType>(number));
+}
+
+// Describes an operator that MindSpore does not have: its name as the type, and its custom options
+// as an entry.
+void DeputyMSPrimitive::AddCustomAttributes(const TfLiteNode& node) {
+  const char* builtin_name = deputy::FindBuiltinName(builtin_code);
+  std::string name = custom_name;
+  if (name.empty() && builtin_name != nullptr) name = builtin_name;
+  attributes.push_back({.name = "type", .kind = Attribute::Kind::kBytes, .bytes = std::move(name)});
+  if (node.custom_initial_data == nullptr || node.custom_initial_data_size <= 0) return;
+  attributes.push_back({.name = "custom_options",
+                        .kind = Attribute::Kind::kBytes,
+                        .bytes = {static_cast<const char*>(node.custom_initial_data),
+                                  static_cast<size_t>(node.custom_initial_data_size)},
+                        .is_entry = true});
+}
+
+void DeputyMSPrimitive::Finish() {
+  buffer = deputy::ms::BuildPrimitive(type, attributes);
+  attributes.clear();
+  const auto* root = flatbuffers::GetRoot<mindspore::schema::Primitive>(buffer.data());
+  deputy::ms::ReadAttributes(*root, kNoLimit, &attributes);
+  attributes.insert(attributes.end(), extra_.begin(), extra_.end());
 }
 
 void DeputyMSPrimitive::Add(const char* name, std::vector<int64_t> values) {
-  attributes.push_back({name, kDeputyMSAttributeInt, std::move(values), 0, {}});
+  attributes.push_back(IntAttribute(name, std::move(values)));
 }
 
 void DeputyMSPrimitive::AddBool(const char* name, bool value) {
-  attributes.push_back({name, kDeputyMSAttributeBool, {value ? 1 : 0}, 0, {}});
+  attributes.push_back({.name = name, .kind = Attribute::Kind::kBool, .ints = {value ? 1 : 0}});
 }
 
 void DeputyMSPrimitive::AddFloat(const char* name, float value) {
-  attributes.push_back({name, kDeputyMSAttributeFloat, {}, value, {}});
+  attributes.push_back(FloatAttribute(name, value));
 }
 
-const Attribute* DeputyMSPrimitive::Find(const char* name, DeputyMSAttributeKind kind) const {
+void DeputyMSPrimitive::AddExtraInt(const char* name, int64_t value) {
+  extra_.push_back(IntAttribute(name, {value}));
+}
+
+void DeputyMSPrimitive::AddExtraFloat(const char* name, float value) {
+  extra_.push_back(FloatAttribute(name, value));
+}
+
+const Attribute* DeputyMSPrimitive::Find(const char* name, Attribute::Kind kind) const {
   for (const Attribute& attribute : attributes) {
-    if (attribute.kind == kind && std::strcmp(attribute.name, name) == 0) return &attribute;
+    if (attribute.kind == kind && attribute.name == name) return &attribute;
   }
   return nullptr;
 }
@@ -559,7 +651,7 @@ const Attribute* DeputyMSPrimitive::Find(const char* name, DeputyMSAttributeKind
 namespace {
 
 const Attribute* CheckedAttribute(const DeputyMSPrimitive* primitive, const char* name,
-                                  DeputyMSAttributeKind kind) {
+                                  Attribute::Kind kind) {
   return primitive == nullptr || name == nullptr ? nullptr : primitive->Find(name, kind);
 }
 
@@ -581,21 +673,42 @@ const char* DeputyMSPrimitiveCustomName(const DeputyMSPrimitive* primitive) {
   return primitive == nullptr ? "" : primitive->custom_name.c_str();
 }
 
+MSStatus DeputyMSPrimitiveGetBuffer(const DeputyMSPrimitive* primitive, const void** out_data,
+                                    size_t* out_size) {
+  if (primitive == nullptr || out_data == nullptr || out_size == nullptr) {
+    return kMSStatusLiteNullptr;
+  }
+  *out_data = primitive->buffer.data();
+  *out_size = primitive->buffer.size();
+  return kMSStatusSuccess;
+}
+
 size_t DeputyMSPrimitiveAttributeCount(const DeputyMSPrimitive* primitive) {
   return primitive == nullptr ? 0 : primitive->attributes.size();
 }
 const char* DeputyMSPrimitiveAttributeName(const DeputyMSPrimitive* primitive, size_t index) {
-  return index < DeputyMSPrimitiveAttributeCount(primitive) ? primitive->attributes[index].name
-                                                            : nullptr;
+  return index < DeputyMSPrimitiveAttributeCount(primitive)
+             ? primitive->attributes[index].name.c_str()
+             : nullptr;
 }
 int32_t DeputyMSPrimitiveAttributeKindOf(const DeputyMSPrimitive* primitive, size_t index) {
-  return index < DeputyMSPrimitiveAttributeCount(primitive) ? primitive->attributes[index].kind
-                                                            : -1;
+  if (index >= DeputyMSPrimitiveAttributeCount(primitive)) return -1;
+  switch (primitive->attributes[index].kind) {
+    case Attribute::Kind::kInt:
+      return kDeputyMSAttributeInt;
+    case Attribute::Kind::kFloat:
+      return kDeputyMSAttributeFloat;
+    case Attribute::Kind::kBool:
+      return kDeputyMSAttributeBool;
+    case Attribute::Kind::kBytes:
+      return kDeputyMSAttributeBytes;
+  }
+  return -1;
 }
 
 MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char* name,
                                  int64_t* out_value) {
-  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeInt);
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kInt);
   if (attribute == nullptr || attribute->ints.size() != 1 || out_value == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }
@@ -605,7 +718,7 @@ MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char*
 
 MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char* name,
                                   const int64_t** out_values, size_t* out_count) {
-  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeInt);
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kInt);
   if (attribute == nullptr || out_values == nullptr || out_count == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }
@@ -616,15 +729,28 @@ MSStatus DeputyMSPrimitiveGetInts(const DeputyMSPrimitive* primitive, const char
 
 MSStatus DeputyMSPrimitiveGetFloat(const DeputyMSPrimitive* primitive, const char* name,
                                    float* out_value) {
-  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeFloat);
-  if (attribute == nullptr || out_value == nullptr) return kMSStatusLiteInvalidOpAttr;
-  *out_value = attribute->number;
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kFloat);
+  if (attribute == nullptr || attribute->floats.size() != 1 || out_value == nullptr) {
+    return kMSStatusLiteInvalidOpAttr;
+  }
+  *out_value = attribute->floats[0];
+  return kMSStatusSuccess;
+}
+
+MSStatus DeputyMSPrimitiveGetFloats(const DeputyMSPrimitive* primitive, const char* name,
+                                    const float** out_values, size_t* out_count) {
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kFloat);
+  if (attribute == nullptr || out_values == nullptr || out_count == nullptr) {
+    return kMSStatusLiteInvalidOpAttr;
+  }
+  *out_values = attribute->floats.data();
+  *out_count = attribute->floats.size();
   return kMSStatusSuccess;
 }
 
 MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, const char* name,
                                   bool* out_value) {
-  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeBool);
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kBool);
   if (attribute == nullptr || out_value == nullptr) return kMSStatusLiteInvalidOpAttr;
   *out_value = attribute->ints[0] != 0;
   return kMSStatusSuccess;
@@ -632,7 +758,7 @@ MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, const char
 
 MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, const char* name,
                                    const void** out_bytes, size_t* out_size) {
-  const Attribute* attribute = CheckedAttribute(primitive, name, kDeputyMSAttributeBytes);
+  const Attribute* attribute = CheckedAttribute(primitive, name, Attribute::Kind::kBytes);
   if (attribute == nullptr || out_bytes == nullptr || out_size == nullptr) {
     return kMSStatusLiteInvalidOpAttr;
   }

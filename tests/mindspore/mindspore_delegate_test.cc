@@ -468,26 +468,26 @@ TEST(MindSporePrimitive, attributes_equal_the_files) {
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
   delegate->on_build = [](DelegateModel* model) -> Status {
     using Ints = std::vector<int64_t>;
-    std::vector<const ms_schema::Primitive*> p;
-    for (Kernel* kernel : *model->nodes()) p.push_back(model->GetPrimitive(kernel));
-    EXPECT_EQ(p[0]->value_type(), 35);
-    EXPECT_EQ(p[0]->type_name(), "Conv2DFusion");
-    EXPECT_EQ(p[0]->GetInts("stride"), (Ints{1, 1}));
-    EXPECT_EQ(p[0]->GetInts("kernel_size"), (Ints{3, 3}));
-    EXPECT_EQ(p[0]->GetInts("pad_list"), (Ints{1, 1, 1, 1}));
-    EXPECT_EQ(p[0]->GetInt("pad_mode"), 1);
-    EXPECT_EQ(p[0]->GetInt("group"), 1);
-    EXPECT_EQ(p[0]->GetInt("activation_type"), 3);
-    EXPECT_EQ(p[1]->GetInts("stride"), (Ints{3, 3}));
-    EXPECT_EQ(p[1]->GetInt("pad_mode"), 2);
-    EXPECT_EQ(p[1]->GetInts("pad_list"), (Ints{0, 0, 0, 0}));
-    EXPECT_EQ(p[2]->value_type(), 92);
-    EXPECT_EQ(p[2]->GetInts("strides"), (Ints{2, 2}));
-    EXPECT_FALSE(p[2]->GetBool("global", true));
-    EXPECT_EQ(p[3]->value_type(), 138);
-    EXPECT_EQ(p[3]->GetFloat("beta"), 2);
-    EXPECT_EQ(p[3]->GetInt("nothing", 17), 17) << "no such attribute";
-    EXPECT_EQ(p[3]->GetInt("beta", 17), 17) << "of another kind";
+    std::vector<mindspore::Attributes> p;
+    for (Kernel* kernel : *model->nodes()) p.push_back(model->attributes(kernel));
+    EXPECT_EQ(p[0].type(), 35);
+    EXPECT_EQ(p[0].type_name(), "Conv2DFusion");
+    EXPECT_EQ(p[0].GetInts("stride"), (Ints{1, 1}));
+    EXPECT_EQ(p[0].GetInts("kernel_size"), (Ints{3, 3}));
+    EXPECT_EQ(p[0].GetInts("pad_list"), (Ints{1, 1, 1, 1}));
+    EXPECT_EQ(p[0].GetInt("pad_mode"), 1);
+    EXPECT_EQ(p[0].GetInt("group"), 1);
+    EXPECT_EQ(p[0].GetInt("activation_type"), 3);
+    EXPECT_EQ(p[1].GetInts("stride"), (Ints{3, 3}));
+    EXPECT_EQ(p[1].GetInt("pad_mode"), 2);
+    EXPECT_EQ(p[1].GetInts("pad_list"), (Ints{0, 0, 0, 0}));
+    EXPECT_EQ(p[2].type(), 92);
+    EXPECT_EQ(p[2].GetInts("strides"), (Ints{2, 2}));
+    EXPECT_FALSE(p[2].GetBool("global", true));
+    EXPECT_EQ(p[3].type(), 138);
+    EXPECT_EQ(p[3].GetFloat("beta"), 2);
+    EXPECT_EQ(p[3].GetInt("nothing", 17), 17) << "no such attribute";
+    EXPECT_EQ(p[3].GetInt("beta", 17), 17) << "of another kind";
     return mindspore::kSuccess;
   };
   Model model;
@@ -499,7 +499,7 @@ TEST(MindSporePrimitive, attributes_determine_claims) {
   const auto delegate = std::make_shared<RunDelegate>(
       [&taken](Kernel* kernel, const ms_schema::Primitive& primitive, int) {
         const bool takes = primitive.value_type() == ms_schema::PrimitiveType_Conv2DFusion &&
-                           primitive.GetInts("stride")[0] == 3 &&
+                           primitive.value_as_Conv2DFusion()->stride()->Get(0) == 3 &&
                            kernel->inputs()[0].Shape()[1] == 6;
         taken += takes ? 1 : 0;
         return takes;
@@ -772,8 +772,11 @@ TEST(MindSporeBeyond, operator_without_a_kernel_may_be_claimed) {
 
   const auto delegate =
       std::make_shared<RunDelegate>([](Kernel*, const ms_schema::Primitive& primitive, int) {
-        EXPECT_EQ(primitive.GetBytes("custom_options"), "\1\2\3");
-        return primitive.custom_name() == "Mystery";
+        const ms_schema::Custom* custom = primitive.value_as_Custom();
+        EXPECT_EQ(custom->attr()->size(), 1);
+        EXPECT_EQ(custom->attr()->Get(0)->name()->str(), "custom_options");
+        EXPECT_THAT(*custom->attr()->Get(0)->data(), testing::ElementsAre(1, 2, 3));
+        return custom->type()->str() == "Mystery";
       });
   Model model;
   ASSERT_EQ(Build(&model, bytes, delegate), mindspore::kSuccess);

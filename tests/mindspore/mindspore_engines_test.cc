@@ -70,14 +70,14 @@ std::vector<uint8_t> InMs() {
   const uint32_t bias = w.Constant<float>({kChannels}, kBias);
   const uint32_t t0 = w.Tensor(out), t1 = w.Tensor(out), t2 = w.Tensor(out), y = w.Output(out);
   const auto kernel = w.Longs({3, 3}), ones = w.Longs({1, 1}), pads = w.Longs({0, 0, 0, 0});
-  w.Node(ms::file::Value::Conv2DFusion, {x, weights, bias}, {t0},
-         ms::file::CreateConvAttributes(w.fbb(), ms::file::Layout::NHWC, kernel, ones, ones,
-                                        ms::file::PadMode::VALID, pads, 0, 1, kChannels, kChannels,
-                                        ms::file::Activation::NONE));
-  w.Node(ms::file::Value::Activation, {t0}, {t1},
-         ms::file::CreateActivationAttributes(w.fbb(), ms::file::Activation::RELU));
-  w.Node(ms::file::Value::AddFusion, {t1, t1}, {t2}, ms::file::CreateFused(w.fbb()));
-  w.Node(ms::file::Value::Abs, {t2}, {y});
+  w.Node(ms::file::PrimitiveType_Conv2DFusion, {x, weights, bias}, {t0},
+         ms::file::CreateConv2DFusion(w.fbb(), ms::file::Format_NHWC, kernel, ones, ones,
+                                      ms::file::PadMode_VALID, pads, 0, 1, kChannels, kChannels,
+                                      ms::file::ActivationType_NO_ACTIVATION));
+  w.Node(ms::file::PrimitiveType_Activation, {t0}, {t1},
+         ms::file::CreateActivation(w.fbb(), ms::file::ActivationType_RELU));
+  w.Node(ms::file::PrimitiveType_AddFusion, {t1, t1}, {t2}, ms::file::CreateAddFusion(w.fbb()));
+  w.Node(ms::file::PrimitiveType_Abs, {t2}, {y});
   return w.Finish();
 }
 

@@ -479,7 +479,7 @@ TEST(MindSporeModel, file_and_buffer_are_the_same_model) {
 TEST(MindSporeModel, accepts_mindspore_models) {
   ms::MsWriter writer;
   const uint32_t x = writer.Input({1, 4}), y = writer.Output({1, 4});
-  writer.Node(ms::file::Value::Abs, {x}, {y});
+  writer.Node(ms::file::PrimitiveType_Abs, {x}, {y});
   const std::vector<uint8_t> bytes = writer.Finish();
   const std::string path = testing::TempDir() + "/mindspore_model_test.model";
   std::ofstream(path, std::ios::binary)

@@ -23,7 +23,6 @@ namespace {
 using mindspore::Model;
 using mindspore::MSTensor;
 using ms::MsWriter;
-using ms::file::Value;
 using testing::HasSubstr;
 using Floats = std::vector<float>;
 using Dims = std::vector<int64_t>;
@@ -74,7 +73,7 @@ Case Reshape(const char* name, std::vector<int32_t> file_dims, std::vector<int32
     return Result{result, x};
   };
   const auto build = [shape](MsWriter& w, uint32_t x, uint32_t y) {
-    w.Node(Value::Reshape, {x, w.Ints(shape)}, {y});
+    w.Node(ms::file::PrimitiveType_Reshape, {x, w.Ints(shape)}, {y});
   };
   return {name, std::move(file_dims), build, expected, std::move(sizes)};
 }
@@ -86,7 +85,7 @@ Case Flatten(const char* name, int axis) {
     return Result{{static_cast<int64_t>(Count(outer)), static_cast<int64_t>(Count(inner))}, x};
   };
   const auto build = [axis](MsWriter& w, uint32_t x, uint32_t y) {
-    w.Node(Value::Flatten, {x}, {y}, ms::file::CreateAxisFromOne(w.fbb(), axis));
+    w.Node(ms::file::PrimitiveType_Flatten, {x}, {y}, ms::file::CreateFlatten(w.fbb(), axis));
   };
   return {name, {1, 4, 6}, build, expected, {{3, 4, 6}, {2, 5, 3}, {1, 4, 6}}};
 }
@@ -116,9 +115,8 @@ Case Resize(const char* name, std::vector<float> scales, int factor, std::vector
     const uint32_t by = factor > 0
                             ? w.Ints({factor})
                             : w.Constant<float>({static_cast<int32_t>(scales.size())}, scales);
-    w.Node(Value::Resize, {x, by}, {y},
-           ms::file::CreateResizeAttributes(w.fbb(), ms::file::Layout::NHWC,
-                                            ms::file::ResizeMethod::NEAREST));
+    w.Node(ms::file::PrimitiveType_Resize, {x, by}, {y},
+           ms::file::CreateResize(w.fbb(), ms::file::Format_NHWC, ms::file::ResizeMethod_NEAREST));
   };
   return {name, {1, 4, 6, 2}, build, expected, std::move(sizes)};
 }
@@ -133,7 +131,7 @@ constexpr int kKernel = 3, kIn = 2, kOut = 2;
 // Adds each element of the image times the weights to the output.
 Result PlainTransposed(const Transposed& t, const Floats& weights, const Dims& dims,
                        const Floats& x) {
-  const bool same = t.mode == ms::file::PadMode::SAME;
+  const bool same = t.mode == ms::file::PadMode_SAME;
   const auto size = [&](int64_t in) {
     return same ? in * t.stride : (in - 1) * t.stride + kKernel - t.before - t.after + t.extra;
   };
@@ -162,13 +160,13 @@ Case ConvTranspose(const char* name, const Transposed& t) {
     const auto stride = w.Longs({t.stride, t.stride}), dilation = w.Longs({1, 1});
     const auto pads = w.Longs({t.before, t.after, t.before, t.after});
     const auto extra = w.Longs({t.extra, t.extra});
-    ms::file::ConvTransposeAttributesBuilder attributes(w.fbb());
+    ms::file::Conv2dTransposeFusionBuilder attributes(w.fbb());
     attributes.add_stride(stride);
     attributes.add_dilation(dilation);
     attributes.add_pad_mode(t.mode);
-    attributes.add_pads(pads);
+    attributes.add_pad_list(pads);
     attributes.add_output_paddings(extra);
-    w.Node(Value::Conv2dTransposeFusion, {x, filter}, {y}, attributes.Finish());
+    w.Node(ms::file::PrimitiveType_Conv2dTransposeFusion, {x, filter}, {y}, attributes.Finish());
   };
   const auto expected = [t, weights](const Dims& dims, const Floats& x) {
     return PlainTransposed(t, weights, dims, x);
@@ -196,8 +194,8 @@ Case AveragePool() {
   };
   const auto build = [](MsWriter& w, uint32_t x, uint32_t y) {
     const auto kernel = w.Longs({3, 3}), strides = w.Longs({2, 2}), pad = w.Longs({1, 1, 1, 1});
-    w.Node(Value::AvgPoolFusion, {x}, {y},
-           ms::file::CreatePoolAttributes(w.fbb(), kernel, strides, pad));
+    w.Node(ms::file::PrimitiveType_AvgPoolFusion, {x}, {y},
+           ms::file::CreateAvgPoolFusion(w.fbb(), kernel, strides, pad));
   };
   // A height of 6 has as many windows as 5, and the last ones cover more of the image.
   return {"AveragePool", {1, 5, 5, 1}, build, expected, {{1, 6, 6, 1}, {2, 5, 1, 1}, {2, 9, 7, 1}}};
@@ -205,7 +203,8 @@ Case AveragePool() {
 
 Case BroadcastTo() {
   const auto build = [](MsWriter& w, uint32_t x, uint32_t y) {
-    w.Node(Value::BroadcastTo, {x}, {y}, ms::file::CreateShaped(w.fbb(), w.Longs({2, -1, 3})));
+    w.Node(ms::file::PrimitiveType_BroadcastTo, {x}, {y},
+           ms::file::CreateBroadcastTo(w.fbb(), w.Longs({2, -1, 3})));
   };
   const auto expected = [](const Dims& dims, const Floats& x) {
     Result result{{2, dims[0], 3}, {}};
@@ -224,8 +223,8 @@ Case FullConnection(const char* name, std::vector<int32_t> file_dims, std::vecto
   const Floats weights = Noise(static_cast<size_t>(2 * depth));
   const auto build = [weights, depth](MsWriter& w, uint32_t x, uint32_t y) {
     const uint32_t matrix = w.Constant<float>({2, static_cast<int32_t>(depth)}, weights);
-    w.Node(Value::FullConnection, {x, matrix}, {y},
-           ms::file::CreateFullConnectionAttributes(w.fbb(), false, true, 1));
+    w.Node(ms::file::PrimitiveType_FullConnection, {x, matrix}, {y},
+           ms::file::CreateFullConnection(w.fbb(), false, true, 1));
   };
   const auto expected = [weights, depth](const Dims& dims, const Floats& x) {
     Result result{{dims[0], 2}, Floats(static_cast<size_t>(2 * dims[0]))};
@@ -239,7 +238,6 @@ Case FullConnection(const char* name, std::vector<int32_t> file_dims, std::vecto
 }
 
 std::vector<Case> Cases() {
-  using enum ms::file::PadMode;
   const std::vector<Dims> images = {{3, 4, 6, 2}, {2, 5, 7, 2}, {1, 4, 6, 2}};
   return {
       Reshape("Reshape 0 -1", {1, 4, 6}, {0, -1, 3}, {{2, 4, 6}, {3, 5, 3}, {1, 4, 6}}),
@@ -257,10 +255,10 @@ std::vector<Case> Cases() {
       Resize("Resize of four", {1, 0.5F, 1.5F, 1}, 0, images),
       Resize("Resize table", {1, 0.7F, 1.3F, 1}, 0, {{2, 4, 6, 2}, {1, 10, 30, 2}, {1, 90, 70, 2}}),
       Resize("Resize factor", {}, 3, images),
-      ConvTranspose("ConvTranspose", {2, 0, 0, 0, EXPLICIT}),
-      ConvTranspose("ConvTranspose padded", {2, 1, 1, 0, EXPLICIT}),
-      ConvTranspose("ConvTranspose extended", {2, 1, 1, 1, EXPLICIT}),
-      ConvTranspose("ConvTranspose SAME", {2, 0, 0, 0, SAME}),
+      ConvTranspose("ConvTranspose", {2, 0, 0, 0, ms::file::PadMode_PAD}),
+      ConvTranspose("ConvTranspose padded", {2, 1, 1, 0, ms::file::PadMode_PAD}),
+      ConvTranspose("ConvTranspose extended", {2, 1, 1, 1, ms::file::PadMode_PAD}),
+      ConvTranspose("ConvTranspose SAME", {2, 0, 0, 0, ms::file::PadMode_SAME}),
       AveragePool(),
       BroadcastTo(),
       FullConnection("FullConnection", {1, 2, 3}, {{4, 2, 3}, {2, 3, 2}}),

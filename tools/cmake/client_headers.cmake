@@ -143,6 +143,7 @@ foreach(header IN LISTS mindspore_headers)
     "#include \"../../${header}\"  // IWYU pragma: export\n")
   deputy_write_header(mindspore/include/${tree}/${header} "${content}")
 endforeach()
+include(tools/cmake/client_ms_schema.cmake)
 
 file(GLOB_RECURSE stale_headers RELATIVE ${client_include_dir} ${client_include_dir}/*.h)
 list(REMOVE_ITEM stale_headers "" ${client_headers})

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The reader of MindSpore's model files, an archive for code that opens models. It uses the clients'
-# headers, and writes TensorFlow Lite's format through the generated schema.
-set(ms_header ${generated_dir}/ms_generated.h)
+# headers, among them that of the .ms format, and writes TensorFlow Lite's format through the
+# generated schema. The library contains the binary schema of the .ms format.
+set(ms_schema_header ${generated_dir}/ms_bfbs_generated.h)
 add_custom_command(
-  OUTPUT ${ms_header}
-  COMMAND ${DEPUTY_FLATC} --cpp --scoped-enums -o ${generated_dir}
+  OUTPUT ${ms_schema_header}
+  COMMAND ${DEPUTY_FLATC} --cpp --bfbs-gen-embed --no-warnings -o ${generated_dir}
           ${PROJECT_SOURCE_DIR}/mindspore/ms/ms.fbs
   DEPENDS mindspore/ms/ms.fbs
-  COMMENT "Generating ms_generated.h"
+  COMMENT "Generating ms_bfbs_generated.h"
   VERBATIM)
-add_custom_target(deputy_ms_header DEPENDS ${ms_header})
+add_custom_target(deputy_ms_schema DEPENDS ${ms_schema_header})
 
 file(GLOB ms_sources CONFIGURE_DEPENDS mindspore/ms/*.cc)
 add_library(deputy_ms STATIC ${ms_sources})
-add_dependencies(deputy_ms deputy_ms_header)
+add_dependencies(deputy_ms deputy_ms_schema)
 target_include_directories(deputy_ms PUBLIC ${client_include_dir} ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy_ms PUBLIC deputy_support PRIVATE deputy_schema)
 target_compile_options(deputy_ms PRIVATE ${host_flags})
 # Almost all files of the reader include both formats' headers.
-target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <ms_generated.h>
-                          <schema_generated.h>)
+target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <schema_generated.h>
+                          <mindspore/schema/model_generated.h>)
 deputy_compile_together(deputy_ms)
 
 # libdeputy_mindspore.so.1: MindSpore Lite's C API on top of libdeputy's public API. Its headers are

@@ -22,7 +22,6 @@
 namespace deputy::ms::ms_file_test {
 namespace {
 
-using file::Value;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -45,15 +44,14 @@ std::vector<uint8_t> SmallModel() {
   const uint32_t filter = w.Constant<int8_t>({2, 2, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8});
   w.tensors[filter].scales = {{0.5, 1}, {0.25, 0}};
   const auto pair = w.Longs({2, 2}), pads = w.Longs({0, 1, 0, 1});
-  w.Node(Value::Conv2DFusion, {x, filter}, {conv},
-         file::CreateConvAttributes(w.fbb(), file::Layout::NHWC, pair, pair, 0,
-                                    file::PadMode::EXPLICIT, pads, 0, 1, 1, 2,
-                                    file::Activation::TANH));
+  w.Node(file::PrimitiveType_Conv2DFusion, {x, filter}, {conv},
+         file::CreateConv2DFusion(w.fbb(), file::Format_NHWC, pair, pair, 0, file::PadMode_PAD,
+                                  pads, 0, 1, 1, 2, file::ActivationType_TANH));
   const uint32_t flat = w.Tensor({1, 8}),
                  matrix = w.Constant<float>({8, 1}, std::vector<float>(8, 1));
   const uint32_t y = w.Output({1, 1});
-  w.Node(Value::Reshape, {conv, w.Ints({0, -1})}, {flat});
-  w.Node(Value::MatMulFusion, {flat, matrix}, {y}, file::CreateMatMulAttributes(w.fbb()));
+  w.Node(file::PrimitiveType_Reshape, {conv, w.Ints({0, -1})}, {flat});
+  w.Node(file::PrimitiveType_MatMulFusion, {flat, matrix}, {y}, file::CreateMatMulFusion(w.fbb()));
   return w.Finish();
 }
 
@@ -110,7 +108,7 @@ TEST(MsFile, lists_may_be_unaligned) {
     w.fbb().PushElement<uint32_t>(0);
     // The length precedes the elements. StartVector has other parameters since FlatBuffers 23.
     const flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero = w.fbb().PushElement<uint32_t>(1);
-    w.Node(Value::Squeeze, {x}, {y}, file::CreateAxes(w.fbb(), zero));
+    w.Node(file::PrimitiveType_Squeeze, {x}, {y}, file::CreateSoftmax(w.fbb(), zero));
     EXPECT_TRUE(ConvertsSafely(w.Finish()));
   }
 }
@@ -154,21 +152,22 @@ TEST(MsFile, primitives_with_other_attributes_do_not_crash) {
       MsWriter w;
       std::vector<uint32_t> in = {w.Input({1, 2, 2, 2})};
       for (int i = 1; i < inputs; ++i) in.push_back(w.Ints({i, 0}));
-      w.Node(static_cast<Value>(number), in, {w.Output({1, 2, 2, 2}), w.Output({1})});
+      w.Node(static_cast<file::PrimitiveType>(number), in, {w.Output({1, 2, 2, 2}), w.Output({1})});
       ConvertsSafely(w.Finish());
     }
   }
 }
 
 TEST(MsFile, primitives_without_a_mapping_are_named) {
-  const std::pair<Value, const char*> rows[] = {
-      {Value::LSTM, "node 0 'n0' LSTM: this primitive is not supported"},
-      {Value::PartialFusion, "PartialFusion: this primitive is not supported"},
-      {Value::CropAndResize, "CropAndResize: this primitive is not supported"},
-      {Value::MaxPoolGrad, "MaxPoolGrad: this is a training graph"},
-      {Value::Adam, "Adam: this is a training graph"},
-      {Value::SparseSoftmaxCrossEntropyWithLogits, "WithLogits: this is a training graph"},
-      {static_cast<Value>(250), "primitive 250: this primitive is not supported"},
+  const std::pair<file::PrimitiveType, const char*> rows[] = {
+      {file::PrimitiveType_LSTM, "node 0 'n0' LSTM: this primitive is not supported"},
+      {file::PrimitiveType_PartialFusion, "PartialFusion: this primitive is not supported"},
+      {file::PrimitiveType_CropAndResize, "CropAndResize: this primitive is not supported"},
+      {file::PrimitiveType_MaxPoolGrad, "MaxPoolGrad: this is a training graph"},
+      {file::PrimitiveType_Adam, "Adam: this is a training graph"},
+      {file::PrimitiveType_SparseSoftmaxCrossEntropyWithLogits,
+       "WithLogits: this is a training graph"},
+      {static_cast<file::PrimitiveType>(250), "primitive 250: this primitive is not supported"},
   };
   for (const auto& [value, text] : rows) {
     MsWriter w;
@@ -182,14 +181,14 @@ TEST(MsFile, primitives_without_a_mapping_are_named) {
 TEST(MsFile, cycles_are_refused_and_any_order_is_accepted) {
   MsWriter w;
   const uint32_t x = w.Input({1}), a = w.Tensor({1}), b = w.Tensor({1}), y = w.Output({1});
-  w.Node(Value::AddFusion, {x, b}, {a}, file::CreateFused(w.fbb()));
-  w.Node(Value::Abs, {a}, {b});
-  w.Node(Value::Abs, {b}, {y});
+  w.Node(file::PrimitiveType_AddFusion, {x, b}, {a}, file::CreateAddFusion(w.fbb()));
+  w.Node(file::PrimitiveType_Abs, {a}, {b});
+  w.Node(file::PrimitiveType_Abs, {b}, {y});
   EXPECT_THAT(ErrorOf(w), HasSubstr("node 0 'n0' AddFusion: depends on its own output"));
   MsWriter back;
   const uint32_t in = back.Input({1}), middle = back.Tensor({1}), out = back.Output({1});
-  back.Node(Value::Neg, {middle}, {out});
-  back.Node(Value::Abs, {in}, {middle});
+  back.Node(file::PrimitiveType_Neg, {middle}, {out});
+  back.Node(file::PrimitiveType_Abs, {in}, {middle});
   EXPECT_TRUE(ConvertsSafely(back.Finish()));
 }
 
@@ -226,9 +225,12 @@ TEST(MsFile, wrong_graphs_are_refused_with_a_message) {
       {[](MsWriter& w) { w.tensors[0].dims = {-2}; }, "shape [-2] is negative"},
       {[](MsWriter& w) { w.tensors[0].dims.resize(9); }, "expected at most 8 dimensions, found 9"},
       {[](MsWriter& w) { w.tensors[0].location = "weights.msw"; }, "is in another file"},
-      {[](MsWriter& w) { w.Node(Value::Abs, {0}, {1}); }, "is also an output of node 0"},
-      {[](MsWriter& w) { w.Node(Value::Abs, {0}, {}); }, "expected outputs, found none"},
-      {[](MsWriter& w) { w.Node(Value::Abs, {5}, {1}); }, "expected an index below 2, found 5"},
+      {[](MsWriter& w) { w.Node(file::PrimitiveType_Abs, {0}, {1}); },
+       "is also an output of node 0"},
+      {[](MsWriter& w) { w.Node(file::PrimitiveType_Abs, {0}, {}); },
+       "expected outputs, found none"},
+      {[](MsWriter& w) { w.Node(file::PrimitiveType_Abs, {5}, {1}); },
+       "expected an index below 2, found 5"},
       {[](MsWriter& w) {
          w.tensors[0].scales = {{0, 0}};
        },
@@ -237,7 +239,7 @@ TEST(MsFile, wrong_graphs_are_refused_with_a_message) {
   for (const auto& [change, text] : rows) {
     MsWriter w;
     const uint32_t x = w.Input({4}), y = w.Output({4});
-    w.Node(Value::Abs, {x}, {y});
+    w.Node(file::PrimitiveType_Abs, {x}, {y});
     change(w);
     EXPECT_THAT(ErrorOf(w), HasSubstr(text));
   }
@@ -247,7 +249,7 @@ TEST(MsFile, constants_match_their_shape) {
   const auto with = [](const std::function<void(MsTensor&)>& change) {
     MsWriter w;
     const uint32_t x = w.Input({4}), c = w.Constant<float>({4}, {1, 2, 3, 4}), y = w.Output({4});
-    w.Node(Value::AddFusion, {x, c}, {y}, file::CreateFused(w.fbb()));
+    w.Node(file::PrimitiveType_AddFusion, {x, c}, {y}, file::CreateAddFusion(w.fbb()));
     change(w.tensors[c]);
     return ErrorOf(w);
   };
@@ -269,9 +271,9 @@ TEST(MsFile, attributes_out_of_range_are_refused) {
     MsWriter w;
     const uint32_t x = w.Input({1, 4, 4, 1}), f = w.Constant<float>({1, 1, 1, 1}, {1});
     const auto strides = w.Longs({stride, stride}), pads = w.Longs({pad, pad, pad, pad});
-    w.Node(Value::Conv2DFusion, {x, f}, {w.Output({1, 4, 4, 1})},
-           file::CreateConvAttributes(w.fbb(), file::Layout::NHWC, 0, strides, 0,
-                                      file::PadMode::EXPLICIT, pads, 0, group));
+    w.Node(file::PrimitiveType_Conv2DFusion, {x, f}, {w.Output({1, 4, 4, 1})},
+           file::CreateConv2DFusion(w.fbb(), file::Format_NHWC, 0, strides, 0, file::PadMode_PAD,
+                                    pads, 0, group));
     return ErrorOf(w);
   };
   EXPECT_THAT(conv(0, 0, 1), HasSubstr("attribute stride: expected 1 to 1048576, found 0"));
@@ -279,14 +281,15 @@ TEST(MsFile, attributes_out_of_range_are_refused) {
   EXPECT_THAT(conv(int64_t{1} << 40, 0, 1), HasSubstr("found 1099511627776"));
   EXPECT_THAT(conv(1, 0, 3), HasSubstr("expected output channels for 3 groups, found 1"));
   MsWriter axis;
-  axis.Node(Value::Concat, {axis.Input({2})}, {axis.Output({2})}, file::CreateAxis(axis.fbb(), 1));
+  axis.Node(file::PrimitiveType_Concat, {axis.Input({2})}, {axis.Output({2})},
+            file::CreateConcat(axis.fbb(), 1));
   EXPECT_THAT(ErrorOf(axis), HasSubstr("axis 1: expected -1 to 0"));
 }
 
 TEST(MsFile, wrong_numbers_of_inputs_are_refused) {
   MsWriter w;
   const uint32_t x = w.Input({1});
-  w.Node(Value::Abs, {x, x}, {w.Output({1})});
+  w.Node(file::PrimitiveType_Abs, {x, x}, {w.Output({1})});
   EXPECT_THAT(ErrorOf(w), HasSubstr("node 0 'n0' Abs: expected 1 to 1 inputs, found 2"));
 }
 
@@ -309,7 +312,8 @@ TEST(MsFile, shared_constants_do_not_multiply) {
   const uint32_t x = w.Input({1, 1 << 16});
   const uint32_t m = w.Constant<float>({1 << 16, 1}, std::vector<float>(1 << 16));
   for (int i = 0; i < 2000; ++i) {
-    w.Node(Value::MatMulFusion, {x, m}, {w.Output({1, 1})}, file::CreateMatMulAttributes(w.fbb()));
+    w.Node(file::PrimitiveType_MatMulFusion, {x, m}, {w.Output({1, 1})},
+           file::CreateMatMulFusion(w.fbb()));
   }
   EXPECT_THAT(ErrorOf(w), HasSubstr("exceeds the size limit"));
 }
@@ -320,11 +324,12 @@ TEST(MsFile, shared_lists_do_not_multiply) {
   const auto shape = fbb.CreateVector(std::vector<int32_t>{1});
   const auto name = fbb.CreateString(std::string(1 << 16, 'x'));
   const auto tensor =
-      file::CreateTensor(fbb, 2, kMsFloat32, shape, file::Layout::NHWC, 0, 0, 0, 0, 0, name);
+      file::CreateTensor(fbb, 2, kMsFloat32, shape, file::Format_NHWC, 0, 0, 0, 0, 0, name);
   const auto many = fbb.CreateVector(std::vector<uint32_t>(1 << 16, 0));
   const auto one = fbb.CreateVector(std::vector<uint32_t>{0}),
              two = fbb.CreateVector(std::vector<uint32_t>{1});
-  const auto primitive = file::CreatePrimitive(fbb, Value::Concat, file::CreateAxis(fbb).Union());
+  const auto primitive =
+      file::CreatePrimitive(fbb, file::PrimitiveType_Concat, file::CreateConcat(fbb).Union());
   const auto node = file::CreateCNode(fbb, 0, primitive, many, two);
   const auto main =
       file::CreateSubGraph(fbb, 0, one, two, fbb.CreateVector(std::vector<uint32_t>{0}));
@@ -341,7 +346,8 @@ TEST(MsFile, huge_shapes_are_refused_or_fail_at_run_time) {
   const int huge = 0x7fffffff;
   const uint32_t x = w.Input({huge, huge, huge, huge}), y = w.Output({huge, huge, huge, huge});
   const auto kernel = w.Longs({3, 3}), pad = w.Longs({1, 1, 1, 1});
-  w.Node(Value::AvgPoolFusion, {x}, {y}, file::CreatePoolAttributes(w.fbb(), kernel, kernel, pad));
+  w.Node(file::PrimitiveType_AvgPoolFusion, {x}, {y},
+         file::CreateAvgPoolFusion(w.fbb(), kernel, kernel, pad));
   EXPECT_FALSE(ConvertsSafely(w.Finish()));
 }
 
@@ -350,7 +356,7 @@ TEST(MsFile, long_chains_are_linear) {
   uint32_t x = w.Input({1});
   for (int i = 0; i < 20000; ++i) {
     const uint32_t y = i == 19999 ? w.Output({1}) : w.Tensor({1});
-    w.Node(Value::Abs, {x}, {y});
+    w.Node(file::PrimitiveType_Abs, {x}, {y});
     x = y;
   }
   std::reverse(w.plan.begin(), w.plan.end());

@@ -17,7 +17,6 @@
 namespace deputy::ms::ms_operators_test {
 namespace {
 
-using file::Value;
 using Builtin = schema::BuiltinOperator;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -93,11 +92,11 @@ Floats Counted(size_t count, float step = 1, float first = 1) {
 
 using Attribute = std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)>;
 
-const Attribute kPlain = [](auto& fbb) { return file::CreatePlain(fbb).Union(); };
+const Attribute kPlain = [](auto& fbb) { return NoAttributes(&fbb).Union(); };
 
 // Runs one node with an input (and a second one unless it is empty) of the output's shape.
-Floats RunOne(Value value, const Attribute& attributes, const Floats& x, const Floats& y = {},
-              std::vector<int32_t> dims = {}) {
+Floats RunOne(file::PrimitiveType value, const Attribute& attributes, const Floats& x,
+              const Floats& y = {}, std::vector<int32_t> dims = {}) {
   MsWriter w;
   if (dims.empty()) dims = {1, static_cast<int32_t>(x.size())};
   std::vector<uint32_t> inputs = {w.Input(dims)};
@@ -107,7 +106,7 @@ Floats RunOne(Value value, const Attribute& attributes, const Floats& x, const F
     values.push_back(y);
   }
   const uint32_t output = w.Output(dims);
-  w.Node(value, inputs, {output}, flatbuffers::Offset<file::Plain>(attributes(w.fbb()).o));
+  w.Node(value, inputs, {output}, flatbuffers::Offset<file::Abs>(attributes(w.fbb()).o));
   return RunModel(w, values);
 }
 
@@ -115,88 +114,91 @@ Floats RunOne(Value value, const Attribute& attributes, const Floats& x, const F
 
 TEST(MsOperators, functions_of_one_value) {
   const struct {
-    Value value;
+    file::PrimitiveType value;
     float (*function)(float);
   } rows[] = {
-      {Value::Cos, [](float x) { return std::cos(x); }},
-      {Value::Sin, [](float x) { return std::sin(x); }},
-      {Value::Log, [](float x) { return std::log(x); }},
-      {Value::Sqrt, [](float x) { return std::sqrt(x); }},
-      {Value::Rsqrt, [](float x) { return 1 / std::sqrt(x); }},
-      {Value::Square, [](float x) { return x * x; }},
-      {Value::Abs, [](float x) { return std::abs(x); }},
-      {Value::Neg, [](float x) { return -x; }},
-      {Value::Floor, [](float x) { return std::floor(x); }},
-      {Value::Ceil, [](float x) { return std::ceil(x); }},
-      {Value::Round, [](float x) { return std::nearbyint(x); }},
-      {Value::Reciprocal, [](float x) { return 1 / x; }},
-      {Value::ZerosLike, [](float) { return 0.0F; }},
+      {file::PrimitiveType_Cos, [](float x) { return std::cos(x); }},
+      {file::PrimitiveType_Sin, [](float x) { return std::sin(x); }},
+      {file::PrimitiveType_Log, [](float x) { return std::log(x); }},
+      {file::PrimitiveType_Sqrt, [](float x) { return std::sqrt(x); }},
+      {file::PrimitiveType_Rsqrt, [](float x) { return 1 / std::sqrt(x); }},
+      {file::PrimitiveType_Square, [](float x) { return x * x; }},
+      {file::PrimitiveType_Abs, [](float x) { return std::abs(x); }},
+      {file::PrimitiveType_Neg, [](float x) { return -x; }},
+      {file::PrimitiveType_Floor, [](float x) { return std::floor(x); }},
+      {file::PrimitiveType_Ceil, [](float x) { return std::ceil(x); }},
+      {file::PrimitiveType_Round, [](float x) { return std::nearbyint(x); }},
+      {file::PrimitiveType_Reciprocal, [](float x) { return 1 / x; }},
+      {file::PrimitiveType_ZerosLike, [](float) { return 0.0F; }},
   };
   const Floats x = {0.25F, 1.5F, 2.75F, 8};
   for (const auto& row : rows) {
     Floats expected;
     for (const float each : x) expected.push_back(row.function(each));
     EXPECT_THAT(RunOne(row.value, kPlain, x), Pointwise(FloatNear(kNear), expected))
-        << file::EnumNameValue(row.value);
+        << file::EnumNamePrimitiveType(row.value);
   }
 }
 
 TEST(MsOperators, functions_of_two_values) {
   const Floats x = {7, -2, 3, 4}, y = {2, 4, 3, -3};
-  const Attribute fused = [](auto& fbb) { return file::CreateFused(fbb).Union(); };
+  const Attribute fused = [](auto& fbb) { return file::CreateAddFusion(fbb).Union(); };
   const Attribute relu = [](auto& fbb) {
-    return file::CreateFused(fbb, file::Activation::RELU).Union();
+    return file::CreateAddFusion(fbb, file::ActivationType_RELU).Union();
   };
   const Attribute sigmoid = [](auto& fbb) {
-    return file::CreateFused(fbb, file::Activation::SIGMOID).Union();
+    return file::CreateAddFusion(fbb, file::ActivationType_SIGMOID).Union();
   };
-  const Attribute power = [](auto& fbb) { return file::CreatePowAttributes(fbb, 2, 1).Union(); };
+  const Attribute power = [](auto& fbb) { return file::CreatePowFusion(fbb, 2, 1).Union(); };
   const struct {
-    Value value;
+    file::PrimitiveType value;
     Attribute attributes;
     Floats expected;
   } rows[] = {
-      {Value::AddFusion, fused, {9, 2, 6, 1}},
-      {Value::AddFusion, relu, {9, 2, 6, 1}},
-      {Value::SubFusion, relu, {5, 0, 0, 7}},
-      {Value::SubFusion, sigmoid, {0.9933071F, 0.0024726F, 0.5F, 0.9990889F}},
-      {Value::MulFusion, fused, {14, -8, 9, -12}},
-      {Value::DivFusion, fused, {3.5F, -0.5F, 1, -1.3333333F}},
-      {Value::RealDiv, kPlain, {3.5F, -0.5F, 1, -1.3333333F}},
-      {Value::BiasAdd, kPlain, {9, 2, 6, 1}},
-      {Value::FloorDiv, kPlain, {3, -1, 1, -2}},
-      {Value::FloorMod, kPlain, {1, 2, 0, -2}},
-      {Value::Maximum, kPlain, {7, 4, 3, 4}},
-      {Value::Minimum, kPlain, {2, -2, 3, -3}},
-      {Value::SquaredDifference, kPlain, {25, 36, 0, 49}},
-      {Value::PowFusion, power, {225, 81, 343, 1.0F / 729}},
+      {file::PrimitiveType_AddFusion, fused, {9, 2, 6, 1}},
+      {file::PrimitiveType_AddFusion, relu, {9, 2, 6, 1}},
+      {file::PrimitiveType_SubFusion, relu, {5, 0, 0, 7}},
+      {file::PrimitiveType_SubFusion, sigmoid, {0.9933071F, 0.0024726F, 0.5F, 0.9990889F}},
+      {file::PrimitiveType_MulFusion, fused, {14, -8, 9, -12}},
+      {file::PrimitiveType_DivFusion, fused, {3.5F, -0.5F, 1, -1.3333333F}},
+      {file::PrimitiveType_RealDiv, kPlain, {3.5F, -0.5F, 1, -1.3333333F}},
+      {file::PrimitiveType_BiasAdd, kPlain, {9, 2, 6, 1}},
+      {file::PrimitiveType_FloorDiv, kPlain, {3, -1, 1, -2}},
+      {file::PrimitiveType_FloorMod, kPlain, {1, 2, 0, -2}},
+      {file::PrimitiveType_Maximum, kPlain, {7, 4, 3, 4}},
+      {file::PrimitiveType_Minimum, kPlain, {2, -2, 3, -3}},
+      {file::PrimitiveType_SquaredDifference, kPlain, {25, 36, 0, 49}},
+      {file::PrimitiveType_PowFusion, power, {225, 81, 343, 1.0F / 729}},
   };
   for (const auto& row : rows) {
     EXPECT_THAT(RunOne(row.value, row.attributes, x, y), Pointwise(FloatNear(kNear), row.expected))
-        << file::EnumNameValue(row.value);
+        << file::EnumNamePrimitiveType(row.value);
   }
 }
 
 TEST(MsOperators, elementwise_of_three_inputs_is_a_chain) {
   for (const auto& [mode, expected] :
-       std::vector<std::pair<file::EltwiseMode, Floats>>{{file::EltwiseMode::PROD, {-8, 15}},
-                                                         {file::EltwiseMode::SUM, {5, 9}},
-                                                         {file::EltwiseMode::MAXIMUM, {4, 5}}}) {
+       std::vector<std::pair<file::EltwiseMode, Floats>>{{file::EltwiseMode_PROD, {-8, 15}},
+                                                         {file::EltwiseMode_SUM, {5, 9}},
+                                                         {file::EltwiseMode_MAXIMUM, {4, 5}}}) {
     MsWriter w;
     const uint32_t a = w.Input({2}), b = w.Input({2}), c = w.Input({2}), y = w.Output({2});
-    w.Node(Value::Eltwise, {a, b, c}, {y}, file::CreateEltwiseAttributes(w.fbb(), mode));
+    w.Node(file::PrimitiveType_Eltwise, {a, b, c}, {y}, file::CreateEltwise(w.fbb(), mode));
     EXPECT_EQ(RunModel(w, {{2, 5}, {-1, 3}, {4, 1}}), expected);
   }
 }
 
 TEST(MsOperators, comparisons) {
   const struct {
-    Value value;
+    file::PrimitiveType value;
     std::vector<bool> expected;
   } rows[] = {
-      {Value::Equal, {false, true, false}},   {Value::NotEqual, {true, false, true}},
-      {Value::Greater, {false, false, true}}, {Value::GreaterEqual, {false, true, true}},
-      {Value::Less, {true, false, false}},    {Value::LessEqual, {true, true, false}},
+      {file::PrimitiveType_Equal, {false, true, false}},
+      {file::PrimitiveType_NotEqual, {true, false, true}},
+      {file::PrimitiveType_Greater, {false, false, true}},
+      {file::PrimitiveType_GreaterEqual, {false, true, true}},
+      {file::PrimitiveType_Less, {true, false, false}},
+      {file::PrimitiveType_LessEqual, {true, true, false}},
   };
   for (const auto& row : rows) {
     MsWriter w;
@@ -204,7 +206,7 @@ TEST(MsOperators, comparisons) {
     w.Node(row.value, {x, y}, {out});
     const std::vector<uint8_t> result = RunModel<uint8_t>(w, {{1, 2, 3}, {2, 2, 2}});
     EXPECT_THAT(result, ElementsAreArray(row.expected.begin(), row.expected.end()))
-        << file::EnumNameValue(row.value);
+        << file::EnumNamePrimitiveType(row.value);
   }
 }
 
@@ -216,79 +218,80 @@ TEST(MsOperators, logic_selection_and_casts) {
   const uint32_t both = w.Tensor({4}, kMsBool), either = w.Tensor({4}, kMsBool);
   const uint32_t neither = w.Tensor({4}, kMsBool), number = w.Tensor({4});
   const uint32_t chosen = w.Output({4}), where = w.Output({4});
-  w.Node(Value::Greater, {x, zero}, {above});
-  w.Node(Value::Less, {x, two}, {below});
-  w.Node(Value::LogicalAnd, {above, below}, {both});
-  w.Node(Value::LogicalOr, {above, below}, {either});
-  w.Node(Value::LogicalNot, {both}, {neither});
-  w.Node(Value::Cast, {either}, {number});
-  w.Node(Value::Select, {both, x, number}, {chosen});
-  w.Node(Value::Where, {neither, zero, x}, {where});
+  w.Node(file::PrimitiveType_Greater, {x, zero}, {above});
+  w.Node(file::PrimitiveType_Less, {x, two}, {below});
+  w.Node(file::PrimitiveType_LogicalAnd, {above, below}, {both});
+  w.Node(file::PrimitiveType_LogicalOr, {above, below}, {either});
+  w.Node(file::PrimitiveType_LogicalNot, {both}, {neither});
+  w.Node(file::PrimitiveType_Cast, {either}, {number});
+  w.Node(file::PrimitiveType_Select, {both, x, number}, {chosen});
+  w.Node(file::PrimitiveType_Where, {neither, zero, x}, {where});
   EXPECT_THAT(RunModel(w, {{-1, 1, 2, 3}}), ElementsAre(1, 1, 1, 1, 0, 1, 0, 0));
 }
 
 TEST(MsOperators, powers_of_a_base) {
   const auto with = [](float base, float scale, float shift) -> Attribute {
-    return [=](auto& fbb) { return file::CreateExpAttributes(fbb, base, scale, shift).Union(); };
+    return [=](auto& fbb) { return file::CreateExpFusion(fbb, base, scale, shift).Union(); };
   };
-  EXPECT_THAT(RunOne(Value::ExpFusion, with(-1, 1, 0), {0, 1}),
+  EXPECT_THAT(RunOne(file::PrimitiveType_ExpFusion, with(-1, 1, 0), {0, 1}),
               Pointwise(FloatNear(kNear), Floats{1, 2.7182818F}));
-  EXPECT_THAT(RunOne(Value::ExpFusion, with(2, 3, 1), {0, 1}),
+  EXPECT_THAT(RunOne(file::PrimitiveType_ExpFusion, with(2, 3, 1), {0, 1}),
               Pointwise(FloatNear(kNear), Floats{2, 16}));
 }
 
 TEST(MsOperators, activations) {
-  using file::Activation;
   const Floats x = {-4, -1, -0.5F, 0, 0.5F, 1, 7};
   const auto sigmoid = [](float v) { return 1 / (1 + std::exp(-v)); };
-  const std::pair<Activation, std::function<float(float)>> rows[] = {
-      {Activation::NONE, [](float v) { return v; }},
-      {Activation::RELU, [](float v) { return std::max(v, 0.0F); }},
-      {Activation::SIGMOID, sigmoid},
-      {Activation::RELU6, [](float v) { return std::clamp(v, 0.0F, 6.0F); }},
-      {Activation::ELU, [](float v) { return v > 0 ? v : 0.5F * std::expm1(v); }},
-      {Activation::LEAKY_RELU, [](float v) { return v > 0 ? v : 0.5F * v; }},
-      {Activation::ABS, [](float v) { return std::abs(v); }},
-      {Activation::RELU1, [](float v) { return std::clamp(v, -1.0F, 1.0F); }},
-      {Activation::SOFTSIGN, [](float v) { return v / (1 + std::abs(v)); }},
-      {Activation::SOFTPLUS, [](float v) { return std::log1p(std::exp(v)); }},
-      {Activation::TANH, [](float v) { return std::tanh(v); }},
-      {Activation::SELU,
+  const std::pair<file::ActivationType, std::function<float(float)>> rows[] = {
+      {file::ActivationType_NO_ACTIVATION, [](float v) { return v; }},
+      {file::ActivationType_RELU, [](float v) { return std::max(v, 0.0F); }},
+      {file::ActivationType_SIGMOID, sigmoid},
+      {file::ActivationType_RELU6, [](float v) { return std::clamp(v, 0.0F, 6.0F); }},
+      {file::ActivationType_ELU, [](float v) { return v > 0 ? v : 0.5F * std::expm1(v); }},
+      {file::ActivationType_LEAKY_RELU, [](float v) { return v > 0 ? v : 0.5F * v; }},
+      {file::ActivationType_ABS, [](float v) { return std::abs(v); }},
+      {file::ActivationType_RELU1, [](float v) { return std::clamp(v, -1.0F, 1.0F); }},
+      {file::ActivationType_SOFTSIGN, [](float v) { return v / (1 + std::abs(v)); }},
+      {file::ActivationType_SOFTPLUS, [](float v) { return std::log1p(std::exp(v)); }},
+      {file::ActivationType_TANH, [](float v) { return std::tanh(v); }},
+      {file::ActivationType_SELU,
        [](float v) { return 1.0507010F * (v > 0 ? v : 1.6732632F * std::expm1(v)); }},
-      {Activation::HSWISH, [](float v) { return v * std::clamp(v + 3, 0.0F, 6.0F) / 6; }},
-      {Activation::HSIGMOID, [](float v) { return std::clamp(v + 3, 0.0F, 6.0F) / 6; }},
-      {Activation::LINEAR, [](float v) { return v; }},
-      {Activation::HARD_TANH, [](float v) { return std::clamp(v, -0.75F, 2.0F); }},
-      {Activation::SIGN, [](float v) { return static_cast<float>((v > 0) - (v < 0)); }},
-      {Activation::SWISH, [sigmoid](float v) { return v * sigmoid(v); }},
-      {Activation::GELU, [](float v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0F))); }},
+      {file::ActivationType_HSWISH, [](float v) { return v * std::clamp(v + 3, 0.0F, 6.0F) / 6; }},
+      {file::ActivationType_HSIGMOID, [](float v) { return std::clamp(v + 3, 0.0F, 6.0F) / 6; }},
+      {file::ActivationType_LINEAR, [](float v) { return v; }},
+      {file::ActivationType_HARD_TANH, [](float v) { return std::clamp(v, -0.75F, 2.0F); }},
+      {file::ActivationType_SIGN, [](float v) { return static_cast<float>((v > 0) - (v < 0)); }},
+      {file::ActivationType_SWISH, [sigmoid](float v) { return v * sigmoid(v); }},
+      {file::ActivationType_GELU,
+       [](float v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0F))); }},
   };
   for (const auto& [activation, function] : rows) {
-    const Activation type = activation;
+    const file::ActivationType type = activation;
     Floats expected;
     for (const float each : x) expected.push_back(function(each));
     const Attribute attributes = [type](auto& fbb) {
-      return file::CreateActivationAttributes(fbb, type, 0.5F, -0.75F, 2).Union();
+      return file::CreateActivation(fbb, type, 0.5F, -0.75F, 2).Union();
     };
-    EXPECT_THAT(RunOne(Value::Activation, attributes, x), Pointwise(FloatNear(kNear), expected))
-        << file::EnumNameActivation(type);
+    EXPECT_THAT(RunOne(file::PrimitiveType_Activation, attributes, x),
+                Pointwise(FloatNear(kNear), expected))
+        << file::EnumNameActivationType(type);
   }
 }
 
 TEST(MsOperators, activations_that_are_primitives) {
-  const Attribute half = [](auto& fbb) { return file::CreateAlpha(fbb, 0.5F).Union(); };
-  EXPECT_THAT(RunOne(Value::LeakyRelu, half, {-2, 4}), ElementsAre(-1, 4));
-  EXPECT_THAT(RunOne(Value::Elu, half, {-2, 4}),
+  const Attribute half = [](auto& fbb) { return file::CreateElu(fbb, 0.5F).Union(); };
+  EXPECT_THAT(RunOne(file::PrimitiveType_LeakyRelu, half, {-2, 4}), ElementsAre(-1, 4));
+  EXPECT_THAT(RunOne(file::PrimitiveType_Elu, half, {-2, 4}),
               Pointwise(FloatNear(kNear), Floats{0.5F * std::expm1(-2.0F), 4}));
   const auto clip = [](float least, float greatest) -> Attribute {
-    return [=](auto& fbb) { return file::CreateClipAttributes(fbb, greatest, least).Union(); };
+    return [=](auto& fbb) { return file::CreateClip(fbb, greatest, least).Union(); };
   };
-  EXPECT_THAT(RunOne(Value::Clip, clip(-1, 2), {-2, 0, 4}), ElementsAre(-1, 0, 2));
-  EXPECT_THAT(RunOne(Value::Clip, clip(0, 6), {-2, 4, 8}), ElementsAre(0, 4, 6));
+  EXPECT_THAT(RunOne(file::PrimitiveType_Clip, clip(-1, 2), {-2, 0, 4}), ElementsAre(-1, 0, 2));
+  EXPECT_THAT(RunOne(file::PrimitiveType_Clip, clip(0, 6), {-2, 4, 8}), ElementsAre(0, 4, 6));
   MsWriter w;
   const uint32_t x = w.Input({1, 2, 2}), slope = w.Constant<float>({2}, {0.5F, 2}),
                  y = w.Output({1, 2, 2});
-  w.Node(Value::PReLUFusion, {x, slope}, {y});
+  w.Node(file::PrimitiveType_PReLUFusion, {x, slope}, {y});
   EXPECT_THAT(RunModel(w, {{-2, -2, 3, -1}}), ElementsAre(-1, -4, 3, -2));
 }
 
@@ -297,8 +300,8 @@ TEST(MsOperators, activations_that_are_primitives) {
 struct ConvCase {
   int height = 5, width = 4, channels = 2, outputs = 3, kernel = 3, stride = 1, dilation = 1;
   int up = 0, down = 0, left = 0, right = 0, group = 1;
-  file::PadMode mode = file::PadMode::EXPLICIT;
-  file::Activation activation = file::Activation::NONE;
+  file::PadMode mode = file::PadMode_PAD;
+  file::ActivationType activation = file::ActivationType_NO_ACTIVATION;
 };
 
 Floats Noise(size_t count, uint32_t seed) {
@@ -329,7 +332,7 @@ Floats PlainConv(const ConvCase& c, const Floats& x, const Floats& w, const Floa
       sum += x[(sy * c.width + sx) * c.channels + channel] *
              w[((o * c.kernel + ky) * c.kernel + kx) * depth + d];
     }
-    result.push_back(c.activation == file::Activation::TANH ? std::tanh(sum) : sum);
+    result.push_back(c.activation == file::ActivationType_TANH ? std::tanh(sum) : sum);
   }
   return result;
 }
@@ -346,9 +349,9 @@ Floats MsConv(const ConvCase& c, const Floats& x, const Floats& weights, const F
   const auto dilation = w.Longs({c.dilation, c.dilation});
   const auto pads = w.Longs({c.up, c.down, c.left, c.right});
   // The channels in the attributes are wrong, as in real files.
-  w.Node(Value::Conv2DFusion, inputs, {y},
-         file::CreateConvAttributes(w.fbb(), file::Layout::NHWC, kernel, stride, dilation, c.mode,
-                                    pads, 0, c.group, 1, 1, c.activation));
+  w.Node(file::PrimitiveType_Conv2DFusion, inputs, {y},
+         file::CreateConv2DFusion(w.fbb(), file::Format_NHWC, kernel, stride, dilation, c.mode,
+                                  pads, 0, c.group, 1, 1, c.activation));
   return RunModel(w, {x});
 }
 
@@ -360,7 +363,7 @@ TEST(MsOperators, convolutions_with_every_padding) {
       {.stride = 2, .up = 1, .down = 1, .left = 1, .right = 1},
       {.kernel = 2, .up = 0, .down = 1, .left = 2, .right = 0},
       {.dilation = 2, .up = 2, .down = 2, .left = 2, .right = 2},
-      {.up = 1, .down = 1, .left = 1, .right = 1, .activation = file::Activation::TANH},
+      {.up = 1, .down = 1, .left = 1, .right = 1, .activation = file::ActivationType_TANH},
       {.channels = 4, .outputs = 4, .group = 4},
       {.channels = 3, .outputs = 6, .stride = 2, .up = 1, .left = 1, .group = 3},
       {.channels = 4, .outputs = 6, .group = 2},
@@ -379,13 +382,13 @@ TEST(MsOperators, convolutions_with_every_padding) {
 }
 
 TEST(MsOperators, convolution_pads_as_tensorflow_does) {
-  ConvCase same{.stride = 2, .mode = file::PadMode::SAME};
+  ConvCase same{.stride = 2, .mode = file::PadMode_SAME};
   // SAME padding of a 5 x 4 image with kernel 3 and stride 2.
   ConvCase equal{.stride = 2, .up = 1, .down = 1, .left = 0, .right = 1};
   const Floats x = Noise(40, 1), weights = Noise(54, 2);
   EXPECT_THAT(MsConv(same, x, weights, {}),
               Pointwise(FloatNear(1e-4F), PlainConv(equal, x, weights, {})));
-  ConvCase valid{.up = 1, .mode = file::PadMode::VALID};  // pads are ignored with VALID
+  ConvCase valid{.up = 1, .mode = file::PadMode_VALID};  // pads are ignored with VALID
   EXPECT_THAT(MsConv(valid, x, weights, {}),
               Pointwise(FloatNear(1e-4F), PlainConv({}, x, weights, {})));
 }
@@ -398,10 +401,9 @@ TEST(MsOperators, transposed_convolutions) {
   // A transposed convolution adds every input element times the weights: 3 x 2 x 2 inputs, kernel
   // 3, 2 outputs.
   const Floats x = Noise(12, 4), weights = Noise(2 * 9 * 2, 5), bias = {0.5F, -1};
-  for (const Case& c :
-       {Case{2, 0, 0, 0, file::PadMode::EXPLICIT}, Case{2, 1, 1, 0, file::PadMode::EXPLICIT},
-        Case{2, 1, 1, 1, file::PadMode::EXPLICIT}, Case{1, 1, 1, 0, file::PadMode::EXPLICIT},
-        Case{2, 0, 1, 0, file::PadMode::SAME}}) {
+  for (const Case& c : {Case{2, 0, 0, 0, file::PadMode_PAD}, Case{2, 1, 1, 0, file::PadMode_PAD},
+                        Case{2, 1, 1, 1, file::PadMode_PAD}, Case{1, 1, 1, 0, file::PadMode_PAD},
+                        Case{2, 0, 1, 0, file::PadMode_SAME}}) {
     const int height = 2 * c.stride + 3 - c.before - c.after + c.extra;
     const int width = c.stride + 3 - c.before - c.after + c.extra;
     Floats expected(static_cast<size_t>(height * width * 2));
@@ -420,13 +422,13 @@ TEST(MsOperators, transposed_convolutions) {
     const auto stride = w.Longs({c.stride, c.stride});
     const auto pads = w.Longs({c.before, c.after, c.before, c.after}),
                extra = w.Longs({c.extra, c.extra});
-    file::ConvTransposeAttributesBuilder attributes(w.fbb());
+    file::Conv2dTransposeFusionBuilder attributes(w.fbb());
     attributes.add_stride(stride);
     attributes.add_pad_mode(c.mode);
-    attributes.add_pads(pads);
+    attributes.add_pad_list(pads);
     attributes.add_output_paddings(extra);
     attributes.add_group(1);
-    w.Node(Value::Conv2dTransposeFusion, {input, filter, b}, {y}, attributes.Finish());
+    w.Node(file::PrimitiveType_Conv2dTransposeFusion, {input, filter, b}, {y}, attributes.Finish());
     EXPECT_THAT(RunModel(w, {x}), Pointwise(FloatNear(1e-4F), expected))
         << c.stride << c.before << c.extra;
   }
@@ -434,28 +436,27 @@ TEST(MsOperators, transposed_convolutions) {
 
 struct PoolCase {
   int kernel = 2, stride = 2, before = 0, after = 0;
-  file::PadMode mode = file::PadMode::EXPLICIT;
-  file::RoundMode round = file::RoundMode::FLOOR;
+  file::PadMode mode = file::PadMode_PAD;
+  file::RoundMode round = file::RoundMode_FLOOR;
   bool global = false;
   int size = 5;
 };
 
-Floats MsPool(Value value, const PoolCase& c, const Floats& x, int size) {
+Floats MsPool(file::PrimitiveType value, const PoolCase& c, const Floats& x, int size) {
   MsWriter w;
   const uint32_t input = w.Input({1, size, size, 1}), y = w.Output({1, -1, -1, 1});
   const auto kernel = w.Longs({c.kernel, c.kernel}), strides = w.Longs({c.stride, c.stride});
   const auto pad = w.Longs({c.before, c.after, c.before, c.after});
   w.Node(value, {input}, {y},
-         file::CreatePoolAttributes(w.fbb(), kernel, strides, pad, c.mode, c.round,
-                                    file::Layout::NHWC, c.global));
+         file::CreateAvgPoolFusion(w.fbb(), kernel, strides, pad, c.mode, c.round,
+                                   file::Format_NHWC, c.global));
   return RunModel(w, {x});
 }
 
 // Pools windows over a square image by plain loops; only elements inside the image count.
 Floats PlainPool(bool average, const PoolCase& c, const Floats& x, int size) {
   const int room = size + c.before + c.after - c.kernel;
-  const int steps =
-      (c.round == file::RoundMode::CEIL ? (room + c.stride - 1) : room) / c.stride + 1;
+  const int steps = (c.round == file::RoundMode_CEIL ? (room + c.stride - 1) : room) / c.stride + 1;
   Floats result;
   for (int i = 0; i < steps * steps; ++i) {
     float sum = 0, greatest = -INFINITY;
@@ -474,7 +475,7 @@ Floats PlainPool(bool average, const PoolCase& c, const Floats& x, int size) {
 }
 
 TEST(MsOperators, pools_with_every_padding_and_rounding) {
-  const auto ceil = file::RoundMode::CEIL;
+  const auto ceil = file::RoundMode_CEIL;
   const PoolCase cases[] = {
       {},
       {.kernel = 3},
@@ -488,17 +489,17 @@ TEST(MsOperators, pools_with_every_padding_and_rounding) {
   for (const PoolCase& c : cases) {
     for (const int size : {5, 6}) {
       const Floats x = Noise(static_cast<size_t>(size * size), 7);
-      EXPECT_THAT(MsPool(Value::MaxPoolFusion, c, x, size),
+      EXPECT_THAT(MsPool(file::PrimitiveType_MaxPoolFusion, c, x, size),
                   Pointwise(FloatNear(kNear), PlainPool(false, c, x, size)))
           << c.kernel << c.stride << c.before << size;
-      EXPECT_THAT(MsPool(Value::AvgPoolFusion, c, x, size),
+      EXPECT_THAT(MsPool(file::PrimitiveType_AvgPoolFusion, c, x, size),
                   Pointwise(FloatNear(kNear), PlainPool(true, c, x, size)))
           << c.kernel << c.stride << c.before << size;
     }
   }
   const PoolCase all{.global = true};
-  EXPECT_THAT(MsPool(Value::AvgPoolFusion, all, {1, 2, 3, 6}, 2), ElementsAre(3));
-  EXPECT_THAT(MsPool(Value::MaxPoolFusion, all, {1, 2, 3, 6}, 2), ElementsAre(6));
+  EXPECT_THAT(MsPool(file::PrimitiveType_AvgPoolFusion, all, {1, 2, 3, 6}, 2), ElementsAre(3));
+  EXPECT_THAT(MsPool(file::PrimitiveType_MaxPoolFusion, all, {1, 2, 3, 6}, 2), ElementsAre(6));
 }
 
 // ---- Matrices -----------------------------------------------------------------------------------
@@ -507,8 +508,8 @@ TEST(MsOperators, full_connection_flattens_from_its_axis) {
   MsWriter w;
   const uint32_t x = w.Input({2, 1, 2}), m = w.Constant<float>({3, 2}, {1, 2, 3, 4, 5, 6});
   const uint32_t b = w.Constant<float>({3}, {0, 0, 1}), y = w.Output({2, 3});
-  w.Node(Value::FullConnection, {x, m, b}, {y},
-         file::CreateFullConnectionAttributes(w.fbb(), true, true, 1));
+  w.Node(file::PrimitiveType_FullConnection, {x, m, b}, {y},
+         file::CreateFullConnection(w.fbb(), true, true, 1));
   EXPECT_THAT(RunModel(w, {{1, 1, 0, 2}}), ElementsAre(3, 7, 12, 4, 8, 13));
 }
 
@@ -528,8 +529,8 @@ TEST(MsOperators, matrix_products_with_and_without_constants) {
     std::vector<uint32_t> inputs = {w.Input(left)};
     inputs.push_back(constant ? w.Constant<float>(right, matrix) : w.Input(right));
     if (biased) inputs.push_back(w.Constant<float>({2}, {-5, 1}));
-    w.Node(Value::MatMulFusion, inputs, {w.Output({2, 2})},
-           file::CreateMatMulAttributes(w.fbb(), turn_a, turn_b, file::Activation::RELU));
+    w.Node(file::PrimitiveType_MatMulFusion, inputs, {w.Output({2, 2})},
+           file::CreateMatMulFusion(w.fbb(), turn_a, turn_b, file::ActivationType_RELU));
     std::vector<Floats> values = {turn_a ? a_turned : a};
     if (!constant) values.push_back(matrix);
     EXPECT_THAT(RunModel(w, values), biased ? ElementsAre(0, 8, 5, 17) : ElementsAre(4, 7, 10, 16))
@@ -540,7 +541,8 @@ TEST(MsOperators, matrix_products_with_and_without_constants) {
 TEST(MsOperators, matrix_products_keep_outer_dimensions) {
   MsWriter w;
   const uint32_t x = w.Input({2, 1, 2}), m = w.Constant<float>({2, 1}, {10, 1});
-  w.Node(Value::MatMulFusion, {x, m}, {w.Output({2, 1, 1})}, file::CreateMatMulAttributes(w.fbb()));
+  w.Node(file::PrimitiveType_MatMulFusion, {x, m}, {w.Output({2, 1, 1})},
+         file::CreateMatMulFusion(w.fbb()));
   const std::vector<uint8_t> bytes = w.Finish();
   EXPECT_THAT(OutputShape(bytes), ElementsAre(2, 1, 1));
 }
@@ -552,8 +554,8 @@ TEST(MsOperators, scale_and_batch_norms) {
     MsWriter w;
     const uint32_t x = w.Input({1, 2, 2}), s = w.Constant<float>({2}, {2, 3}),
                    o = w.Constant<float>({2}, {1, -9});
-    w.Node(Value::ScaleFusion, {x, s, o}, {w.Output({1, 2, 2})},
-           file::CreateScaleAttributes(w.fbb(), 1, file::Activation::RELU));
+    w.Node(file::PrimitiveType_ScaleFusion, {x, s, o}, {w.Output({1, 2, 2})},
+           file::CreateScaleFusion(w.fbb(), 1, file::ActivationType_RELU));
     EXPECT_THAT(RunModel(w, {{1, 2, 3, 4}}), ElementsAre(3, 5, 0, 3));
   }
   {
@@ -561,15 +563,16 @@ TEST(MsOperators, scale_and_batch_norms) {
     const uint32_t x = w.Input({1, 2}), s = w.Constant<float>({2}, {2, 1}),
                    o = w.Constant<float>({2}, {1, 0});
     const uint32_t mean = w.Constant<float>({2}, {1, 2}), var = w.Constant<float>({2}, {3, 8});
-    w.Node(Value::FusedBatchNorm, {x, s, o, mean, var}, {w.Output({1, 2})},
-           file::CreateFusedBatchNormAttributes(w.fbb(), 1));
+    w.Node(file::PrimitiveType_FusedBatchNorm, {x, s, o, mean, var}, {w.Output({1, 2})},
+           file::CreateFusedBatchNorm(w.fbb(), 1));
     EXPECT_THAT(RunModel(w, {{5, 5}}), Pointwise(FloatNear(kNear), Floats{5, 1}));
   }
   {
     MsWriter w;
     const uint32_t x = w.Input({1, 2}), mean = w.Constant<float>({2}, {1, 2});
     const uint32_t var = w.Constant<float>({2}, {3, 8});
-    w.Node(Value::BatchNorm, {x, mean, var}, {w.Output({1, 2})}, file::CreateEpsilon(w.fbb(), 1));
+    w.Node(file::PrimitiveType_BatchNorm, {x, mean, var}, {w.Output({1, 2})},
+           file::CreateInstanceNorm(w.fbb(), 1));
     EXPECT_THAT(RunModel(w, {{5, 5}}), Pointwise(FloatNear(kNear), Floats{2, 1}));
   }
 }
@@ -582,28 +585,29 @@ TEST(MsOperators, instance_and_layer_norms) {
         first ? std::vector<int32_t>{1, 2, 1, 2} : std::vector<int32_t>{1, 1, 2, 2};
     const uint32_t x = w.Input(dims), s = w.Constant<float>({2}, {1, 10}),
                    o = w.Constant<float>({2}, {0, 5});
-    if (first) w.tensors[x].layout = file::Layout::NCHW;
-    w.Node(Value::InstanceNorm, {x, s, o}, {w.Output(dims)}, file::CreateEpsilon(w.fbb(), 0));
+    if (first) w.tensors[x].layout = file::Format_NCHW;
+    w.Node(file::PrimitiveType_InstanceNorm, {x, s, o}, {w.Output(dims)},
+           file::CreateInstanceNorm(w.fbb(), 0));
     EXPECT_THAT(RunModel(w, {first ? Floats{1, 3, 2, 6} : Floats{1, 2, 3, 6}}),
                 Pointwise(FloatNear(kNear), first ? Floats{-1, 1, -5, 15} : Floats{-1, -5, 1, 15}));
   }
   MsWriter w;
   const uint32_t x = w.Input({2, 2}), s = w.Constant<float>({2}, {1, 10}),
                  o = w.Constant<float>({2}, {0, 5});
-  w.Node(Value::LayerNormFusion, {x, s, o}, {w.Output({2, 2})},
-         file::CreateLayerNormAttributes(w.fbb(), -1, 0, true, -1));
+  w.Node(file::PrimitiveType_LayerNormFusion, {x, s, o}, {w.Output({2, 2})},
+         file::CreateLayerNormFusion(w.fbb(), -1, 0, true, -1));
   EXPECT_THAT(RunModel(w, {{1, 3, 2, 6}}), Pointwise(FloatNear(kNear), Floats{-1, 15, -1, 15}));
 }
 
 TEST(MsOperators, l2_and_local_normalization) {
   MsWriter w;
-  w.Node(Value::L2NormalizeFusion, {w.Input({1, 2})}, {w.Output({1, 2})},
-         file::CreateL2NormalizeAttributes(w.fbb(), w.Longs({-1}), 1e-6F));
+  w.Node(file::PrimitiveType_L2NormalizeFusion, {w.Input({1, 2})}, {w.Output({1, 2})},
+         file::CreateL2NormalizeFusion(w.fbb(), w.Longs({-1}), 1e-6F));
   EXPECT_THAT(RunModel(w, {{3, 4}}), Pointwise(FloatNear(kNear), Floats{0.6F, 0.8F}));
   // LRN becomes LOCAL_RESPONSE_NORMALIZATION; only the conversion of its attributes is checked.
   MsWriter local;
-  local.Node(Value::LRN, {local.Input({1, 1, 1, 3})}, {local.Output({1, 1, 1, 3})},
-             file::CreateLrnAttributes(local.fbb(), 2, 3, 4, 5));
+  local.Node(file::PrimitiveType_LRN, {local.Input({1, 1, 1, 3})}, {local.Output({1, 1, 1, 3})},
+             file::CreateLRN(local.fbb(), 2, 3, 4, 5));
   const std::vector<uint8_t> bytes = Converted(local);
   const schema::Operator& node = NodeOf(bytes, Builtin::LOCAL_RESPONSE_NORMALIZATION);
   const auto* options = node.builtin_options_as_LocalResponseNormalizationOptions();
@@ -615,14 +619,14 @@ TEST(MsOperators, softmax_along_any_axis) {
   const float e = std::exp(1.0F), low = 1 / (1 + e), high = e / (1 + e);
   for (const int axis : {0, 1, -1}) {
     MsWriter w;
-    w.Node(Value::Softmax, {w.Input({2, 2})}, {w.Output({2, 2})},
-           file::CreateAxes(w.fbb(), w.Longs({axis})));
+    w.Node(file::PrimitiveType_Softmax, {w.Input({2, 2})}, {w.Output({2, 2})},
+           file::CreateSoftmax(w.fbb(), w.Longs({axis})));
     const Floats x = axis == 0 ? Floats{0, 3, 1, 4} : Floats{0, 1, 3, 4};
     const Floats expected = axis == 0 ? Floats{low, low, high, high} : Floats{low, high, low, high};
     EXPECT_THAT(RunModel(w, {x}), Pointwise(FloatNear(kNear), expected)) << axis;
     MsWriter log;
-    log.Node(Value::LogSoftmax, {log.Input({2, 2})}, {log.Output({2, 2})},
-             file::CreateAxis(log.fbb(), axis));
+    log.Node(file::PrimitiveType_LogSoftmax, {log.Input({2, 2})}, {log.Output({2, 2})},
+             file::CreateConcat(log.fbb(), axis));
     Floats logs;
     for (const float each : expected) logs.push_back(std::log(each));
     EXPECT_THAT(RunModel(log, {x}), Pointwise(FloatNear(kNear), logs)) << axis;
@@ -630,41 +634,40 @@ TEST(MsOperators, softmax_along_any_axis) {
 }
 
 TEST(MsOperators, reductions) {
-  using file::ReduceMode;
   const struct {
-    ReduceMode mode;
+    file::ReduceMode mode;
     Floats expected;
   } rows[] = {
-      {ReduceMode::MEAN, {0, 3.5F}},  {ReduceMode::MAXIMUM, {1, 4}},
-      {ReduceMode::MINIMUM, {-1, 3}}, {ReduceMode::PROD, {-1, 12}},
-      {ReduceMode::SUM, {0, 7}},      {ReduceMode::SUM_SQUARE, {2, 25}},
-      {ReduceMode::ASUM, {2, 7}},     {ReduceMode::L2, {1.4142135F, 5}},
+      {file::ReduceMode_ReduceMean, {0, 3.5F}}, {file::ReduceMode_ReduceMax, {1, 4}},
+      {file::ReduceMode_ReduceMin, {-1, 3}},    {file::ReduceMode_ReduceProd, {-1, 12}},
+      {file::ReduceMode_ReduceSum, {0, 7}},     {file::ReduceMode_ReduceSumSquare, {2, 25}},
+      {file::ReduceMode_ReduceASum, {2, 7}},    {file::ReduceMode_ReduceL2, {1.4142135F, 5}},
   };
   for (const auto& row : rows) {
     MsWriter w;
     const uint32_t x = w.Input({2, 2}), axes = w.Ints({-1}), y = w.Output({2});
-    w.Node(Value::ReduceFusion, {x, axes}, {y},
-           file::CreateReduceAttributes(w.fbb(), false, row.mode));
+    w.Node(file::PrimitiveType_ReduceFusion, {x, axes}, {y},
+           file::CreateReduceFusion(w.fbb(), false, row.mode));
     EXPECT_THAT(RunModel(w, {{1, -1, 3, 4}}), Pointwise(FloatNear(kNear), row.expected))
         << file::EnumNameReduceMode(row.mode);
   }
   // A reduction from axis 1 to the last, whose result is multiplied by the coefficient.
   MsWriter end;
   const uint32_t x = end.Input({1, 2, 2}), axes = end.Ints({1}), y = end.Output({1});
-  end.Node(Value::ReduceFusion, {x, axes}, {y},
-           file::CreateReduceAttributes(end.fbb(), false, ReduceMode::SUM, true, 0.5F));
+  end.Node(file::PrimitiveType_ReduceFusion, {x, axes}, {y},
+           file::CreateReduceFusion(end.fbb(), false, file::ReduceMode_ReduceSum, true, 0.5F));
   EXPECT_THAT(RunModel(end, {{1, 2, 3, 4}}), ElementsAre(5));
   MsWriter logic;
   const uint32_t bits = logic.Input({2, 2}), zero = logic.Constant<float>({1}, {0});
   const uint32_t above = logic.Tensor({2, 2}, kMsBool), each = logic.Output({2}, kMsBool);
-  logic.Node(Value::Greater, {bits, zero}, {above});
-  logic.Node(Value::ReduceFusion, {above, logic.Ints({1})}, {each},
-             file::CreateReduceAttributes(logic.fbb(), false, ReduceMode::ALL));
+  logic.Node(file::PrimitiveType_Greater, {bits, zero}, {above});
+  logic.Node(file::PrimitiveType_ReduceFusion, {above, logic.Ints({1})}, {each},
+             file::CreateReduceFusion(logic.fbb(), false, file::ReduceMode_ReduceAll));
   EXPECT_THAT(RunModel<uint8_t>(logic, {{1, 0, 3, 4}}), ElementsAre(0, 1));
   MsWriter all;  // without axes, all axes are reduced
   const uint32_t z = all.Input({2, 2}), out = all.Output({1, 1});
-  all.Node(Value::ReduceFusion, {z}, {out},
-           file::CreateReduceAttributes(all.fbb(), true, ReduceMode::SUM));
+  all.Node(file::PrimitiveType_ReduceFusion, {z}, {out},
+           file::CreateReduceFusion(all.fbb(), true, file::ReduceMode_ReduceSum));
   EXPECT_THAT(RunModel(all, {{1, 2, 3, 4}}), ElementsAre(10));
 }
 
@@ -673,27 +676,29 @@ TEST(MsOperators, positions_of_maximum_and_minimum) {
     MsWriter w;
     const uint32_t x = w.Input({2, 3}), most = w.Output({2}, kMsInt32),
                    least = w.Output({2}, kMsInt32);
-    w.Node(Value::ArgMaxFusion, {x}, {most}, file::CreateArgAttributes(w.fbb(), 1, 1, keep));
-    w.Node(Value::ArgMinFusion, {x}, {least}, file::CreateArgAttributes(w.fbb(), -1, 1, keep));
+    w.Node(file::PrimitiveType_ArgMaxFusion, {x}, {most},
+           file::CreateArgMaxFusion(w.fbb(), 1, 1, keep));
+    w.Node(file::PrimitiveType_ArgMinFusion, {x}, {least},
+           file::CreateArgMaxFusion(w.fbb(), -1, 1, keep));
     EXPECT_THAT(RunModel<int32_t>(w, {{1, 5, 2, 9, 8, 7}}), ElementsAre(1, 0, 0, 2));
   }
   MsWriter values;
-  values.Node(Value::ArgMaxFusion, {values.Input({2, 3})}, {values.Output({2})},
-              file::CreateArgAttributes(values.fbb(), 1, 1, false, true));
+  values.Node(file::PrimitiveType_ArgMaxFusion, {values.Input({2, 3})}, {values.Output({2})},
+              file::CreateArgMaxFusion(values.fbb(), 1, 1, false, true));
   EXPECT_THAT(RunModel(values, {{1, 5, 2, 9, 8, 7}}), ElementsAre(5, 9));
   MsWriter top;
   const uint32_t x = top.Input({1, 4}), k = top.Constant<int32_t>({1}, {2});
   const uint32_t best = top.Output({1, 2}), where = top.Tensor({1, 2}, kMsInt32);
-  top.Node(Value::TopKFusion, {x, k}, {best, where},
-           file::CreateTopKAttributes(top.fbb(), true, -1, 1));
+  top.Node(file::PrimitiveType_TopKFusion, {x, k}, {best, where},
+           file::CreateTopKFusion(top.fbb(), true, -1, 1));
   EXPECT_THAT(RunModel(top, {{3, 9, 1, 5}}), ElementsAre(9, 5));
 }
 
 TEST(MsOperators, cumulative_sums) {
   MsWriter w;
   const uint32_t x = w.Input({1, 3}), axis = w.Constant<int32_t>({1}, {1});
-  w.Node(Value::CumSum, {x, axis}, {w.Output({1, 3})},
-         file::CreateCumSumAttributes(w.fbb(), true, true));
+  w.Node(file::PrimitiveType_CumSum, {x, axis}, {w.Output({1, 3})},
+         file::CreateCumSum(w.fbb(), true, true));
   EXPECT_THAT(RunModel(w, {{1, 2, 4}}), ElementsAre(6, 4, 0));
 }
 
@@ -704,13 +709,12 @@ struct Moved {
   Floats values;
   std::vector<int> shape;
 };
-Moved Move(Value value, const std::vector<int32_t>& dims, const Attribute& attributes,
+Moved Move(file::PrimitiveType value, const std::vector<int32_t>& dims, const Attribute& attributes,
            const std::vector<std::vector<int32_t>>& constants = {}) {
   const auto build = [&](MsWriter& w) {
     std::vector<uint32_t> inputs = {w.Input(dims)};
     for (const auto& each : constants) inputs.push_back(w.Ints(each));
-    w.Node(value, inputs, {w.Output({-1})},
-           flatbuffers::Offset<file::Plain>(attributes(w.fbb()).o));
+    w.Node(value, inputs, {w.Output({-1})}, flatbuffers::Offset<file::Abs>(attributes(w.fbb()).o));
   };
   MsWriter w, again;
   build(w);
@@ -720,62 +724,67 @@ Moved Move(Value value, const std::vector<int32_t>& dims, const Attribute& attri
 }
 
 Attribute AxesOf(const std::vector<int64_t>& axes) {
-  return [=](auto& fbb) { return file::CreateAxes(fbb, fbb.CreateVector(axes)).Union(); };
+  return [=](auto& fbb) { return file::CreateSoftmax(fbb, fbb.CreateVector(axes)).Union(); };
 }
 
 TEST(MsOperators, changes_of_shape) {
-  EXPECT_THAT(Move(Value::Reshape, {2, 3}, kPlain, {{0, -1, 1}}).shape, ElementsAre(2, 3, 1));
-  const Attribute from_two = [](auto& fbb) { return file::CreateAxisFromOne(fbb, 2).Union(); };
-  EXPECT_THAT(Move(Value::Flatten, {2, 3, 4}, kPlain).shape, ElementsAre(2, 12));
-  EXPECT_THAT(Move(Value::Flatten, {2, 3, 4}, from_two).shape, ElementsAre(6, 4));
-  EXPECT_THAT(Move(Value::Squeeze, {1, 3, 1}, AxesOf({0})).shape, ElementsAre(3, 1));
-  EXPECT_THAT(Move(Value::Unsqueeze, {2, 3}, AxesOf({-1, 0})).shape, ElementsAre(1, 2, 3, 1));
-  EXPECT_THAT(Move(Value::ExpandDims, {2, 3}, kPlain, {{1}}).shape, ElementsAre(2, 1, 3));
+  EXPECT_THAT(Move(file::PrimitiveType_Reshape, {2, 3}, kPlain, {{0, -1, 1}}).shape,
+              ElementsAre(2, 3, 1));
+  const Attribute from_two = [](auto& fbb) { return file::CreateFlatten(fbb, 2).Union(); };
+  EXPECT_THAT(Move(file::PrimitiveType_Flatten, {2, 3, 4}, kPlain).shape, ElementsAre(2, 12));
+  EXPECT_THAT(Move(file::PrimitiveType_Flatten, {2, 3, 4}, from_two).shape, ElementsAre(6, 4));
+  EXPECT_THAT(Move(file::PrimitiveType_Squeeze, {1, 3, 1}, AxesOf({0})).shape, ElementsAre(3, 1));
+  EXPECT_THAT(Move(file::PrimitiveType_Unsqueeze, {2, 3}, AxesOf({-1, 0})).shape,
+              ElementsAre(1, 2, 3, 1));
+  EXPECT_THAT(Move(file::PrimitiveType_ExpandDims, {2, 3}, kPlain, {{1}}).shape,
+              ElementsAre(2, 1, 3));
 }
 
 TEST(MsOperators, moves_of_dimensions) {
-  EXPECT_THAT(Move(Value::Transpose, {2, 3}, kPlain, {{1, 0}}).values,
+  EXPECT_THAT(Move(file::PrimitiveType_Transpose, {2, 3}, kPlain, {{1, 0}}).values,
               ElementsAre(1, 4, 2, 5, 3, 6));
-  const auto layouts = [](file::Layout from, file::Layout to) -> Attribute {
-    return [=](auto& fbb) { return file::CreateFormatTransposeAttributes(fbb, from, to).Union(); };
+  const auto layouts = [](file::Format from, file::Format to) -> Attribute {
+    return [=](auto& fbb) { return file::CreateFormatTranspose(fbb, from, to).Union(); };
   };
-  const auto nhwc = file::Layout::NHWC, nchw = file::Layout::NCHW;
-  EXPECT_THAT(Move(Value::FormatTranspose, {1, 1, 2, 2}, layouts(nhwc, nchw)).values,
+  const auto nhwc = file::Format_NHWC, nchw = file::Format_NCHW;
+  EXPECT_THAT(Move(file::PrimitiveType_FormatTranspose, {1, 1, 2, 2}, layouts(nhwc, nchw)).values,
               ElementsAre(1, 3, 2, 4));
-  EXPECT_THAT(Move(Value::FormatTranspose, {1, 2, 1, 2}, layouts(nchw, nhwc)).values,
+  EXPECT_THAT(Move(file::PrimitiveType_FormatTranspose, {1, 2, 1, 2}, layouts(nchw, nhwc)).values,
               ElementsAre(1, 3, 2, 4));
-  EXPECT_THAT(Move(Value::FormatTranspose, {1, 2, 1, 2}, layouts(nhwc, nhwc)).values,
+  EXPECT_THAT(Move(file::PrimitiveType_FormatTranspose, {1, 2, 1, 2}, layouts(nhwc, nhwc)).values,
               ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(Move(Value::ReverseV2, {2, 1, 2}, AxesOf({0, -1})).values, ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(Move(file::PrimitiveType_ReverseV2, {2, 1, 2}, AxesOf({0, -1})).values,
+              ElementsAre(4, 3, 2, 1));
 }
 
 TEST(MsOperators, joining_and_splitting) {
   MsWriter w;
   const uint32_t x = w.Input({1, 2}), y = w.Input({1, 2});
-  w.Node(Value::Concat, {x, y}, {w.Output({1, 4})}, file::CreateAxis(w.fbb(), -1));
-  w.Node(Value::Stack, {x, y}, {w.Output({1, 2, 2})}, file::CreateAxis(w.fbb(), 2));
+  w.Node(file::PrimitiveType_Concat, {x, y}, {w.Output({1, 4})}, file::CreateConcat(w.fbb(), -1));
+  w.Node(file::PrimitiveType_Stack, {x, y}, {w.Output({1, 2, 2})}, file::CreateConcat(w.fbb(), 2));
   EXPECT_THAT(RunModel(w, {{1, 2}, {3, 4}}), ElementsAre(1, 2, 3, 4, 1, 3, 2, 4));
   MsWriter parts;
   const uint32_t whole = parts.Input({2, 3});
   const auto out = [&parts] { return parts.Output({-1}); };
-  parts.Node(Value::Split, {whole}, {out(), out(), out()},
-             file::CreateSplitAttributes(parts.fbb(), 3, 0, 1));
-  parts.Node(Value::Split, {whole}, {out(), out()},
-             file::CreateSplitAttributes(parts.fbb(), 2, parts.Longs({1, 2}), -1));
-  parts.Node(Value::Unstack, {whole}, {out(), out()}, file::CreateAxis(parts.fbb(), 0));
+  parts.Node(file::PrimitiveType_Split, {whole}, {out(), out(), out()},
+             file::CreateSplit(parts.fbb(), 3, 0, 1));
+  parts.Node(file::PrimitiveType_Split, {whole}, {out(), out()},
+             file::CreateSplit(parts.fbb(), 2, parts.Longs({1, 2}), -1));
+  parts.Node(file::PrimitiveType_Unstack, {whole}, {out(), out()},
+             file::CreateConcat(parts.fbb(), 0));
   EXPECT_THAT(RunModel(parts, {Counted(6)}),
               ElementsAre(1, 4, 2, 5, 3, 6, 1, 4, 2, 3, 5, 6, 1, 2, 3, 4, 5, 6));
 }
 
 TEST(MsOperators, blocks) {
   const Attribute to_space = [](auto& fbb) {
-    return file::CreateDepthToSpaceAttributesDirect(fbb, 2, file::Layout::NHWC, "DCR").Union();
+    return file::CreateDepthToSpaceDirect(fbb, 2, file::Format_NHWC, "DCR").Union();
   };
-  const Attribute to_depth = [](auto& fbb) {
-    return file::CreateSpaceToDepthAttributes(fbb, 2).Union();
-  };
-  EXPECT_THAT(Move(Value::DepthToSpace, {1, 1, 1, 4}, to_space).shape, ElementsAre(1, 2, 2, 1));
-  EXPECT_THAT(Move(Value::SpaceToDepth, {1, 2, 2, 1}, to_depth).shape, ElementsAre(1, 1, 1, 4));
+  const Attribute to_depth = [](auto& fbb) { return file::CreateSpaceToDepth(fbb, 2).Union(); };
+  EXPECT_THAT(Move(file::PrimitiveType_DepthToSpace, {1, 1, 1, 4}, to_space).shape,
+              ElementsAre(1, 2, 2, 1));
+  EXPECT_THAT(Move(file::PrimitiveType_SpaceToDepth, {1, 2, 2, 1}, to_depth).shape,
+              ElementsAre(1, 1, 1, 4));
   for (const bool listed : {false, true}) {
     MsWriter w;
     const uint32_t x = w.Input({1, 2, 2, 1}), spread = w.Tensor({4, 1, 1, 1});
@@ -788,10 +797,10 @@ TEST(MsOperators, blocks) {
     }
     const auto block = w.Longs({2, 2});
     const auto rows = w.Rows({{0, 0}, {0, 0}});
-    w.Node(listed ? Value::SpaceToBatchND : Value::SpaceToBatch, in, {spread},
-           file::CreateBlockAttributes(w.fbb(), block, rows));
-    w.Node(listed ? Value::BatchToSpaceND : Value::BatchToSpace, back, {w.Output({1, 2, 2, 1})},
-           file::CreateBlockAttributes(w.fbb(), block, rows));
+    w.Node(listed ? file::PrimitiveType_SpaceToBatchND : file::PrimitiveType_SpaceToBatch, in,
+           {spread}, file::CreateSpaceToBatchND(w.fbb(), block, rows));
+    w.Node(listed ? file::PrimitiveType_BatchToSpaceND : file::PrimitiveType_BatchToSpace, back,
+           {w.Output({1, 2, 2, 1})}, file::CreateSpaceToBatchND(w.fbb(), block, rows));
     w.outputs.push_back(spread);
     EXPECT_THAT(RunModel(w, {{1, 2, 3, 4}}), ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
   }
@@ -802,74 +811,81 @@ TEST(MsOperators, tensors_made_from_shapes) {
   const uint32_t x = w.Input({2, 3}), shape = w.Output({2}, kMsInt32),
                  rank = w.Output({}, kMsInt32);
   const uint32_t range = w.Output({3}, kMsInt32), filled = w.Output({2}, kMsInt32);
-  w.Node(Value::Shape, {x}, {shape});
-  w.Node(Value::Rank, {x}, {rank});
-  w.Node(Value::Range, {x}, {range}, file::CreateRangeAttributes(w.fbb(), 0, 4, 10, 2));
-  w.Node(Value::Fill, {w.Ints({7}), w.Ints({2})}, {filled});
+  w.Node(file::PrimitiveType_Shape, {x}, {shape});
+  w.Node(file::PrimitiveType_Rank, {x}, {rank});
+  w.Node(file::PrimitiveType_Range, {x}, {range}, file::CreateRange(w.fbb(), 0, 4, 10, 2));
+  w.Node(file::PrimitiveType_Fill, {w.Ints({7}), w.Ints({2})}, {filled});
   EXPECT_THAT(RunModel<int32_t>(w, {Counted(6)}), ElementsAre(2, 3, 2, 4, 6, 8, 7, 7));
 }
 
 // ---- Slices and indices -------------------------------------------------------------------------
 
 TEST(MsOperators, slices) {
-  EXPECT_THAT(Move(Value::SliceFusion, {2, 3}, AxesOf({1}), {{1}, {2}}).values,
+  EXPECT_THAT(Move(file::PrimitiveType_SliceFusion, {2, 3}, AxesOf({1}), {{1}, {2}}).values,
               ElementsAre(2, 3, 5, 6));
-  EXPECT_THAT(Move(Value::SliceFusion, {2, 3}, AxesOf({}), {{1, 0}, {1, 2}}).values,
+  EXPECT_THAT(Move(file::PrimitiveType_SliceFusion, {2, 3}, AxesOf({}), {{1, 0}, {1, 2}}).values,
               ElementsAre(4, 5));
   const Attribute masks = [](auto& fbb) {
-    return file::CreateStridedSliceAttributes(fbb, 1, 0, 0, 0, 2).Union();
+    return file::CreateStridedSlice(fbb, 1, 0, 0, 0, 2).Union();
   };
   // The masks make `begin` ineffective in dimension 0, and remove dimension 1.
-  EXPECT_THAT(Move(Value::StridedSlice, {3, 3}, masks, {{2, 1}, {3, 2}, {2, 1}}).values,
-              ElementsAre(2, 8));
-  const Attribute none = [](auto& fbb) { return file::CreateStridedSliceAttributes(fbb).Union(); };
-  EXPECT_THAT(Move(Value::StridedSlice, {2, 4}, none, {{0}, {4}, {1}, {2}}).values,
+  EXPECT_THAT(
+      Move(file::PrimitiveType_StridedSlice, {3, 3}, masks, {{2, 1}, {3, 2}, {2, 1}}).values,
+      ElementsAre(2, 8));
+  const Attribute none = [](auto& fbb) { return file::CreateStridedSlice(fbb).Union(); };
+  EXPECT_THAT(Move(file::PrimitiveType_StridedSlice, {2, 4}, none, {{0}, {4}, {1}, {2}}).values,
               ElementsAre(1, 3, 5, 7));
 }
 
 TEST(MsOperators, padding) {
-  const auto with = [](file::FillMode mode, float value) -> Attribute {
-    return [=](auto& fbb) { return file::CreatePadAttributes(fbb, 0, mode, value).Union(); };
+  const auto with = [](file::PaddingMode mode, float value) -> Attribute {
+    return [=](auto& fbb) { return file::CreatePadFusion(fbb, 0, mode, value).Union(); };
   };
-  using file::FillMode;
   const std::vector<std::vector<int32_t>> pads = {{0, 0, 1, 2}};
-  EXPECT_THAT(Move(Value::PadFusion, {1, 3}, with(FillMode::CONSTANT, 0), pads).values,
-              ElementsAre(0, 1, 2, 3, 0, 0));
-  EXPECT_THAT(Move(Value::PadFusion, {1, 3}, with(FillMode::CONSTANT, 9), pads).values,
-              ElementsAre(9, 1, 2, 3, 9, 9));
-  EXPECT_THAT(Move(Value::PadFusion, {1, 3}, with(FillMode::REFLECT, 0), pads).values,
-              ElementsAre(2, 1, 2, 3, 2, 1));
-  EXPECT_THAT(Move(Value::PadFusion, {1, 3}, with(FillMode::SYMMETRIC, 0), pads).values,
-              ElementsAre(1, 1, 2, 3, 3, 2));
+  EXPECT_THAT(
+      Move(file::PrimitiveType_PadFusion, {1, 3}, with(file::PaddingMode_CONSTANT, 0), pads).values,
+      ElementsAre(0, 1, 2, 3, 0, 0));
+  EXPECT_THAT(
+      Move(file::PrimitiveType_PadFusion, {1, 3}, with(file::PaddingMode_CONSTANT, 9), pads).values,
+      ElementsAre(9, 1, 2, 3, 9, 9));
+  EXPECT_THAT(
+      Move(file::PrimitiveType_PadFusion, {1, 3}, with(file::PaddingMode_REFLECT, 0), pads).values,
+      ElementsAre(2, 1, 2, 3, 2, 1));
+  EXPECT_THAT(
+      Move(file::PrimitiveType_PadFusion, {1, 3}, with(file::PaddingMode_SYMMETRIC, 0), pads)
+          .values,
+      ElementsAre(1, 1, 2, 3, 3, 2));
   MsWriter w;
   const auto rows = w.Rows({{0, 0}, {1, 0}});
-  w.Node(Value::PadFusion, {w.Input({1, 1})}, {w.Output({1, 2})},
-         file::CreatePadAttributes(w.fbb(), rows));
+  w.Node(file::PrimitiveType_PadFusion, {w.Input({1, 1})}, {w.Output({1, 2})},
+         file::CreatePadFusion(w.fbb(), rows));
   EXPECT_THAT(RunModel(w, {{5}}), ElementsAre(0, 5));
 }
 
 TEST(MsOperators, repetition) {
-  EXPECT_THAT(Move(Value::TileFusion, {1, 2}, AxesOf({}), {{2, 1}}).values,
+  EXPECT_THAT(Move(file::PrimitiveType_TileFusion, {1, 2}, AxesOf({}), {{2, 1}}).values,
               ElementsAre(1, 2, 1, 2));
-  EXPECT_THAT(Move(Value::TileFusion, {1, 2}, AxesOf({1}), {{2}}).values, ElementsAre(1, 2, 1, 2));
+  EXPECT_THAT(Move(file::PrimitiveType_TileFusion, {1, 2}, AxesOf({1}), {{2}}).values,
+              ElementsAre(1, 2, 1, 2));
   const Attribute shape = [](auto& fbb) {
-    return file::CreateShaped(fbb, fbb.CreateVector(std::vector<int64_t>{2, -1})).Union();
+    return file::CreateBroadcastTo(fbb, fbb.CreateVector(std::vector<int64_t>{2, -1})).Union();
   };
-  EXPECT_THAT(Move(Value::BroadcastTo, {1, 2}, shape).values, ElementsAre(1, 2, 1, 2));
+  EXPECT_THAT(Move(file::PrimitiveType_BroadcastTo, {1, 2}, shape).values, ElementsAre(1, 2, 1, 2));
 }
 
 TEST(MsOperators, gathering_and_scattering) {
-  EXPECT_THAT(Move(Value::Gather, {2, 3}, kPlain, {{2, 0}, {1}}).values, ElementsAre(3, 1, 6, 4));
+  EXPECT_THAT(Move(file::PrimitiveType_Gather, {2, 3}, kPlain, {{2, 0}, {1}}).values,
+              ElementsAre(3, 1, 6, 4));
   MsWriter w;
   const uint32_t x = w.Input({2, 2}), at = w.Constant<int32_t>({1, 2}, {1, 0}), y = w.Output({1});
-  w.Node(Value::GatherNd, {x, at}, {y});
+  w.Node(file::PrimitiveType_GatherNd, {x, at}, {y});
   EXPECT_THAT(RunModel(w, {{1, 2, 3, 4}}), ElementsAre(3));
   // ScatterNd is only converted, not run.
   MsWriter spread;
   const uint32_t updates = spread.Input({2, 2});
   const uint32_t places = spread.Constant<int32_t>({2, 1}, {2, 0});
   const uint32_t shape = spread.Ints({3, 2});
-  spread.Node(Value::ScatterNd, {places, updates, shape}, {spread.Output({3, 2})});
+  spread.Node(file::PrimitiveType_ScatterNd, {places, updates, shape}, {spread.Output({3, 2})});
   const std::vector<uint8_t> bytes = Converted(spread);
   const auto* names = schema::GetModel(bytes.data())->subgraphs()->Get(0)->tensors();
   std::vector<std::string> inputs;
@@ -890,34 +906,33 @@ TEST(MsOperators, one_hot_with_separate_or_joined_values) {
       inputs.push_back(w.Constant<float>({1}, {5}));
       inputs.push_back(w.Constant<float>({1}, {-1}));
     }
-    w.Node(Value::Cast, {x}, {at});
-    w.Node(Value::OneHot, inputs, {y}, file::CreateAxis(w.fbb(), -1));
+    w.Node(file::PrimitiveType_Cast, {x}, {at});
+    w.Node(file::PrimitiveType_OneHot, inputs, {y}, file::CreateConcat(w.fbb(), -1));
     EXPECT_THAT(RunModel(w, {{2, 0}}), ElementsAre(-1, -1, 5, 5, -1, -1));
   }
 }
 
 TEST(MsOperators, resizing) {
-  using file::CoordinateMode;
-  using file::ResizeMethod;
-  const auto with = [](ResizeMethod method, int64_t size, CoordinateMode mode) -> Attribute {
+  const auto with = [](file::ResizeMethod method, int64_t size,
+                       file::CoordinateTransformMode mode) -> Attribute {
     return [=](auto& fbb) {
-      return file::CreateResizeAttributes(fbb, file::Layout::NHWC, method, size, size, false, mode)
-          .Union();
+      return file::CreateResize(fbb, file::Format_NHWC, method, size, size, false, mode).Union();
     };
   };
   // The input image is 1 2 / 3 4.
-  EXPECT_THAT(Move(Value::Resize, {1, 2, 2, 1},
-                   with(ResizeMethod::LINEAR, 3, CoordinateMode::ALIGN_CORNERS))
+  EXPECT_THAT(Move(file::PrimitiveType_Resize, {1, 2, 2, 1},
+                   with(file::ResizeMethod_LINEAR, 3, file::CoordinateTransformMode_ALIGN_CORNERS))
                   .values,
               ElementsAre(1, 1.5F, 2, 2, 2.5F, 3, 3, 3.5F, 4));
-  EXPECT_THAT(
-      Move(Value::Resize, {1, 2, 2, 1}, with(ResizeMethod::LINEAR, 1, CoordinateMode::HALF_PIXEL))
-          .values,
-      ElementsAre(2.5F));
-  EXPECT_THAT(Move(Value::Resize, {1, 2, 2, 1},
-                   with(ResizeMethod::NEAREST, 0, CoordinateMode::ASYMMETRIC), {{1, 4}})
+  EXPECT_THAT(Move(file::PrimitiveType_Resize, {1, 2, 2, 1},
+                   with(file::ResizeMethod_LINEAR, 1, file::CoordinateTransformMode_HALF_PIXEL))
                   .values,
-              ElementsAre(1, 1, 2, 2));
+              ElementsAre(2.5F));
+  EXPECT_THAT(
+      Move(file::PrimitiveType_Resize, {1, 2, 2, 1},
+           with(file::ResizeMethod_NEAREST, 0, file::CoordinateTransformMode_ASYMMETRIC), {{1, 4}})
+          .values,
+      ElementsAre(1, 1, 2, 2));
 }
 
 // ---- Quantised values ---------------------------------------------------------------------------
@@ -926,8 +941,8 @@ TEST(MsOperators, quantized_activations_and_back) {
   MsWriter w;
   const uint32_t x = w.Input({4}), q = w.Tensor({4}, kMsInt8), y = w.Output({4});
   w.tensors[q].scales = {{0.5, -1}};
-  w.Node(Value::QuantDTypeCast, {x}, {q}, file::CreateQuantCastAttributes(w.fbb(), 43, 32));
-  w.Node(Value::QuantDTypeCast, {q}, {y}, file::CreateQuantCastAttributes(w.fbb(), 32, 43));
+  w.Node(file::PrimitiveType_QuantDTypeCast, {x}, {q}, file::CreateQuantDTypeCast(w.fbb(), 43, 32));
+  w.Node(file::PrimitiveType_QuantDTypeCast, {q}, {y}, file::CreateQuantDTypeCast(w.fbb(), 32, 43));
   EXPECT_THAT(RunModel(w, {{-0.5F, 0.3F, 2, 100}}), ElementsAre(-0.5F, 0.5F, 2, 64));
 }
 
@@ -939,10 +954,10 @@ TEST(MsOperators, quantized_full_connection_per_channel) {
   w.tensors[r].scales = {{0.25, 3}};
   w.tensors[m].scales = {{0.1, 0}, {0.01, 0}};
   const uint32_t b = w.Constant<int32_t>({2}, {20, 0});  // the bias is 20 * 0.5 * 0.1 = 1, and 0
-  w.Node(Value::QuantDTypeCast, {x}, {q}, file::CreateQuantCastAttributes(w.fbb()));
-  w.Node(Value::FullConnection, {q, m, b}, {r},
-         file::CreateFullConnectionAttributes(w.fbb(), true));
-  w.Node(Value::QuantDTypeCast, {r}, {y}, file::CreateQuantCastAttributes(w.fbb()));
+  w.Node(file::PrimitiveType_QuantDTypeCast, {x}, {q}, file::CreateQuantDTypeCast(w.fbb()));
+  w.Node(file::PrimitiveType_FullConnection, {q, m, b}, {r},
+         file::CreateFullConnection(w.fbb(), true));
+  w.Node(file::PrimitiveType_QuantDTypeCast, {r}, {y}, file::CreateQuantDTypeCast(w.fbb()));
   // The result is [1, 2] times [[1, 2], [0.3, 0.4]] = [5, 1.1], plus the bias.
   EXPECT_THAT(RunModel(w, {{1, 2}}), Pointwise(FloatNear(0.13F), Floats{6, 1.1F}));
 }
@@ -954,8 +969,8 @@ TEST(MsOperators, weights_of_8_bits_and_of_halves_become_float) {
   w.tensors[m].scales = {{0.5, 1}, {2, 0, true, 2, 0.5F}};  // m = [[0, 0.5], [12.5, 16.5]]
   const uint32_t half = w.Constant<uint16_t>({2}, {0x3C00, 0xC100}),
                  z = w.Output({1, 2});  // half = 1, -2.5
-  w.Node(Value::FullConnection, {x, m}, {y}, file::CreateFullConnectionAttributes(w.fbb()));
-  w.Node(Value::AddFusion, {y, half}, {z}, file::CreateFused(w.fbb()));
+  w.Node(file::PrimitiveType_FullConnection, {x, m}, {y}, file::CreateFullConnection(w.fbb()));
+  w.Node(file::PrimitiveType_AddFusion, {y, half}, {z}, file::CreateAddFusion(w.fbb()));
   EXPECT_THAT(RunModel(w, {{1, 2}}), ElementsAre(2, 43));
 }
 
@@ -963,14 +978,14 @@ TEST(MsOperators, unused_scales_of_parameters_are_ignored) {
   MsWriter w;
   const uint32_t x = w.Input({1, 2}), m = w.Constant<float>({1, 2}, {1, 2}), y = w.Output({1, 1});
   for (MsTensor& tensor : w.tensors) tensor.scales = {{1, 0, false}};
-  w.Node(Value::FullConnection, {x, m}, {y}, file::CreateFullConnectionAttributes(w.fbb()));
+  w.Node(file::PrimitiveType_FullConnection, {x, m}, {y}, file::CreateFullConnection(w.fbb()));
   EXPECT_THAT(RunModel(w, {{3, 4}}), ElementsAre(11));
 }
 
 TEST(MsOperators, custom_operators_keep_their_name) {
   MsWriter w;
-  w.Node(Value::Custom, {w.Input({1})}, {w.Output({1})},
-         file::CreateCustomAttributesDirect(w.fbb(), "Mystery"));
+  w.Node(file::PrimitiveType_Custom, {w.Input({1})}, {w.Output({1})},
+         file::CreateCustomDirect(w.fbb(), "Mystery"));
   const std::vector<uint8_t> bytes = Converted(w);
   const auto* code = schema::GetModel(bytes.data())->operator_codes()->Get(0);
   EXPECT_EQ(code->builtin_code(), Builtin::CUSTOM);

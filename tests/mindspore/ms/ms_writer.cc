@@ -23,13 +23,13 @@ uint32_t MsWriter::Output(const std::vector<int32_t>& dims, int type) {
   return outputs.back();
 }
 
-flatbuffers::Offset<file::Rows> MsWriter::Rows(const std::vector<std::vector<int64_t>>& rows) {
-  std::vector<flatbuffers::Offset<file::Row>> list;
-  for (const auto& row : rows) list.push_back(file::CreateRow(fbb_, Longs(row)));
-  return file::CreateRows(fbb_, fbb_.CreateVector(list));
+flatbuffers::Offset<file::Vec2D> MsWriter::Rows(const std::vector<std::vector<int64_t>>& rows) {
+  std::vector<flatbuffers::Offset<file::Vec>> list;
+  for (const auto& row : rows) list.push_back(file::CreateVec(fbb_, Longs(row)));
+  return file::CreateVec2D(fbb_, fbb_.CreateVector(list));
 }
 
-void MsWriter::AddNode(file::Value value, const std::vector<uint32_t>& in,
+void MsWriter::AddNode(file::PrimitiveType value, const std::vector<uint32_t>& in,
                        const std::vector<uint32_t>& out, flatbuffers::Offset<void> attributes) {
   const auto primitive = file::CreatePrimitive(fbb_, value, attributes);
   const auto name = fbb_.CreateString("n" + std::to_string(nodes_.size()));
@@ -56,8 +56,9 @@ flatbuffers::Offset<file::Tensor> MsWriter::WriteTensor(const MsTensor& tensor) 
     external = fbb_.CreateVector(std::vector{file::CreateExternalData(fbb_, 0, location)});
   }
   const auto name = fbb_.CreateString(tensor.name);
-  return file::CreateTensor(fbb_, tensor.computed ? 2 : 0, tensor.type, dims, tensor.layout, 0, 0,
-                            data, quantization, 0, name, false, tensor.compression, external);
+  return file::CreateTensor(
+      fbb_, tensor.computed ? 2 : 0, tensor.type, dims, tensor.layout, 0, 0, data, quantization, 0,
+      name, false, static_cast<file::WeightQuantCompressType>(tensor.compression), external);
 }
 
 std::vector<uint8_t> MsWriter::Finish() {

@@ -5,7 +5,7 @@
 //     MsWriter w;
 //     const uint32_t x = w.Input({1, 4});
 //     const uint32_t y = w.Output({1, 4});
-//     w.Node(file::Value::Abs, {x}, {y}, file::CreatePlain(w.fbb()));
+//     w.Node(file::PrimitiveType_Abs, {x}, {y}, NoAttributes(&w.fbb()));
 //     std::vector<uint8_t> bytes = w.Finish();
 #ifndef DEPUTY_TESTS_MINDSPORE_MS_MS_WRITER_H_
 #define DEPUTY_TESTS_MINDSPORE_MS_MS_WRITER_H_
@@ -15,9 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "ms_generated.h"
+#include "mindspore/schema/model_generated.h"
 
 namespace deputy::ms {
+
+namespace file = ::mindspore::schema;
+
+// Writes the table of a primitive without attributes, or with the defaults of all attributes.
+inline flatbuffers::Offset<file::Abs> NoAttributes(flatbuffers::FlatBufferBuilder* fbb) {
+  return file::CreateAbs(*fbb);
+}
 
 // Numbers of element types in the .ms format.
 constexpr int kMsBool = 30, kMsInt8 = 32, kMsInt32 = 34, kMsInt64 = 35, kMsFloat16 = 42,
@@ -44,7 +51,7 @@ struct MsTensor {
   int type = kMsFloat32;
   std::vector<int32_t> dims;
   bool has_dims = true;
-  file::Layout layout = file::Layout::NHWC;
+  file::Format layout = file::Format_NHWC;
   std::vector<uint8_t> data;
   std::vector<MsScale> scales;
   std::string name;
@@ -75,19 +82,20 @@ class MsWriter {
   }
 
   template <typename Attributes>
-  void Node(file::Value value, const std::vector<uint32_t>& in, const std::vector<uint32_t>& out,
-            flatbuffers::Offset<Attributes> attributes) {
+  void Node(file::PrimitiveType value, const std::vector<uint32_t>& in,
+            const std::vector<uint32_t>& out, flatbuffers::Offset<Attributes> attributes) {
     AddNode(value, in, out, attributes.Union());
   }
   // Adds a primitive without attributes.
-  void Node(file::Value value, const std::vector<uint32_t>& in, const std::vector<uint32_t>& out) {
-    Node(value, in, out, file::CreatePlain(fbb_));
+  void Node(file::PrimitiveType value, const std::vector<uint32_t>& in,
+            const std::vector<uint32_t>& out) {
+    Node(value, in, out, NoAttributes(&fbb_));
   }
   // The following functions write lists, for attributes.
   flatbuffers::Offset<flatbuffers::Vector<int64_t>> Longs(const std::vector<int64_t>& values) {
     return fbb_.CreateVector(values);
   }
-  flatbuffers::Offset<file::Rows> Rows(const std::vector<std::vector<int64_t>>& rows);
+  flatbuffers::Offset<file::Vec2D> Rows(const std::vector<std::vector<int64_t>>& rows);
 
   // Returns the file. The writer cannot be used afterwards.
   std::vector<uint8_t> Finish();
@@ -99,8 +107,8 @@ class MsWriter {
   const char* identifier = "MSL2";
 
  private:
-  void AddNode(file::Value value, const std::vector<uint32_t>& in, const std::vector<uint32_t>& out,
-               flatbuffers::Offset<void> attributes);
+  void AddNode(file::PrimitiveType value, const std::vector<uint32_t>& in,
+               const std::vector<uint32_t>& out, flatbuffers::Offset<void> attributes);
   flatbuffers::Offset<file::Tensor> WriteTensor(const MsTensor& tensor);
 
   flatbuffers::FlatBufferBuilder fbb_;
