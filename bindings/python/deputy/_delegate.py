@@ -17,7 +17,7 @@ def _failure(library, reports):
 
 
 def _is_missing(library, failure):
-    """Returns True if there is no file or plug-in of this name, or if it is not a library."""
+    """Returns True if there is no file at this path, or if the file is not an ELF library."""
     return not os.path.exists(library) or 'ELF' in failure
 
 

@@ -2,8 +2,8 @@
 """Admits one call into an interpreter at a time.
 
 The library's objects may be used by one thread at a time, and every call releases Python's lock. A
-call that changes the interpreter therefore excludes all others: a concurrent call raises
-RuntimeError, as in LiteRT.
+call that changes the interpreter therefore excludes all others: a concurrent call that changes it
+or copies contents raises RuntimeError, as in LiteRT, and one that reads names and shapes waits.
 """
 import threading
 

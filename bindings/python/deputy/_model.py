@@ -17,7 +17,7 @@ _models = weakref.WeakValueDictionary()
 
 
 def _file_key(path):
-    """Returns a key of the file's present contents; None if it has none that is safe."""
+    """Returns a key of the file's present contents; None if it cannot be read or is too young."""
     try:
         state = os.stat(path)
     except (OSError, ValueError):

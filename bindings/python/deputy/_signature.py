@@ -102,11 +102,11 @@ class SignatureRunner:
         return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs}
 
     def get_input_details(self):
-        """Returns dictionaries as Interpreter.get_input_details(), with the signature's names."""
+        """Returns {name: dictionary as in Interpreter.get_input_details()}."""
         return self._details(self._inputs.items())
 
     def get_output_details(self):
-        """Returns dictionaries as Interpreter.get_output_details(), with the signature's names."""
+        """Returns {name: dictionary as in Interpreter.get_output_details()}."""
         return self._details(self._outputs)
 
     def _details(self, tensors):

@@ -81,8 +81,8 @@ class Interpreter:
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
-    allocate_tensors(), resize_tensor_input() or a signature runner raises RuntimeError; methods
-    that only read names and shapes wait instead.
+    allocate_tensors(), resize_tensor_input(), reset_all_variables() or a signature runner raises
+    RuntimeError; methods that only read names and shapes wait instead.
     """
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None,
@@ -189,7 +189,8 @@ class Interpreter:
 
     def tensor(self, tensor_index):
         """Returns a function that returns an array over the tensor's own memory, without a copy.
-        allocate_tensors() and invoke() raise RuntimeError while such an array exists."""
+        allocate_tensors(), resize_tensor_input(), invoke() and signature runners raise RuntimeError
+        while such an array exists."""
         index = _checks.index(tensor_index, 'tensor_index')
         with self._guard.metadata:
             self._tensor(index)
@@ -261,7 +262,8 @@ class Interpreter:
             return _explain.explain(self._lib, self._owned.pointer)
 
     def delegation_status(self):
-        """Returns the policy, and whether the last inference ran without a failed delegate."""
+        """Returns the policy, whether the last inference ran without a failed delegate, and counts
+        of skipped delegates, recomputed nodes and restarts."""
         with self._guard.metadata:
             return _explain.delegation_status(self._lib, self._owned.pointer)
 

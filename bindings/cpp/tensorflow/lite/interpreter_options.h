@@ -13,13 +13,14 @@ class InterpreterOptions {
   bool GetPreserveAllTensors() { return preserve_all_tensors_; }
   bool GetPreserveAllTensors() const { return preserve_all_tensors_; }
 
-  // Frees dynamic tensors that are neither inputs nor outputs after Invoke.
+  // Frees, after Invoke, dynamic tensors that are neither inputs, outputs nor variables.
   void SetEnsureDynamicTensorsAreReleased(bool value = true) { release_dynamic_tensors_ = value; }
   bool GetEnsureDynamicTensorsAreReleased() { return release_dynamic_tensors_; }
   bool GetEnsureDynamicTensorsAreReleased() const { return release_dynamic_tensors_; }
 
-  // A hint without effect: the library's memory planner shares memory between tensors of any size.
-  // `value` is in bytes.
+  // Also frees dynamic tensors after Invoke, as SetEnsureDynamicTensorsAreReleased does. `value`,
+  // in bytes, has no other effect: the library's memory planner shares memory between tensors of
+  // any size. Ignored unless positive.
   void OptimizeMemoryForLargeTensors(int value = 1 << 20) {
     if (value <= 0) return;
     large_tensor_bytes_ = value;

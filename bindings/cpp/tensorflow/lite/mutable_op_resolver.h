@@ -46,7 +46,8 @@ struct OperatorKeyHasher {
 
 }  // namespace op_resolver_hasher
 
-// Finds kernels that were added first, then those of resolvers that were chained, in their order.
+// FindOp searches the kernels that were added, then the chained resolvers in the order in which
+// they were chained.
 class MutableOpResolver : public OpResolver {
  public:
   const TfLiteRegistration* FindOp(tflite::BuiltinOperator op, int version) const override {
@@ -62,7 +63,8 @@ class MutableOpResolver : public OpResolver {
   }
 
   // Add copies of a kernel for one version of an operator, or for all from `min_version` to
-  // `max_version`. They replace earlier ones. A null kernel is ignored for builtin operators.
+  // `max_version`. They replace earlier ones. A null kernel is ignored for builtin operators and
+  // invalid for custom ones.
   void AddBuiltin(tflite::BuiltinOperator op, const TfLiteRegistration* registration,
                   int version = 1) {
     if (registration == nullptr) return;
@@ -98,8 +100,8 @@ class MutableOpResolver : public OpResolver {
     }
   }
 
-  // Adds all kernels of another resolver. They replace those that were added to this one; its
-  // chained resolvers are queried before those of this one.
+  // Adds all kernels of another resolver. They replace those that were added to this resolver; the
+  // chained resolvers of `other` are searched before those of this resolver.
   void AddAll(const MutableOpResolver& other) {
     if (other.has_library_kernels_) AddLibraryKernels();
     for (const auto& entry : other.builtins_) builtins_[entry.first] = entry.second;
@@ -122,7 +124,8 @@ class MutableOpResolver : public OpResolver {
   // Appends a resolver, which is borrowed.
   void ChainOpResolver(const OpResolver* other) { other_op_resolvers_.push_back(other); }
 
-  // Adds the library's kernels of all operators, which are looked up when they are needed.
+  // Adds the library's kernels of all operators, which are looked up when they are needed. They
+  // replace kernels that were added for the same operator and version.
   void AddLibraryKernels() {
     has_library_kernels_ = true;
     for (auto it = builtins_.begin(); it != builtins_.end();) {

@@ -61,7 +61,7 @@ inline std::string List(const std::vector<int>& list) {
   return text + "]";
 }
 
-// Shortens a name that does not fit, at its beginning.
+// Returns the name, shortened at its beginning to `width` characters, at least 4.
 inline std::string Fit(const char* name, int32_t width) {
   const std::string text = name == nullptr ? "(null)" : name;
   const size_t limit = width < 4 ? 4 : static_cast<size_t>(width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Correspondence of C++ types and TfLiteType, for types without the standard library.
+// Correspondence of C++ types and TfLiteType, for integers, bool and floating-point types.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_PORTABLE_TYPE_TO_TFLITETYPE_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_PORTABLE_TYPE_TO_TFLITETYPE_H_
 

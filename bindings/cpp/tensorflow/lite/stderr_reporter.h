@@ -23,7 +23,8 @@ class StderrReporter : public ErrorReporter {
   }
 };
 
-// Returns the StderrReporter that all models and interpreters share.
+// Returns the StderrReporter that is shared by all models and interpreters to which the program
+// passes no reporter.
 inline ErrorReporter* DefaultErrorReporter() {
   // Never destroyed: other static objects may report while the program ends.
   static ErrorReporter* const reporter = new StderrReporter;

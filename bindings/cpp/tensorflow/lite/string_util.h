@@ -32,7 +32,8 @@ class DynamicBuffer {
  public:
   explicit DynamicBuffer(std::size_t max_length = kDefaultMaxLength) : max_length_(max_length) {}
 
-  // Appends a string, which is copied. kTfLiteError if the characters would exceed the limit.
+  // Appends a string, which is copied. kTfLiteError unless the number of characters stays below the
+  // limit.
   TfLiteStatus AddString(const StringRef& text) { return AddString(text.str, text.len); }
   TfLiteStatus AddString(const char* str, std::size_t len) {
     if (len > max_length_ || data_.size() >= max_length_ - len) return kTfLiteError;
@@ -53,8 +54,8 @@ class DynamicBuffer {
     ends_.push_back(data_.size());
   }
 
-  // Stores a malloc block, which the caller frees, in `buffer` and returns its size in bytes; -1
-  // if out of memory.
+  // Stores a malloc block, which the caller frees, in `buffer` and returns its size in bytes; -1 if
+  // out of memory or if the size exceeds the range of int.
   int WriteToBuffer(char** buffer) {
     const std::size_t header = sizeof(std::int32_t) * (ends_.size() + 2);
     const std::size_t bytes = header + data_.size();
@@ -67,9 +68,9 @@ class DynamicBuffer {
     return static_cast<int>(bytes);
   }
 
-  // Replace the contents of a tensor, which becomes dynamic. The first takes ownership of the
-  // shape; null keeps the tensor's. The second sets a vector. If out of memory, the tensor is
-  // unchanged, apart from `new_shape`, which is freed.
+  // Replace the contents of a tensor, which becomes dynamic. WriteToTensor takes ownership of
+  // `new_shape`; null keeps the tensor's shape. WriteToTensorAsVector sets the shape [number of
+  // strings]. If out of memory, the tensor does not change and `new_shape` is freed.
   void WriteToTensor(TfLiteTensor* tensor, TfLiteIntArray* new_shape) {
     char* contents = nullptr;
     const int bytes = WriteToBuffer(&contents);

@@ -37,7 +37,7 @@ constexpr char kFlexCustomCodePrefix[] = "Flex";
 // First letters of the names of subgraphs that validate a model.
 constexpr char kValidationSubgraphNamePrefix[] = "VALIDATION:";
 
-// False for null.
+// True for names of TensorFlow's own operators; false for null.
 inline bool IsFlexOp(const char* custom_name) {
   return custom_name != nullptr &&
          std::strncmp(custom_name, kFlexCustomCodePrefix, sizeof kFlexCustomCodePrefix - 1) == 0;
@@ -111,7 +111,7 @@ inline std::string GetOpNameByRegistration(const TfLiteRegistration& registratio
   return name;
 }
 
-// False for null.
+// True for names of subgraphs that validate a model; false for null.
 inline bool IsValidationSubgraph(const char* name) {
   return name != nullptr && std::strncmp(name, kValidationSubgraphNamePrefix,
                                          sizeof kValidationSubgraphNamePrefix - 1) == 0;
@@ -264,9 +264,9 @@ inline TensorUniquePtr BuildTfLiteTensor() {
   return tensor;
 }
 
-// A tensor with a shape; contents are allocated for dynamic and persistent tensors. The allocation
-// type must not be that of an arena. Null for types without fixed size, for a null or negative
-// shape, on overflow and if out of memory.
+// A tensor with a shape; contents are allocated for kTfLiteDynamic and kTfLitePersistentRo. The
+// allocation type must not be that of an arena. Null for types without fixed size, for a null or
+// negative shape, on overflow and if out of memory.
 inline TensorUniquePtr BuildTfLiteTensor(TfLiteType type, IntArrayUniquePtr dims,
                                          TfLiteAllocationType allocation_type) {
   std::size_t bytes = 0;

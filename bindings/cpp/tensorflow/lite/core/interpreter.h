@@ -362,7 +362,8 @@ class Interpreter {
     DeputyInterpreterSetCancellationFunction(interpreter_, data, check_cancelled_func);
   }
 
-  // Permits Cancel, which stops a running Invoke. kTfLiteError if it is not permitted. Any thread.
+  // EnableCancellation permits Cancel, which stops a running Invoke and may be called on any
+  // thread. Cancel returns kTfLiteError unless it is permitted.
   TfLiteStatus EnableCancellation() { return DeputyInterpreterEnableCancellation(interpreter_); }
   TfLiteStatus Cancel() { return TfLiteInterpreterCancel(interpreter_); }
 
@@ -399,7 +400,7 @@ class Interpreter {
   // The default deleter cannot delete a delegate: its class is not known.
   TfLiteStatus ModifyGraphWithDelegate(std::unique_ptr<TfLiteDelegate> delegate) = delete;
 
-  // Copies a tensor from its delegate's buffer to host memory if that is older.
+  // Copies a tensor from its delegate's buffer to host memory if the host memory is older.
   TfLiteStatus EnsureTensorDataIsReadable(int tensor_index) {
     return primary_subgraph().EnsureTensorDataIsReadable(tensor_index);
   }
@@ -433,8 +434,8 @@ class Interpreter {
   // ---- Memory, profiling and options ------------------------------------------------------------
 
   // Makes a tensor use memory of the program, which must be aligned to 64 bytes unless `flags`
-  // skips that check, and must stay valid. AllocateTensors, which must follow, fails if it is too
-  // small.
+  // skips that check, and must stay valid. AllocateTensors, which must follow, fails if the memory
+  // is too small.
   TfLiteStatus SetCustomAllocationForTensor(int tensor_index,
                                             const TfLiteCustomAllocation& allocation,
                                             int64_t flags = kTfLiteCustomAllocationFlagsNone) {
@@ -449,7 +450,8 @@ class Interpreter {
     primary_subgraph().SetExternalContext(type, ctx);
   }
 
-  // Replace all profilers, or add one. A pointer is borrowed; null removes all, or is ignored.
+  // SetProfiler replaces all profilers; null removes them. AddProfiler adds one; null is ignored. A
+  // raw pointer is borrowed.
   void SetProfiler(Profiler* profiler) {
     RemoveProfilers();
     AddProfiler(profiler);

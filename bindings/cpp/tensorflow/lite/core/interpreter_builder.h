@@ -63,7 +63,7 @@ class InterpreterBuilder {
 
   // Stores a new interpreter; null, after a report, if the result is not kTfLiteOk: then the model
   // is invalid, a builtin operator has no kernel, or a delegate could not be applied. A custom
-  // operator without a kernel is found by AllocateTensors, because a delegate may run it.
+  // operator without a kernel is reported by AllocateTensors, because a delegate may run it.
   TfLiteStatus operator()(std::unique_ptr<Interpreter>* interpreter) {
     if (interpreter == nullptr) {
       error_reporter_->Report("Null output pointer passed to InterpreterBuilder.");
@@ -109,7 +109,8 @@ class InterpreterBuilder {
     telemetry_profiler_ = std::move(profiler);
   }
 
-  // Adds a delegate, which must outlive the interpreters. They are applied in this order.
+  // Adds a delegate, which must outlive the interpreters. Delegates are applied in the order of
+  // these calls.
   void AddDelegate(TfLiteDelegate* delegate) {
     if (delegate == nullptr) {
       error_reporter_->Report("Null delegate.");

@@ -119,8 +119,8 @@ class Handle {
   std::unique_ptr<flatbuffers::FlatBufferBuilder> copy_;
 };
 
-// Returns true if the bytes begin with a root table that lies within them. The library verifies
-// the other tables when an interpreter is built.
+// Returns true if the bytes contain the root table and its vtable. The library verifies the other
+// tables when an interpreter is built.
 inline bool HasRootTable(const void* data, size_t size) {
   const auto* const bytes = static_cast<const uint8_t*>(data);
   const auto fits = [&](int64_t position, size_t length) {

@@ -102,7 +102,8 @@ class SignatureRunner {
     allow_buffer_handle_output_ = allow_buffer_handle_output;
   }
 
-  // Attach a delegate's buffer to a tensor. The previous buffer is released on demand.
+  // Attach a delegate's buffer to a tensor. The previous buffer is released if
+  // `release_existing_buffer_handle` is true.
   TfLiteStatus SetInputBufferHandle(const char* input_name, TfLiteBufferHandle buffer_handle,
                                     TfLiteDelegate* delegate,
                                     bool release_existing_buffer_handle = true) {

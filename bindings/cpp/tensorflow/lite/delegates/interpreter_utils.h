@@ -19,8 +19,8 @@ namespace delegates {
 class InterpreterUtils {
  public:
   // Invokes the interpreter. After a failure with delegates that is no cancellation, removes all
-  // delegates and repeats it with the same inputs: kTfLiteDelegateError if that succeeds; the
-  // addresses of tensors have changed then.
+  // delegates and repeats the inference with the same inputs: kTfLiteDelegateError if that
+  // succeeds; the addresses of tensors have changed then.
   static TfLiteStatus InvokeWithCPUFallback(Interpreter* interpreter) {
     const TfLiteStatus status = interpreter->Invoke();
     if (status == kTfLiteOk || status == kTfLiteCancelled || !interpreter->HasDelegates()) {

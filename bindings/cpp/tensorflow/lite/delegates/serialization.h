@@ -2,8 +2,8 @@
 //
 // Persistent cache of a delegate's data, in files below a directory. The file format and its
 // guarantees are those of deputy/delegate_serialization.h: entries are complete or absent, and
-// damaged ones count as absent. TensorFlow Lite cannot read them, nor this header those that
-// TensorFlow Lite wrote.
+// damaged ones count as absent. TensorFlow Lite cannot read these files, and this header cannot
+// read those of TensorFlow Lite.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_DELEGATES_SERIALIZATION_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_DELEGATES_SERIALIZATION_H_
 

@@ -114,8 +114,9 @@ class GraphPartitionHelper {
 
   virtual ~GraphPartitionHelper() { inline_c::FreeIntArray(original_execution_plan_); }
 
-  // Computes the partitions from the nodes whose index is in the given range, inclusively.
-  // `unsupported_nodes_info`, which may be null, receives "<operator>: <reason>" for the others.
+  // Computes the partitions of the supported nodes whose indices are in the given range, both ends
+  // included. `unsupported_nodes_info`, which may be null, receives "<operator>: <reason>" for each
+  // unsupported node.
   TfLiteStatus Partition(std::set<std::string>* unsupported_nodes_info, int start_node_index = 0,
                          int end_node_index = std::numeric_limits<int>::max()) {
     return PartitionImpl(unsupported_nodes_info, start_node_index, end_node_index);

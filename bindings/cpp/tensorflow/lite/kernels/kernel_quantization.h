@@ -41,7 +41,7 @@ namespace kernel_quantization_internal {
 inline TfLiteStatus QuantizeValue(TfLiteContext* context, const TfLiteTensor* tensor, float real,
                                   std::int32_t* quantized) {
   const float rounded = std::round(real / tensor->params.scale);
-  // The name is the text of the report.
+  // TF_LITE_ENSURE reports the name of this variable.
   const bool no_integer_overflow_from_quantization =
       rounded >= static_cast<float>(std::numeric_limits<std::int32_t>::min()) &&
       rounded <= static_cast<float>(std::numeric_limits<std::int32_t>::max());
@@ -95,7 +95,7 @@ inline TfLiteStatus GetQuantizedConvolutionMultipler(TfLiteContext* context,
                                                      const TfLiteTensor* input,
                                                      const TfLiteTensor* filter,
                                                      TfLiteTensor* output, double* multiplier) {
-  // Rounded to float, as in TensorFlow Lite.
+  // The product is rounded to float, as in TensorFlow Lite.
   const double input_product_scale =
       static_cast<double>(input->params.scale * filter->params.scale);
   TF_LITE_ENSURE(context, input_product_scale >= 0);
@@ -117,10 +117,11 @@ inline TfLiteStatus GetQuantizedConvolutionMultipler(TfLiteContext* context,
   return GetQuantizedConvolutionMultipler(context, input, filter, output, multiplier);
 }
 
-// Store the factors that scale the accumulators of a quantised convolution, one per channel of the
-// filter, and the range of the activation. `multiplier` and `shift` are set for uint8 only, with
-// `shift` as a shift to the right; the others have QuantizeMultiplier's direction.
-// `per_channel_multiplier` and `per_channel_shift` have `num_channels` elements.
+// Stores the factors that scale the accumulators of a quantised convolution, one per channel of the
+// filter, and, for int8, uint8 and int16 inputs, the range of the activation. `multiplier` and
+// `shift` are set for uint8 only, with `shift` as a shift to the right; the others have
+// QuantizeMultiplier's direction. `per_channel_multiplier` and `per_channel_shift` have
+// `num_channels` elements.
 inline TfLiteStatus PopulateConvolutionQuantizationParams(
     TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* filter,
     const TfLiteTensor* bias, TfLiteTensor* output, const TfLiteFusedActivation& activation,

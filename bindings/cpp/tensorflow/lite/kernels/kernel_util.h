@@ -68,7 +68,7 @@ inline TfLiteStatus GetInputSafe(const TfLiteContext* context, const TfLiteNode*
   return kernel_util_internal::FindOrReport(context, node->inputs, index, tensor);
 }
 
-// Null for an input that is not a variable, too.
+// Also returns null for an input that is not a variable.
 inline TfLiteTensor* GetVariableInput(TfLiteContext* context, const TfLiteNode* node, int index) {
   TfLiteTensor* tensor = kernel_util_internal::Find(context, node->inputs, index);
   return tensor != nullptr && tensor->is_variable ? tensor : nullptr;
@@ -132,7 +132,8 @@ inline std::int64_t NumElements(const TfLiteIntArray* dims) {
 }
 inline std::int64_t NumElements(const TfLiteTensor* t) { return NumElements(t->dims); }
 
-// True for constants of the model; the second also for tensors that are computed once.
+// True for constants of the model. IsConstantOrPersistentTensor is also true for tensors that are
+// computed once.
 inline bool IsConstantTensor(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo;
 }
@@ -144,7 +145,7 @@ inline bool IsDynamicTensor(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteDynamic;
 }
 
-// Change the allocation type; the contents are lost unless the tensor already has it.
+// Change the allocation type; the contents are lost unless the tensor already has this type.
 inline void SetTensorToDynamic(TfLiteTensor* tensor) {
   if (tensor->allocation_type == kTfLiteDynamic) return;
   inline_c::FreeTensorData(tensor);
@@ -224,7 +225,7 @@ inline std::string GetTensorDebugString(const TfLiteTensor* tensor) {
          "\n  data: {...}\n  dims: " + GetShapeDebugString(tensor->dims) + "\n}";
 }
 
-// Stores the contents of a vector of int32, which are a shape; the caller owns it.
+// Stores the shape that a vector of int32 contains; the caller owns the stored array.
 inline TfLiteStatus GetOutputShapeFromInput(TfLiteContext* context, const TfLiteTensor* input,
                                             TfLiteIntArray** output_shape) {
   if (NumDimensions(input) != 1) {
@@ -240,7 +241,7 @@ inline TfLiteStatus GetOutputShapeFromInput(TfLiteContext* context, const TfLite
 
 namespace kernel_util_internal {
 
-// Stores the common shape of tensors by the rules of broadcasting; false if there is none.
+// Stores the common shape of tensors by the rules of broadcasting; returns false if there is none.
 inline bool Broadcast(std::initializer_list<const TfLiteTensor*> inputs, TfLiteIntArray* shape) {
   for (int i = 0; i < shape->size; ++i) {
     int size = 1;
@@ -299,8 +300,8 @@ inline TfLiteStatus CalculateShapeForBroadcast(TfLiteContext* context, const TfL
   return kTfLiteOk;
 }
 
-// Store the product of dimensions; kTfLiteError after a report for a negative one, and, with
-// `error_message`, on overflow.
+// Store the product of dimensions. Report and return kTfLiteError for a negative dimension and,
+// with the text `error_message`, for an overflow.
 inline TfLiteStatus CheckedShapeProduct(TfLiteContext* context, const int* dims, int count,
                                         const char* error_message, std::size_t& product) {
   TF_LITE_ENSURE(context, count >= 0);
@@ -331,7 +332,7 @@ inline TfLiteStatus CheckedShapeProductToInt(TfLiteContext* context,
   return kTfLiteOk;
 }
 
-// True on Android and iOS.
+// True on Android.
 inline bool IsMobilePlatform() {
 #if defined(__ANDROID__) || defined(ANDROID)
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions of the tensors of an LSTM node with 20 inputs, or 24 with layer normalisation. Optional
-// inputs have the tensor index -1 or lie beyond the node's list.
+// Positions of the tensors of an LSTM node with 20 inputs, or 24 with layer normalisation. Absent
+// optional inputs have the tensor index -1 or lie beyond the node's list.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_LSTM_SHARED_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_LSTM_SHARED_H_
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Padding and output sizes of convolutions and pooling. The functions with "Checked" return
-// kTfLiteError, with possibly some results set, for sizes that are not positive and for results
-// outside of int; the others then return 0.
+// kTfLiteError, with possibly some results set, for negative image or output sizes, for filter
+// sizes, strides and dilation rates below 1, and for results outside of int; the functions without
+// "Checked" then return 0 for the results that are not set.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_PADDING_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_PADDING_H_
 
@@ -26,7 +27,7 @@ inline TfLiteStatus CheckedNarrowPaddingValue(std::int64_t value, int* result) {
   return kTfLiteOk;
 }
 
-// Size of a filter with its gaps.
+// Size of a filter with the gaps of its dilation, in elements.
 inline std::int64_t ComputeEffectiveFilterSize(int filter_size, int dilation_rate) {
   return (static_cast<std::int64_t>(filter_size) - 1) * dilation_rate + 1;
 }

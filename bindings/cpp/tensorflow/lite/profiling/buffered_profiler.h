@@ -25,7 +25,7 @@ class BufferedProfiler : public tflite::Profiler {
   void StopProfiling() { buffer_.SetEnabled(false); }
   void Reset() { buffer_.Reset(); }
 
-  // Valid until the next event.
+  // The pointers are valid until the next event or Reset.
   std::vector<const ProfileEvent*> GetProfileEvents() {
     std::vector<const ProfileEvent*> events;
     for (size_t i = 0; i < buffer_.Size(); ++i) events.push_back(buffer_.At(i));

@@ -42,7 +42,7 @@ class ProfileBuffer {
   // While the buffer is disabled nothing is recorded.
   void SetEnabled(bool enabled) { enabled_ = enabled; }
 
-  // Returns the number of the event for EndEvent.
+  // Returns the number of the event for EndEvent; kInvalidEventHandle if it is not recorded.
   uint32_t BeginEvent(const char* tag, ProfileEvent::EventType event_type, int64_t event_metadata1,
                       int64_t event_metadata2) {
     if (!enabled_ || events_.size() >= limit_) return kInvalidEventHandle;
@@ -51,7 +51,8 @@ class ProfileBuffer {
     return static_cast<uint32_t>(events_.size() - 1);
   }
 
-  // Replaces the metadata that are not null. Ignores a number that BeginEvent did not return.
+  // Replaces the metadata that are not null. Ignores a number beyond the recorded events, and every
+  // call while the buffer is disabled.
   void EndEvent(uint32_t event_handle, const int64_t* event_metadata1 = nullptr,
                 const int64_t* event_metadata2 = nullptr) {
     if (!enabled_ || event_handle >= events_.size()) return;
@@ -68,7 +69,8 @@ class ProfileBuffer {
   }
 
   size_t Size() const { return events_.size(); }
-  // Null for an index out of range. Valid until an event is added.
+  // Null for an index out of range. The pointer is valid until an event is added or Reset is
+  // called.
   const ProfileEvent* At(size_t index) const {
     return index < events_.size() ? &events_[index] : nullptr;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The profiler that programs record with if they define TFLITE_PROFILING_ENABLED.
+// Profiler is BufferedProfiler in programs that define TFLITE_PROFILING_ENABLED, and NoopProfiler
+// in others.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_PROFILING_PROFILER_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_PROFILING_PROFILER_H_
 

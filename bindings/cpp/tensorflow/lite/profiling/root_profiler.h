@@ -23,7 +23,7 @@ class RootProfiler : public Profiler {
   RootProfiler(RootProfiler&&) = default;
   RootProfiler& operator=(RootProfiler&&) = default;
 
-  // Add a profiler that is borrowed, or owned by this object. Null is ignored.
+  // Add a borrowed profiler, or one that this object then owns. Null is ignored.
   void AddProfiler(Profiler* profiler) {
     if (profiler != nullptr) profilers_.push_back(profiler);
   }
@@ -42,7 +42,7 @@ class RootProfiler : public Profiler {
 
   uint32_t BeginEvent(const char* tag, EventType event_type, int64_t event_metadata1,
                       int64_t event_metadata2) override {
-    // The numbers of a single profiler are passed through, so nothing needs to be stored.
+    // The event numbers of a single profiler are passed through, so nothing needs to be stored.
     if (profilers_.size() == 1) {
       return profilers_[0]->BeginEvent(tag, event_type, event_metadata1, event_metadata2);
     }
@@ -77,7 +77,8 @@ class RootProfiler : public Profiler {
   }
 
  private:
-  // Ignores numbers that BeginEvent did not return.
+  // With a single profiler, passes every number to it. With several, ignores numbers that
+  // BeginEvent did not return.
   template <typename Function>
   void End(uint32_t event, const Function& end) {
     if (profilers_.size() == 1) return end(profilers_[0], event);

@@ -19,7 +19,7 @@ inline int8_t ConvertBuiltinCodeToDeprecatedBuiltinCode(BuiltinOperator builtin_
                                  : BuiltinOperator_PLACEHOLDER_FOR_GREATER_OP_CODES);
 }
 
-// Overloads of flatc's functions that set both fields.
+// Overloads of the functions that flatc generates; they set both fields.
 inline flatbuffers::Offset<OperatorCode> CreateOperatorCode(
     flatbuffers::FlatBufferBuilder& builder, BuiltinOperator builtin_code = BuiltinOperator_ADD,
     flatbuffers::Offset<flatbuffers::String> custom_code = 0, int32_t version = 1) {

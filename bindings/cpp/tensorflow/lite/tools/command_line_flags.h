@@ -97,7 +97,7 @@ class Flag {
     return true;
   }
 
-  // The argument that the flag has in a help text.
+  // Text of the flag's argument in a help text.
   std::string Label() const {
     return flag_type_ == kPositional ? name_ : "--" + name_ + "=" + default_text_;
   }
@@ -107,7 +107,8 @@ class Flag {
   std::string default_text_;
   std::string usage_text_;
   FlagType flag_type_;
-  // Calls the hook; false if the text is not a value of the flag's type.
+  // Passes the value to the hook; false if the text does not begin with a value of the flag's type.
+  // An empty text is the number 0.
   std::function<bool(const std::string& text, int position)> parse_;
 };
 
@@ -120,7 +121,8 @@ class Flags {
     std::vector<bool> is_used(static_cast<std::size_t>(*argc), false);
     bool is_good = true;
     int next_positional = 1;
-    // Flags of one name share the argument. -1: the argument is absent.
+    // Position in argv of each flag's argument, -1 if it is absent. Flags of one name share the
+    // argument.
     std::map<std::string, int> positions;
     for (const Flag* flag : InOrder(flag_list)) {
       const auto known = positions.find(flag->name_);

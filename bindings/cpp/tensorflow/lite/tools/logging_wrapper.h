@@ -12,8 +12,8 @@
 namespace tflite {
 namespace logging {
 
-// Collects a message and prints it when it is destroyed: INFO and WARN on stdout, ERROR and FATAL
-// on stderr. FATAL aborts the process.
+// Collects a message and prints it when the object is destroyed: INFO and WARN on stdout, ERROR and
+// FATAL on stderr. FATAL aborts the process.
 class LoggingWrapper {
  public:
   enum class LogSeverity : int {

@@ -61,7 +61,7 @@ class ToolParam {
     return static_cast<const TypedToolParam<T>*>(this);
   }
 
-  // False until a value is set that may differ from the default.
+  // True after a call of Set, also with the default value.
   bool HasValueSet() const { return has_value_set_; }
 
   int GetPosition() const { return position_; }
@@ -142,7 +142,7 @@ class ToolParams {
     return Existing(name)->AsConstTyped<T>()->Get();
   }
 
-  // Copies the values of the parameters that both have.
+  // Copies the values of the parameters that both objects have.
   void Set(const ToolParams& other) {
     for (auto& [name, param] : params_) {
       const ToolParam* value = other.GetParam(name);

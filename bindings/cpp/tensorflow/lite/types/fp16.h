@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions between float16 and float32. Rounding is to nearest, ties to even; every NaN becomes
-// the quiet NaN 0x7e00 with its sign.
+// Conversions between float16 and float32. Conversions to float16 round to nearest, ties to even,
+// and every NaN becomes the quiet NaN 0x7e00 with its sign. Conversions to float32 are exact.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_TYPES_FP16_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_TYPES_FP16_H_
 
@@ -33,8 +33,8 @@ inline uint16_t fp16_ieee_from_fp32_value(float value) {
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return static_cast<uint16_t>(sign | 0x7e00);
   if (magnitude >= 0x47800000) return static_cast<uint16_t>(sign | 0x7c00);
-  // The bits to drop, and the result without rounding. Normal float16 drop 13 bits; subnormal ones
-  // drop more and have the leading bit of the float32 in their mantissa.
+  // The result is `kept` without its `dropped` lowest bits, rounded. A normal float16 drops 13
+  // bits; a subnormal one drops more, and its mantissa includes the leading bit of the float32.
   uint32_t dropped = 13;
   uint32_t kept = magnitude - ((127 - 15) << 23);
   if (magnitude < 0x38800000) {

@@ -22,14 +22,15 @@ class half {
   constexpr uint16_t to_bits() const { return bits_; }
   constexpr bool is_zero() const { return (bits_ & 0x7fff) == 0; }
 
-  // Difference of 1 and the next value, limits of the finite values, smallest normal value.
+  // Difference of 1 and the next value, infinity, lowest and highest finite value, smallest normal
+  // value.
   static constexpr half epsilon() { return from_bits(0x1400); }
   static constexpr half infinity() { return from_bits(0x7c00); }
   static constexpr half min() { return from_bits(0xfbff); }
   static constexpr half max() { return from_bits(0x7bff); }
   static constexpr half smallest_normal() { return from_bits(0x0400); }
 
-  // Neutral elements of reductions.
+  // Neutral elements of minimum, maximum and sum.
   static constexpr half min_identity() { return from_bits(0x7c00); }
   static constexpr half max_identity() { return from_bits(0xfc00); }
   static constexpr half sum_identity() { return from_bits(0); }

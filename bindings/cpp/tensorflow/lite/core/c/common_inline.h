@@ -103,9 +103,9 @@ inline void FreeTensor(TfLiteTensor* tensor) {
   tensor->sparsity = nullptr;
 }
 
-// Resizes the contents of a dynamic or persistent tensor and preserves them; other tensors are
-// unchanged. Shrinking only lowers `bytes`. kTfLiteError, with the old contents kept, if out of
-// memory.
+// Resizes the contents of a kTfLiteDynamic or kTfLitePersistentRo tensor and preserves them; other
+// tensors are unchanged. Shrinking only lowers `bytes`. kTfLiteError, with the old contents kept,
+// if out of memory.
 inline TfLiteStatus ReallocTensor(std::size_t bytes, TfLiteTensor* tensor) {
   if (tensor->allocation_type != kTfLiteDynamic && tensor->allocation_type != kTfLitePersistentRo) {
     return kTfLiteOk;

@@ -12,8 +12,8 @@ namespace tflite {
 namespace ops {
 namespace builtin {
 
-// All operators. Without virtual functions of its own, so that copies to a MutableOpResolver keep
-// their kernels. The library has no default delegates.
+// Resolver for all operators. It has no virtual functions of its own, so that copies to a
+// MutableOpResolver keep their kernels. The library has no default delegates.
 class BuiltinOpResolver : public MutableOpResolver {
  public:
   BuiltinOpResolver() { AddLibraryKernels(); }

@@ -22,7 +22,8 @@ inline bool IsZeroVector(const T* vector, int v_size) {
   return std::all_of(vector, vector + v_size, [](T value) { return value == 0; });
 }
 
-// Quantise to [-127, 127] with the zero point 0. The range may be given.
+// Quantise to [-127, 127] with the zero point 0. The first overload takes the range of the values,
+// the second determines and stores it.
 inline void SymmetricQuantizeFloats(const float* values, const int size, int8_t* quantized_values,
                                     float min_value, float max_value, float* scaling_factor) {
   const float range = std::max(std::abs(min_value), std::abs(max_value));
@@ -93,8 +94,8 @@ inline void MatrixBatchVectorMultiplyAccumulate(const float* matrix, int m_rows,
   }
 }
 
-// Hybrid: int8 vectors have a scale, and optionally an offset (zero point), per batch; a row of the
-// matrix may have its own scale.
+// Hybrid arithmetic: int8 vectors have a scale, and optionally an offset (zero point), per batch; a
+// row of the matrix may have its own scale.
 inline void MatrixBatchVectorMultiplyAccumulate(const int8_t* matrix, const int m_rows,
                                                 const int m_cols, const int8_t* vectors,
                                                 const float* scaling_factors, int n_batch,

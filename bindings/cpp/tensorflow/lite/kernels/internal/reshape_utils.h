@@ -35,7 +35,8 @@ inline TfLiteStatus ResolveOutputShape(TfLiteContext* context, const RuntimeShap
   TF_LITE_ENSURE_MSG(context, known.CheckedFlatSize(output_count),
                      "num_output_elements overflowed");
   if (open_dimension >= 0) {
-    // An output with another dimension of 0 takes the quotient of the other dimensions.
+    // If another output dimension is 0, the open dimension is the quotient of the products of all
+    // other dimensions that are not 0.
     RuntimeShape input_others(input_shape);
     for (int d = 0; d < input_others.DimensionsCount(); ++d) {
       if (input_others.Dims(d) == 0) input_others.SetDim(d, 1);

@@ -117,7 +117,8 @@ class RuntimeShape {
     BuildFrom<std::initializer_list<int>>(init_list);
   }
 
-  // Returns `shape` with leading dimensions of 1. Aborts if it has more than `new_shape_size`.
+  // Returns `shape` with leading dimensions of 1, `new_shape_size` dimensions in all. Aborts if
+  // `shape` has more.
   static RuntimeShape ExtendedShape(int new_shape_size, const RuntimeShape& shape) {
     TFLITE_CHECK_GE(new_shape_size, shape.size_);
     RuntimeShape extended(new_shape_size, 1);

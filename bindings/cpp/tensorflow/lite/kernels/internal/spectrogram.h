@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spectrograms of audio: Fourier transforms of overlapping windows.
+// Spectrograms of audio: Fourier transforms of windows at equal distances.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_INTERNAL_SPECTROGRAM_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_INTERNAL_SPECTROGRAM_H_
 

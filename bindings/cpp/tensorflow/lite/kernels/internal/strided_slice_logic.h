@@ -18,7 +18,8 @@ inline int Clamp(const int v, const int lo, const int hi) {
   return v < lo ? lo : v > hi ? hi : v;
 }
 
-// Adds leading axes that the slice takes as a whole. At most five axes.
+// Adds leading axes that the slice takes as a whole. `dim_count`, the number of axes afterwards, is
+// at most 5.
 inline void StridedSlicePadIndices(StridedSliceParams* p, int dim_count) {
   TFLITE_CHECK(dim_count <= 5 && dim_count >= p->start_indices_count);
   TFLITE_CHECK_EQ(p->start_indices_count, p->stop_indices_count);

@@ -24,7 +24,8 @@ inline const T* GetTensorData(const TfLiteTensor* tensor) {
   return tensor != nullptr ? reinterpret_cast<const T*>(tensor->data.raw) : nullptr;
 }
 
-// Returns the tensor's dimensions; a scalar's for a null tensor or one without dimensions.
+// Returns the tensor's dimensions; the shape of a scalar for a null tensor or one without
+// dimensions.
 inline RuntimeShape GetTensorShape(const TfLiteTensor* tensor) {
   if (tensor == nullptr || tensor->dims == nullptr) return RuntimeShape();
   return RuntimeShape(tensor->dims->size, tensor->dims->data);

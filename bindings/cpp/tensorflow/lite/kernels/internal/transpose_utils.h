@@ -13,8 +13,9 @@
 namespace tflite {
 namespace transpose_utils {
 
-// Returns true if the permutation rotates the dimensions: it then transposes a matrix, whose
-// dimensions are stored. Every permutation of two dimensions qualifies.
+// Returns true if the permutation rotates the dimensions, and stores the dimensions of the matrix
+// whose transposition is equivalent. A permutation of two dimensions is taken for a transposition
+// without a check.
 inline bool IsTranspose2DApplicable(const TransposeParams& params, const RuntimeShape& input_shape,
                                     int* dim0, int* dim1) {
   const int rank = input_shape.DimensionsCount();

@@ -64,7 +64,7 @@ inline void GetActivationParams(const P& params, half* min, half* max) {
   *max = params.float_activation_max;
 }
 
-// Integers below 32 bits, and those of 32 and 64 bits.
+// is_small_integer is true for integer types of 8 and 16 bits, except bool.
 template <typename T>
 struct is_small_integer
     : public std::bool_constant<std::is_integral<T>::value && !std::is_same<T, bool>::value &&

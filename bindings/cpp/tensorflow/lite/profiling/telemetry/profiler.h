@@ -30,7 +30,7 @@ class TelemetryProfiler : public Profiler {
                                             int64_t subgraph_idx) = 0;
   virtual void ReportEndOpInvokeEvent(uint32_t event_handle) = 0;
 
-  // Receives an operator that a delegate has measured, in microseconds.
+  // Receives an operator with the time that a delegate has measured, in microseconds.
   virtual void ReportOpInvokeEvent(const char* op_name, uint64_t elapsed_time, int64_t op_idx,
                                    int64_t subgraph_idx) = 0;
 

@@ -33,7 +33,7 @@ struct TelemetryStatusCode {
       : source(static_cast<TelemetrySource>(code >> 32)),
         status_code(static_cast<uint32_t>(code)) {}
 
-  // The source in the upper half, the status in the lower one.
+  // Returns the source in the upper 32 bits and the status in the lower 32 bits.
   uint64_t code() const { return static_cast<uint64_t>(source) << 32 | status_code; }
 
   bool operator==(const TelemetryStatusCode& other) const { return code() == other.code(); }

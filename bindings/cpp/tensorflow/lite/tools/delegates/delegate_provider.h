@@ -35,7 +35,8 @@ class DelegateProvider {
   // Null if the parameters do not select the delegate.
   virtual TfLiteDelegatePtr CreateTfLiteDelegate(const ToolParams& params) const = 0;
 
-  // Creates it with the position of the delegate's flag; delegates are applied in ascending order.
+  // Returns the delegate with the position of its flag; delegates are applied in ascending order of
+  // the positions.
   virtual std::pair<TfLiteDelegatePtr, int> CreateRankedTfLiteDelegate(
       const ToolParams& params) const = 0;
 
@@ -44,7 +45,7 @@ class DelegateProvider {
   const ToolParams& DefaultParams() const { return default_params_; }
 
  protected:
-  // A flag that sets the parameter of its name.
+  // A flag that sets the parameter of the same name.
   template <typename T>
   Flag CreateFlag(const char* name, ToolParams* params, const std::string& usage) const {
     return Flag(
@@ -102,7 +103,8 @@ class ProvidedDelegateList {
 
   ProvidedDelegateList() : ProvidedDelegateList(nullptr) {}
 
-  // Borrows the parameters; null permits providers() and CreateAllRankedDelegates(params) only.
+  // Borrows the parameters; null permits only the functions that do not use them: providers(),
+  // RemoveCmdlineFlag and CreateAllRankedDelegates(params).
   explicit ProvidedDelegateList(ToolParams* params)
       : providers_(GetRegisteredDelegateProviders()), params_(params) {}
 

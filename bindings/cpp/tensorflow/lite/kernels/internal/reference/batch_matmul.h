@@ -56,7 +56,8 @@ inline void BatchMatMul(const RuntimeShape& lhs_shape, const Ta* lhs_data,
       [&](int position, Tout sum) { output_data[position] = sum; });
 }
 
-// Quantised: `weights_offset` belongs to the left side, `input_offset` to the right side.
+// Multiplies quantised matrices: `weights_offset` belongs to the left side, `input_offset` to the
+// right side.
 template <typename lhsT, typename AccumT, typename rhsT = lhsT, typename outputT = lhsT>
 inline void BatchMatMul(const FullyConnectedParams& params, const RuntimeShape& lhs_shape,
                         const lhsT* lhs_data, const RuntimeShape& rhs_shape, const rhsT* rhs_data,

@@ -19,7 +19,7 @@ inline void BroadcastBinaryFunction4DSlow(const RuntimeShape& input1_shape, cons
                   func);
 }
 
-// Inputs of equal shapes.
+// Takes inputs of equal shapes.
 template <typename R, typename T1, typename T2>
 inline void BinaryFunction(const RuntimeShape& input1_shape, const T1* input1_data,
                            const RuntimeShape& input2_shape, const T2* input2_data,

@@ -46,7 +46,7 @@ inline void Concatenation(const ConcatenationParams& params,
       });
 }
 
-// Inputs have their own scales and zero points.
+// Concatenates inputs that have their own scales and zero points.
 inline void ConcatenationWithScaling(const ConcatenationParams& params,
                                      const RuntimeShape* const* input_shapes,
                                      const uint8_t* const* input_data,

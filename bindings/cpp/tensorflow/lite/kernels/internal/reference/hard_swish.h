@@ -33,7 +33,8 @@ inline void HardSwish(const RuntimeShape& input_shape, const T* input_data,
   }
 }
 
-// int8 and uint8. Products are in 16 bits; the order of shifts decides what saturates.
+// Computes int8 and uint8 elements. Products are in 16 bits; the order of shifts decides what
+// saturates.
 template <typename T>
 inline void HardSwish(const HardSwishParams& params, const RuntimeShape& input_shape,
                       const T* input_data, const RuntimeShape& output_shape, T* output_data) {

@@ -33,7 +33,8 @@ inline void LogSoftmax(const SoftmaxParams&, const RuntimeShape& input_shape,
   }
 }
 
-// int8 and uint8. Outputs have the scale 1/16 and the highest value as zero point.
+// Computes int8 and uint8 elements. Outputs have the scale 1/16 and the highest value of T as zero
+// point.
 template <typename T>
 inline void LogSoftmaxQuantized(const SoftmaxParams& params, const size_t outer_size,
                                 const size_t depth, const RuntimeShape&, const T* input_data,

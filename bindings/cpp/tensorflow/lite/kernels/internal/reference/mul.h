@@ -53,7 +53,8 @@ inline void Mul(const ArithmeticParams& params, const RuntimeShape& input1_shape
                  input2_data, output_data);
 }
 
-// Multiplies and clamps elements; 8-bit ones, and 16-bit ones by default, are quantised.
+// Multiplies and clamps elements; those of 8 and 16 bits are quantised unless
+// `enable_for_short_integers` is true.
 template <typename T, bool enable_for_short_integers = false>
 inline void BroadcastMul6DSlow(const ArithmeticParams& params, const RuntimeShape& input1_shape,
                                const T* input1_data, const RuntimeShape& input2_shape,

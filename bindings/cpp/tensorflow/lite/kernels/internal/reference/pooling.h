@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D of float32 and uint8. Averages return false if a
+// AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D of float32 and uint8. AveragePool returns false if a
 // window is outside the image.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_INTERNAL_REFERENCE_POOLING_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_INTERNAL_REFERENCE_POOLING_H_

@@ -27,7 +27,7 @@ inline T PreluElement(const PreluParams& params, T input, U alpha) {
   return static_cast<T>(std::min(std::max(scaled + params.output_offset, kMin), kMax));
 }
 
-// The slopes are broadcast.
+// Broadcasts the slopes, `alpha_data`, to the shape of the input.
 template <typename T, typename U>
 inline void BroadcastPrelu4DSlow(const PreluParams& params, const RuntimeShape& input_shape,
                                  const T* input_data, const RuntimeShape& alpha_shape,

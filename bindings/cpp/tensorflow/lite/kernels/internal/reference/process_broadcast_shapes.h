@@ -10,9 +10,10 @@
 
 namespace tflite {
 
-// Stores the category of the broadcast and, unless the shapes are equal, the sizes of five nested
-// loops in `params->broadcast_shape`. Loop 4 covers dimensions that are equal, loop 3 those that
-// only the slower input repeats, and so on. Returns false if the shapes are equal.
+// Stores the category of the broadcast; returns false if the shapes are equal. If the innermost
+// different dimension is 1 in one input, stores the sizes of five nested loops in
+// `params->broadcast_shape`. Loops 0, 2 and 4 cover equal dimensions, loop 3 the dimensions that
+// are 1 in that input, and loop 1 those that are 1 in the other one.
 inline bool ProcessBroadcastShapes(const RuntimeShape& shape0, const RuntimeShape& shape1,
                                    ArithmeticParams* params) {
   using Category = BroadcastableOpCategory;

@@ -31,7 +31,7 @@ inline int32_t ScaleInput2(const ArithmeticParams& params, int32_t value) {
       params.input2_shift);
 }
 
-// Convert a sum in the common scale to the output.
+// Converts a sum in the common scale to the output's scale.
 template <typename T>
 inline T ScaleOutput(const ArithmeticParams& params, int32_t sum) {
   return ClampToActivation<T>(params, MultiplyByQuantizedMultiplierSmallerThanOneExp(

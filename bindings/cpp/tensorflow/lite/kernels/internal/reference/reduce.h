@@ -92,7 +92,8 @@ inline bool ReduceGeneric(const T* input_data, const int* input_dims, const int 
                     reducer, output_data);
 }
 
-// Stores the sums, and the number of elements of each. Returns false if an axis is out of range.
+// Stores the sums in `temp_sum`, and in `out_count` the number of elements of each sum. Returns
+// false if an axis is out of range.
 template <typename T, typename U>
 inline bool SumOverAxes(const T* input_data, const int* input_dims, const int input_num_dims,
                         const int* output_dims, const int output_num_dims, const int* axis,
@@ -128,7 +129,7 @@ inline bool Mean(const T* input_data, const int* input_dims, const int input_num
   return true;
 }
 
-// The mean over height and width of images [batch, height, width, channels].
+// Stores the mean over height and width of images [batch, height, width, channels].
 inline void Mean(const MeanParams& op_params, const RuntimeShape& unextended_input_shape,
                  const float* input_data, const RuntimeShape&, float* output_data) {
   TFLITE_CHECK_EQ(unextended_input_shape.DimensionsCount(), 4);
@@ -147,8 +148,8 @@ inline void Mean(const MeanParams& op_params, const RuntimeShape& unextended_inp
   }
 }
 
-// MEAN or SUM of quantised elements: the multiplier is that of the scales, and is divided by the
-// number of elements for a mean.
+// MEAN or SUM of quantised elements. `output_multiplier` and `output_shift` represent the input's
+// scale divided by the output's; for a mean, the function divides them by the number of elements.
 template <typename T, typename U>
 inline bool QuantizedMeanOrSum(const T* input_data, int32_t input_zero_point, const int* input_dims,
                                const int input_num_dims, T* output_data, int32_t output_multiplier,
@@ -166,7 +167,8 @@ inline bool QuantizedMeanOrSum(const T* input_data, int32_t input_zero_point, co
   }
   if (CountElements(input_dims, input_num_dims) == 0 || count == 0) return true;
   if (!compute_sum) {
-    // The multiplier keeps its bits; shifts below -31 are not possible.
+    // The multiplier is shifted to the left before the division, so that it keeps its precision;
+    // the final shift is at least -31.
     int shift = 63 - CountLeadingZeros(static_cast<uint64_t>(count));
     shift = std::min(std::min(shift, 32), 31 + output_shift);
     output_multiplier =

@@ -95,7 +95,7 @@ inline void Relu6(const RuntimeShape& input_shape, const float* input_data,
   for (int i = 0; i < count; ++i) output_data[i] = std::min(std::max(input_data[i], 0.0f), 6.0f);
 }
 
-// Clamp quantised elements. The overload with ReluParams requantises them before.
+// Clamp quantised elements. The overload with ReluParams requantises them first.
 template <typename T>
 inline void ReluX(const ReluParams& params, const RuntimeShape& input_shape, const T* input_data,
                   const RuntimeShape& output_shape, T* output_data) {
@@ -119,8 +119,8 @@ inline void ReluX(const ActivationParams& params, const RuntimeShape& input_shap
                           params.quantized_activation_max));
 }
 
-// Multiply int16 elements in Q0. The overload for uint8 outputs rounds the products to 8 bits and
-// adds the output's zero point.
+// Multiply int16 elements with 15 fraction bits. The overload for uint8 outputs rounds the products
+// to 8 bits, adds the output's zero point and clamps the result.
 inline void Mul(const ArithmeticParams&, const RuntimeShape& input1_shape,
                 const int16_t* input1_data, const RuntimeShape& input2_shape,
                 const int16_t* input2_data, const RuntimeShape& output_shape,
@@ -146,7 +146,7 @@ inline void Mul(const ArithmeticParams& params, const RuntimeShape& input1_shape
   }
 }
 
-// Inputs are broadcast.
+// Multiplies quantised elements; inputs are broadcast.
 inline void BroadcastMulFivefold(const ArithmeticParams& params, const RuntimeShape& input1_shape,
                                  const uint8_t* input1_data, const RuntimeShape& input2_shape,
                                  const uint8_t* input2_data, const RuntimeShape& output_shape,
@@ -248,7 +248,7 @@ inline void FakeQuant(const FakeQuantParams& op_params, const RuntimeShape& inpu
                     static_cast<float>(MatchingFlatSize(input_shape, output_shape)));
 }
 
-// The second input has one element.
+// The second input of Minimum and Maximum has one element.
 template <typename T>
 inline void Minimum(const RuntimeShape& input1_shape, const T* input1_data, const T* input2_data,
                     const RuntimeShape& output_shape, T* output_data) {

@@ -25,7 +25,7 @@ inline void ComputeInterpolationValues(const float value, const float scale,
   *upper_bound = std::min(static_cast<int32_t>(std::ceil(*scaled_value)), input_size - 1);
 }
 
-// Computes the position and its neighbours in integers with ten fraction bits.
+// Variant in integers: `scale_10` and the position have ten fraction bits.
 inline void ComputeInterpolationValuesInteger(const int32_t value, const int32_t scale_10,
                                               const bool half_pixel_centers, int32_t input_size,
                                               int32_t* scaled_value, int32_t* lower_bound,

@@ -26,7 +26,7 @@ inline void Select(const RuntimeShape& input_condition_shape, const D* input_con
   }
 }
 
-// The condition has one element per row, or one.
+// The condition has one element, or one per index of the first dimension of the other inputs.
 template <typename D, typename T>
 inline void RankOneSelect(const RuntimeShape& input_condition_shape, const D* input_condition_data,
                           const RuntimeShape& input_x_shape, const T* input_x_data,

@@ -15,7 +15,7 @@
 namespace tflite {
 namespace reference_ops {
 
-// Copies the elements from `begins` on; their number is that of the output.
+// Copies the elements of the range that starts at `begins` and has the output's shape.
 template <typename T>
 inline void Slice(const std::vector<int>& begins, const RuntimeShape& input_shape,
                   const RuntimeShape& output_shape, SequentialTensorWriter<T>* writer) {

@@ -16,7 +16,7 @@
 namespace tflite {
 namespace reference_ops {
 
-// float32 and float16.
+// Computes float32 and float16 elements.
 template <typename T, typename std::enable_if<!std::is_integral<T>::value, int>::type = 0>
 inline void Softmax(const SoftmaxParams& params, const RuntimeShape& input_shape,
                     const T* input_data, const RuntimeShape& output_shape, T* output_data) {
@@ -39,8 +39,8 @@ inline void Softmax(const SoftmaxParams& params, const RuntimeShape& input_shape
   }
 }
 
-// int8 and uint8 inputs, with outputs of 8 or 16 bits: a scale of 2^-bits and the lowest value as
-// zero point. Exponentials are in Q0, their sum in Q12.
+// Takes int8 and uint8 inputs. Outputs of 8 or 16 bits have the scale 2^-bits and the lowest value
+// as zero point. Exponentials have 31 fraction bits, their sum has 19.
 template <typename InputT, typename OutputT,
           typename std::enable_if<std::is_integral<InputT>::value, int>::type = 0>
 inline void Softmax(const SoftmaxParams& params, const RuntimeShape& input_shape,
@@ -80,7 +80,7 @@ inline void Softmax(const SoftmaxParams& params, const RuntimeShape& input_shape
   }
 }
 
-// Returns exp(input - maximum) in 15 bits, from a table over [-10, 0].
+// Returns exp(input - maximum) with 15 fraction bits, from a table over [-10, 0].
 inline int16_t SoftMaxCalculateExp(const SoftmaxParams& params, const int16_t* input_data,
                                    const int depth, int16_t max_in_row, int i, int c) {
   const int32_t scaled =
@@ -89,7 +89,7 @@ inline int16_t SoftMaxCalculateExp(const SoftmaxParams& params, const int16_t* i
   return LUTLookup(fixed_point::Saturate<int16_t>(int64_t{scaled} + 32767), params.exp_lut);
 }
 
-// int16. The tables are of exp(x) over [-10, 0] and of 1 / (1 + x) over [0, 1].
+// Computes int16 elements. The tables contain exp(x) over [-10, 0] and 1 / (1 + x) over [0, 1].
 inline void SoftmaxInt16(const SoftmaxParams& params, const RuntimeShape& input_shape,
                          const int16_t* input_data, const RuntimeShape& output_shape,
                          int16_t* output_data) {

@@ -79,7 +79,8 @@ inline void StridedSlice(const DynamicStridedSliceParams& op_params,
   }
 }
 
-// Converts parameters to those of the input, with leading axes that are taken as a whole.
+// Converts parameters to those of `rank` axes: leading axes are added, which the slice takes as a
+// whole.
 inline DynamicStridedSliceParams ToDynamicParams(const StridedSliceParams& op_params, int rank) {
   StridedSliceParams padded = op_params;
   strided_slice::StridedSlicePadIndices(&padded, rank);

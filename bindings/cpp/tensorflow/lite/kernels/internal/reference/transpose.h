@@ -12,7 +12,7 @@
 namespace tflite {
 namespace reference_ops {
 
-// At most N dimensions.
+// Transposes a tensor of at most N dimensions.
 template <typename T, int N = kTransposeMaxDimensions>
 inline void Transpose(const TransposeParams& params, const RuntimeShape& input_shape,
                       const T* input_data, const RuntimeShape& output_shape, T* output_data) {
