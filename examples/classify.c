@@ -8,7 +8,7 @@
 // Prints one line per image, "name label probability". classify.py in this directory does the same
 // in Python and prints the same bytes. Models: input of one greyscale image, output of one row of
 // probabilities, float32 or int8. Exit status: 0 success, 1 the model or an image failed, 2 wrong
-// usage.
+// usage, an unusable library or no labels.
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -56,7 +56,8 @@ typedef struct Labels {
   char text[kMaxLabels][kMaxLabelLength];
 } Labels;
 
-// Fills `api` from the library at `path`; returns 0 after a message if a function is missing.
+// Fills `api` from the library at `path`; returns 0 after a message if the library cannot be opened
+// or lacks a function.
 static int OpenApi(const char* path, Api* api) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
@@ -159,7 +160,8 @@ static int Classify(const Api* api, TfLiteInterpreter* interpreter, const Labels
   return 1;
 }
 
-// Returns 1 if the program supports the model's input and output.
+// Returns 1 if the input has four dimensions and the output has one float32 or int8 value per
+// label.
 static int Fits(const Api* api, const TfLiteInterpreter* interpreter, const Labels* labels) {
   const TfLiteTensor* input = api->TfLiteInterpreterGetInputTensor(interpreter, 0);
   const TfLiteTensor* output = api->TfLiteInterpreterGetOutputTensor(interpreter, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A complete version of the delegate that TensorFlow Lite's documentation sketches: "MyDelegate"
-// runs CONV_2D and MEAN, all other nodes stay with the interpreter. It uses only TensorFlow Lite's
-// own headers and functions, so it also builds against the original library.
+// runs CONV_2D and MEAN, all other nodes stay with the interpreter. Apart from the header
+// deputy/delegate_helper.h, which needs no library, it uses only TensorFlow Lite's headers and
+// functions, so it also builds against the original library.
 //
 //     conv_mean_delegate [--helper] MODEL
 //
@@ -30,7 +31,7 @@ namespace {
 
 // ---- Computation --------------------------------------------------------------------------------
 
-// The values and extents of a tensor, independent of their location.
+// Extents and values of a tensor; the values are in the interpreter's or in the delegate's memory.
 struct View {
   const int* dims = nullptr;
   const float* data = nullptr;

@@ -6,8 +6,8 @@
 //
 //     link_client MODEL
 //
-// Prints the library's version, every input and output, and runs the model once on zeros. The
-// original library gives the same output.
+// Prints the library's version, every input and output, and runs the model once on zeros. With the
+// original library of the same version the output is the same.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program with the delegate of MindSpore Lite's tutorial (mindspore_npu_delegate.h). Corrections
-// of the tutorial are marked with (*): it omits the device of the context.
+// of the tutorial are marked with (*): the tutorial omits the device of the context.
 //
 //     mindspore_delegate MODEL
 //

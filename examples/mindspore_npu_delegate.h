@@ -2,9 +2,9 @@
 //
 // A complete version of the delegate that MindSpore Lite's tutorial sketches: "NPUDelegate" takes
 // sequences of convolutions, additions and RELUs, and replaces each by an "NPUGraph". Corrections
-// of the sketch are marked with (*): it drops sequences of one kernel and the sequence at the end
-// of the list, leaves the table of operators empty, returns an int instead of a Status, and does
-// not determine which tensors of a sequence are read outside of it. mindspore_delegate.cc is a
+// of the sketch are marked with (*): the sketch drops sequences of one kernel and the sequence at
+// the end of the list, leaves the table of operators empty, returns an int instead of a Status, and
+// does not determine which tensors of a sequence are read outside of it. mindspore_delegate.cc is a
 // program that uses it, mindspore_plugin.cc a library.
 #ifndef DEPUTY_EXAMPLES_MINDSPORE_NPU_DELEGATE_H_
 #define DEPUTY_EXAMPLES_MINDSPORE_NPU_DELEGATE_H_
@@ -276,7 +276,7 @@ class NPUDelegate : public mindspore::Delegate {
            activation == schema::ActivationType_RELU || activation == schema::ActivationType_RELU6;
   }
 
-  // Returns true if the image and the result are not empty.
+  // Returns true if the image and the result have at least one row and one column.
   static bool FitsImage(mindspore::kernel::Kernel* kernel, const schema::Primitive& primitive) {
     const std::vector<int64_t> shape = ConvOp(kernel, primitive).OutputShape();
     const std::vector<int64_t> image = kernel->inputs()[0].Shape();
@@ -320,8 +320,8 @@ class NPUDelegate : public mindspore::Delegate {
     return factory->second(kernel, *primitive);
   }
 
-  // Replaces [from, end) and returns the position after the new kernel, which now refers to the
-  // kernel that ended the sequence.
+  // Replaces [from, end) and returns the position after the new kernel; the kernel that ended the
+  // sequence is now at this position.
   mindspore::KernelIter ReplaceRun(mindspore::DelegateModel<schema::Primitive>* model,
                                    mindspore::KernelIter from, mindspore::KernelIter end,
                                    std::vector<std::unique_ptr<NPUOp>>* ops) {

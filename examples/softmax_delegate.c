@@ -32,7 +32,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   if (params->nodes_to_replace->size != 1 ||
       context->GetNodeAndRegistration(context, params->nodes_to_replace->data[0], &node,
                                       &registration) != kTfLiteOk) {
-    return NULL; /* Prepare sees it and fails */
+    return NULL; /* PrepareKernel then fails */
   }
   Kernel* kernel = (Kernel*)malloc(sizeof *kernel);
   if (kernel != NULL) kernel->beta = ((const TfLiteSoftmaxParams*)node->builtin_data)->beta;

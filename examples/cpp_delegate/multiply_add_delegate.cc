@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate in C++ as a plug-in: it runs ADD and MUL of float32 tensors of equal shapes, all other
-// nodes stay with the interpreter. The file loads into Deputy and into TensorFlow Lite, because its
-// headers need no symbol of the library that loads it.
+// A delegate in C++ as a plug-in: it runs ADD and MUL of float32 tensors of equal shapes, with no
+// activation or RELU; all other nodes stay with the interpreter. The file loads into Deputy and
+// into TensorFlow Lite, because its headers need no symbol of the library that loads it.
 //
 // Options:
-//     min_nodes       smallest partition that is delegated (default 1)
+//     min_nodes       fewest nodes of a partition that is delegated (default 0: no limit)
 //     max_partitions  largest number of partitions that are delegated (default 0: all)
 #include <algorithm>
 #include <cstddef>
@@ -82,7 +82,7 @@ class MultiplyAddKernel : public tflite::SimpleDelegateKernelInterface {
   struct Operation {
     bool is_multiplication;
     TfLiteFusedActivation activation;
-    int first, second, output;  // tensors
+    int first, second, output;  // indices of tensors
   };
 
   float* ValuesOf(TfLiteContext* context, int tensor) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifies handwritten digits: digits MODEL IMAGES; IMAGES contains raw greyscale images of
-// the model's size, concatenated. Prints the digit and its probability for each. The programs in
-// this directory do the same in other languages, and print the same bytes.
+// Classifies handwritten digits: digits MODEL IMAGES; IMAGES contains greyscale images of 28 x 28
+// pixels, one byte per pixel, without headers. Prints the digit and its probability for each image.
+// The programs in this directory do the same in other languages, and print the same bytes.
 //
 //     cc digits.c -o digits $(pkg-config --cflags --libs deputy)
 #include <stdio.h>
