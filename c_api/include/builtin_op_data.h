@@ -544,9 +544,11 @@ typedef struct TfLiteSqueezeParams {
 // Parameters of STRIDED_SLICE. Bit i of a mask refers to entry i of begin, end and strides. The
 // struct had 20 bytes before TensorFlow 2.14.
 typedef struct TfLiteStridedSliceParams {
-  // Mask of entries whose `begin` is ignored: the slice starts at the first element.
+  // Mask of entries whose `begin` is ignored: the slice starts at the first element, or at the last
+  // one if the stride is negative.
   int begin_mask;
-  // Mask of entries whose `end` is ignored: the slice extends to the last element.
+  // Mask of entries whose `end` is ignored: the slice extends to the last element, or to the first
+  // one if the stride is negative.
   int end_mask;
   // Mask of the entry that represents all unspecified dimensions.
   int ellipsis_mask;

@@ -161,7 +161,7 @@ void TelemetryListener::BeginOp(int subgraph, int node, const char* op_name) {
     open_ops_.push_back(UINT32_MAX);
     if (profiler_ == nullptr || profiler_->ReportBeginOpInvokeEvent == nullptr) return;
     const uint32_t handle = profiler_->ReportBeginOpInvokeEvent(profiler_, op_name, node, subgraph);
-    // The callback may have replaced the callbacks.
+    // If the function has replaced the profiler, no operators are open.
     if (!open_ops_.empty()) open_ops_.back() = handle;
   });
 }

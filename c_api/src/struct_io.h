@@ -13,8 +13,8 @@
 namespace deputy {
 
 // Reads a client's struct of any release of deputy.h: fields beyond the client's size become zero,
-// fields beyond ours are ignored. Returns false, with nothing read, for NULL and for a struct_size
-// smaller than that of the first release.
+// fields beyond sizeof(T) are ignored. Returns false, with nothing read, for NULL and for a
+// struct_size smaller than that of the first release.
 template <typename T>
 bool ReadStruct(const T* client, T* out) {
   static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");
@@ -24,9 +24,9 @@ bool ReadStruct(const T* client, T* out) {
   return true;
 }
 
-// Copies the fields of `full` that both sides have to a client's struct; its struct_size and its
-// fields beyond ours are unchanged. kTfLiteError for NULL and for a struct_size smaller than that
-// of the first release.
+// Copies the fields of `full` that fit in the client's size to a client's struct; its struct_size
+// and its fields beyond sizeof(T) are unchanged. kTfLiteError for NULL and for a struct_size
+// smaller than that of the first release.
 template <typename T>
 TfLiteStatus WriteStruct(const T& full, T* client) {
   static_assert(kFirstSize<T> > 0, "the struct is missing in struct_sizes.h");

@@ -45,7 +45,7 @@ class ModelBytes {
   int file_descriptor() const { return file_descriptor_; }
 
  private:
-  // Returns true, and the offset, if these bytes are part of a mapped file.
+  // Returns true, and stores the offset in the file, if these bytes are part of a mapped file.
   bool IsMapped(const void* from, size_t bytes, size_t* out_offset) const;
 
   std::span<const uint8_t> bytes_;

@@ -42,8 +42,8 @@ class SavedFields {
   // Calls `found` for every difference between the snapshot and now.
   void Compare(const std::function<void(const FieldChange&)>& found) const;
 
-  // tensor() returns a tensor of the snapshot, inputs() the inputs of a node. Only arrays of the
-  // structs may be accessed through them.
+  // tensor() returns a tensor of the snapshot, inputs() the inputs of a node. The arrays of these
+  // structs are copies; their other pointers must not be dereferenced.
   const TfLiteTensor& tensor(int index) const {
     return tensors_[static_cast<size_t>(index)].fields();
   }

@@ -185,8 +185,8 @@ constexpr int min_log_x_output_bits(int input_bits) {
   return bits;
 }
 
-// Returns the mantissa of 1 / x in Q0 for x > 0 with `x_integer_digits` integer bits, and the
-// number of bits by which the mantissa is to be shifted right.
+// Returns the mantissa of 1 / x with 31 fraction bits for x > 0 with `x_integer_digits` integer
+// bits, and the number of bits by which the mantissa is to be shifted right.
 inline int32_t GetReciprocal(int32_t x, int x_integer_digits, int* num_bits_over_unit) {
   const int headroom = CountLeadingZeros(static_cast<uint32_t>(x));
   *num_bits_over_unit = x_integer_digits - headroom;

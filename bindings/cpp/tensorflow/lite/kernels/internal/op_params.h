@@ -384,7 +384,7 @@ struct UnpackParams {
   int16_t axis;
 };
 
-// "identity" is for inputs that are not negative, "alpha" for others.
+// Fields named "identity" apply to inputs that are not negative, those named "alpha" to others.
 struct LeakyReluParams {
   float alpha;
   int32_t input_offset;

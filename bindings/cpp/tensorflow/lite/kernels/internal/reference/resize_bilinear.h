@@ -96,7 +96,7 @@ inline void ResizeBilinear(const ResizeBilinearParams& op_params,
 }
 
 // Computes in integers. Results are rounded to nearest, halves away from zero; with
-// TFLITE_SINGLE_ROUNDING halves upwards.
+// TFLITE_SINGLE_ROUNDING, halves are rounded upwards.
 template <typename T>
 inline void ResizeBilinearInteger(const ResizeBilinearParams& op_params,
                                   const RuntimeShape& unextended_input_shape, const T* input_data,
