@@ -262,6 +262,7 @@ target_link_options(delegate PRIVATE -Wl,-z,defs)
             for package, target, client in (
                     ('TensorFlowLite', 'tensorflow-lite::tensorflow-lite', CPP_CLIENT),
                     ('tensorflow-lite', 'tensorflow-lite::tensorflowlite', ROOT / 'examples/link_client.c'),
+                    ('TensorFlow-Lite', 'tensorflow-lite', ROOT / 'examples/link_client.c'),
                     ('tensorflowlite', 'tensorflowlite', ROOT / 'examples/link_client.c')):
                 (folder / 'CMakeLists.txt').write_text(f'''
 cmake_minimum_required(VERSION 3.21)
@@ -304,6 +305,9 @@ target_link_libraries(client PRIVATE {target})
             self.assertIn('runs 1 of 5 nodes', explained)
             self.expect_success(run(self.prefix / 'bin/deputy', 'compare', model, '--delegate', delegate,
                                     env=environment))
+            certified = self.expect_success(run(self.prefix / 'bin/deputy', 'certify', delegate, '--model', model,
+                                                env=environment))
+            self.assertIn('liblogistic.so: certified', certified)
 
     def test_cpp_client_builds_with_pkg_config(self):
         environment = dict(os.environ, PKG_CONFIG_PATH=str(self.package_folder))

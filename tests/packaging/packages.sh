@@ -49,6 +49,20 @@ cmake --build cpp >/dev/null
 cpp/digits digits_float.tflite images.raw | cmp - from_python
 say "C by pkg-config and C++ by find_package print what Python prints"
 
+# The program and the delegate of docs/cpp.md, whose blocks begin with the names of their files.
+mkdir page
+block() { sed -n "\\,^\(//\|#\) $1\$,,/^\`\`\`/p" cpp.md | sed '$d'; }
+for name in main.cc logistic.cc; do block "$name" >"page/$name"; done
+{ block CMakeLists.txt; block 'added to CMakeLists.txt'; } >page/CMakeLists.txt
+cmake -S page -B page/build >/dev/null
+cmake --build page/build >/dev/null
+# shellcheck disable=SC2046
+c++ -std=c++17 page/main.cc -o page/first $(pkg-config --cflags --libs tensorflow-lite)
+page/build/first conv_mean.tflite | grep -q bytes
+[ "$(page/first conv_mean.tflite)" = "$(page/build/first conv_mean.tflite)" ]
+deputy explain conv_mean.tflite --delegate page/build/liblogistic.so | grep -q 'runs 1 of 5 nodes'
+say "the C++ program and the delegate of docs/cpp.md run"
+
 apt purge deputy libdeputy1 libdeputy-dev libdeputy-tflite-dropin python3-deputy
 [ -z "$(rest)" ] || { say "remaining files: $(rest)"; exit 1; }
 say "removed without rest"

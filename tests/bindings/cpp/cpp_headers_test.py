@@ -76,6 +76,14 @@ class CppHeadersTest(unittest.TestCase):
     def test_forwarding_headers_are_installed_and_compile_together(self):
         self.expect_silence([(COMPILERS[0], 'c++17', including(forwarding_headers()))])
 
+    def test_schema_accepts_newer_flatbuffers_and_rejects_older_ones(self):
+        for version, accepted in ((99, True), (1, False)):
+            text = ('#include "flatbuffers/flatbuffers.h"\n#undef FLATBUFFERS_VERSION_MAJOR\n'
+                    f'#define FLATBUFFERS_VERSION_MAJOR {version}\n#include "tensorflow/lite/model.h"\n')
+            messages = compile_text(COMPILERS[0], 'c++17', text)
+            self.assertEqual(messages == '', accepted, messages)
+            self.assertEqual('or newer are required' in messages, not accepted, messages)
+
     def test_two_files_that_include_all_headers_link(self):
         with tempfile.TemporaryDirectory() as folder:
             objects = [f'{folder}/{name}.o' for name in ('first', 'second')]
