@@ -21,7 +21,7 @@ struct CpuKernels {
   GemmF32Kernels gemm_f32;
   GemmBf16Kernels gemm_bf16;  // functions are null if the machine has no bfloat16 products
   GemmS8Kernels gemm_s8;
-  DotsS16Kernels dots_s16;  // functions are null below AVX2
+  DotsS16Kernels dots_s16;  // functions are null if the machine lacks AVX2
   RequantizeKernels requantize;
   WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;
@@ -31,8 +31,8 @@ struct CpuKernels {
   StepSumKernels step_sum;
 };
 
-// Adds two quantised tensors, with StepSumKernels where the table has them. Requires
-// VectorKernels::sum_s8.
+// Adds two quantised tensors: with StepSumKernels if the table has them and neither input is a
+// broadcast scalar, otherwise with VectorKernels::sum_s8, which must exist.
 inline void AddSteps(const CpuKernels& cpu, const BinaryRun<int8_t>& run, const QuantizedSum& sum) {
   if (cpu.step_sum.s8 == nullptr || !run.a_moves || !run.b_moves) {
     cpu.vector.sum_s8(run, sum);

@@ -66,7 +66,8 @@ CpuFeatures DetectCpuFeatures() {
 
 bool RequestTilePermission() {
 #if defined(__x86_64__) && defined(__linux__)
-  // Constants of <asm/prctl.h> since Linux 5.16.
+  // ARCH_REQ_XCOMP_PERM of <asm/prctl.h>, since Linux 5.16, and the number of the tile data's state
+  // component.
   constexpr int kRequestPermission = 0x1023, kTileData = 18;
   static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return granted;

@@ -74,7 +74,7 @@ CpuFeatures DetectCpuFeatures();
 
 // Requests permission to use AMX tile data from Linux (arch_prctl); returns false if it is refused.
 // Called only when AMX will be used, because from then on signal stacks must be large enough for
-// the tiles; the kernel refuses if a signal stack is too small.
+// the tiles; Linux refuses the request if a signal stack is too small.
 bool RequestTilePermission();
 
 }  // namespace deputy

@@ -70,10 +70,11 @@ struct DotTileF32 {
   size_t out_stride;
 };
 
-// Conversion to bfloat16 for a later product, interleaved with the current product's work: `runs`
-// runs of kConvertedAtOnce contiguous values. The kernel converts as many runs as fit and advances
-// the pointers past them.
+// Number of values in a run of PendingBf16Conversion.
 inline constexpr int kConvertedAtOnce = 32;
+// Conversion to bfloat16 for a later product, interleaved with the current product's work: `runs`
+// runs of kConvertedAtOnce contiguous values. The kernel converts as many runs as fit, advances the
+// pointers past them and reduces `runs`.
 struct PendingBf16Conversion {
   const float* values;
   uint16_t* out;
@@ -197,12 +198,11 @@ struct StepSumS8 {
   int32_t zero_point;
 };
 
-// Adjacent output columns in one row of a depthwise convolution; all of them have the same taps. In
-// `epilogue`, which is applied to the result, rows are the columns of this struct, and columns are
-// the channels.
+// Adjacent output columns in one row of a depthwise convolution; all of them have the same taps:
 //   out[i][c] = clamp(bias[c] + sum over rows r and taps t of
 //                     inputs[r][i * column_step + t * tap_step + c] *
 //                     weights[r][t * weight_step + c])
+// followed by `epilogue`, whose row is the column i and whose column is the channel c.
 struct DepthwiseColumnsF32 {
   int columns, channels;
   int rows, taps;  // number of filter rows, and of taps in each
@@ -289,7 +289,7 @@ struct DepthwiseLinesS8 {
 // ---- Groups -----------------------------------------------------------------------------------
 
 // Float GEMM. If a function of this or any other group is null, the operator runs its reference
-// code.
+// code, unless the comment on the function says otherwise.
 struct GemmF32Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;  // rows processed at once; columns of a panel
@@ -339,10 +339,11 @@ struct GemmS8Kernels {
   // Winograd kernels; null if there are none or they are not faster.
   const WinogradS8Kernels* winograd = nullptr;
 
-  // left_bytes returns the bytes per value of the left operand, left_offset the offset that its
-  // encoding adds to values.
+  // Returns the bytes per value of the left operand of `tile`.
   size_t left_bytes() const { return left == LhsEncoding::kInt16 ? 2 : 1; }
+  // Returns the bytes per value of the rows that `requantized` reads.
   size_t requantized_bytes() const { return requantizes_left ? left_bytes() : 1; }
+  // Returns the offset that the encoding adds to values of the left operand.
   int32_t left_offset() const { return OffsetOf(left); }
 };
 
@@ -401,7 +402,8 @@ struct WinogradF32Kernels {
 struct DepthwiseF32Kernels {
   const char* name = nullptr;
   void (*columns)(const DepthwiseColumnsF32& columns) = nullptr;
-  // Returns false for filters that the function does not support. If null, no filter is supported.
+  // Returns false, without a result, for filters and numbers of channels that the function does not
+  // support. If null, callers use `columns`.
   bool (*lines)(const DepthwiseLinesF32& lines) = nullptr;
 };
 

@@ -136,7 +136,7 @@ void LeftFromU8(const uint8_t* values, size_t count, void* out) {
   for (size_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(values[i] - 128);
 }
 
-// Calls function(sum, column) for every sum of the tile.
+// Stores function(sum, column) plus the zero point for every sum of the tile.
 template <typename Function>
 void ForEachSum(const RequantizeTile& tile, const Function& function) {
   for (int r = 0; r < tile.rows; ++r) {

@@ -3,8 +3,9 @@
 // bfloat16 products for x86-64 with AMX, with the panels of the AVX512-BF16 kernels. AVX512-BF16
 // instructions convert to bfloat16.
 //
-// One instruction adds 32 values of depth to a sum: first the values with even indices, then those
-// with odd indices, each in a separate float32 sum, then both sums. It rounds to nearest and treats
+// One instruction adds the products of 32 values of depth to a sum: the products with even indices
+// and those with odd indices are added in two separate float32 sums, then both sums are added. The
+// instruction rounds to nearest and treats
 // denormals as zero whatever the processor's settings are. The depth of a part is always divided in
 // the same way, so that a sum does not depend on the tile it is in.
 #include "kernels/cpu/x86_64/avx512_bf16/bf16.inc"

@@ -275,8 +275,8 @@ void RunPanel(const PanelS8& panel, const LeftTile* tiles, int count, BlockSums 
   panel.Store(tiles + (count - 1) / 2 * 2, before, sums[(count - 1) / 2 % 2]);
 }
 
-// Computes requantised rows with AMX: all columns of as many rows as reuse a panel of weights in
-// the cache.
+// Computes requantised rows with AMX, in groups of at most kMaxTiles tiles of rows: all tiles of a
+// group are multiplied by a panel of weights while the panel is in the cache.
 void RequantizedByTiles(const GemmRowsS8& job) {
   constexpr int kMaxTiles = 24;
   const Requantization requantization(job, job.columns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions for AVX2 (see gemm.cc). Everything is in the unnamed
-// namespace, and no inline function of a shared header is used.
+// float32 depthwise convolutions for x86-64 with AVX2 and FMA. Everything is in the unnamed
+// namespace, and no inline function of a shared header is used; gemm.cc states the reason.
 #include "kernels/cpu/common/depthwise_f32.inc"
 #include "kernels/cpu/x86_64/avx2/epilogue.inc"
 
@@ -61,8 +61,8 @@ template <int kColumns, int kVectors>
   StoreWithEpilogue(out, step, &epilogue, pixel, first, 8 * kVectors, values);
 }
 
-// Stores the sums of kColumns adjacent pixels from `pixel` on, 8 * kVectors channels from `first`
-// on.
+// Applies the epilogue, if any, to the clamped sums of kColumns adjacent pixels from `pixel` on,
+// 8 * kVectors channels from `first` on, and stores the results.
 template <int kColumns, int kVectors>
 [[gnu::always_inline]] inline void StoreLineTile(const DepthwiseLinesF32& in, int pixel, int first,
                                                  const __m256 (&sums)[kColumns][kVectors]) {
@@ -92,8 +92,8 @@ template <int kColumns, int kVectors>
 template <int kColumns, int kTaps, int kStride, int kVectors>
 [[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
                                 int first) {
-  // Input columns of all windows together, and how many of them may lie outside the input on either
-  // side.
+  // Number of input columns that the windows cover, and maximum number of these columns that lie
+  // outside the input on each side.
   constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kMaxOutside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;

@@ -29,9 +29,9 @@ constexpr int kChunk = 16;
 
 inline int ChannelAt(int i) { return i % 4 + (i / 4 % 2) * 8 + (i / 8) * 4; }
 
-// Two taps that are multiplied together. In 3x3 and 5x5 filters, whose inputs adjacent columns
-// share, the taps are vertical neighbours, in the last row horizontal ones. `second` is negative if
-// there is none.
+// Two taps that are multiplied together. In filters of 9 and 25 taps, which may be 3x3 and 5x5
+// filters whose adjacent columns share inputs, the taps are vertical neighbours, in the last row
+// horizontal ones; in other filters they are consecutive. `second` is negative if there is none.
 struct TapPair {
   int first, second;
 };
@@ -69,14 +69,14 @@ size_t PackDepthwiseS8(const int8_t* weights, int taps, int channels, int period
 }
 
 // Loads the `count` existing channels of a chunk without reading past them: two overlapping loads
-// of eight bytes and a shuffle. The second load may begin before the chunk's first channel, but not
-// before the first channel of all: with fewer than eight channels the bytes are assembled one by
-// one.
+// of eight bytes and a shuffle. If `count` is less than eight, both loads begin before the chunk's
+// first channel; the first chunk of a pixel has no channels before it, and its bytes are then
+// assembled by LoadFew.
 struct ChunkLoad {
   int count;
   bool few;
   ptrdiff_t second;  // offset of the second load from the chunk's first channel
-  ptrdiff_t first;
+  ptrdiff_t first;   // offset of the first load
   __m128i order;
 
   ChunkLoad(int channels, int first_channel)

@@ -54,8 +54,8 @@ template <int kRows, int kVectors>
   }
 }
 
-// Multiplies kRows rows by kVectors vectors of columns, either the first half of a panel or whole
-// panels, and stores `columns` of them.
+// Multiplies kRows rows by kVectors vectors of columns from the first column of a panel on, and
+// stores at most `columns` columns. An odd kVectors ends with the first half of a panel.
 template <int kRows, int kVectors>
 inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
   const size_t panel_stride =
@@ -88,14 +88,15 @@ inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int column
   FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
 }
 
-// Number of rows of the next block, indexed by the number of remaining rows. The remainder is split
-// evenly, because latency dominates the accumulations of a block of very few rows.
+// Number of rows of the next block, indexed by the number of remaining rows minus one. The
+// remainder is split evenly, because latency dominates the accumulations of a block of very few
+// rows.
 constexpr int kLastOfSix[] = {1, 2, 3, 4, 5, 6, 4, 4, 5, 6, 6, 6, 5};
 constexpr int kLastOfFour[] = {1, 2, 3, 4, 3, 3};
 constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
 
-// Multiplies all rows by kVectors vectors that begin at a panel, in blocks of kMax rows. When only
-// as many rows remain as kLast has entries, kLast gives the size of the next block.
+// Multiplies all rows by kVectors vectors that begin at a panel, in blocks of kMax rows. When at
+// most as many rows remain as kLast has entries, kLast gives the size of the next block.
 template <int kMax, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
-// Adds the products of a panel with `kRows` rows of 16-bit pairs, for one part of the depth; pair d
-// of row r is a[r][d].
+// Adds the products of kRows rows with kVectors vectors of columns, for one part of the depth. The
+// values a[r][d] and a[r][d + 1] of a row are multiplied as a pair.
 template <int kRows, int kVectors>
 [[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const int8_t* b,
                                                  size_t panel_stride, int depth,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 depthwise convolutions for AVX-512 (see gemm.cc). Everything is in the unnamed
-// namespace, and no inline function of a shared header is used.
+// float32 depthwise convolutions for x86-64 with AVX-512. Everything is in the unnamed namespace,
+// and no inline function of a shared header is used; gemm.cc states the reason.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 
 #include "kernels/cpu/common/depthwise_f32.inc"
@@ -64,7 +64,8 @@ template <int kColumns, int kVectors>
              first, in.channels - first, values);
 }
 
-// Clamps and stores a tile's sums, from pixel `pixel` of the output on.
+// Clamps a tile's sums, applies the epilogue, if any, and stores the results from pixel `pixel` of
+// the output on.
 template <int kColumns, int kVectors>
 [[gnu::always_inline]] inline void StoreTile(const DepthwiseLinesF32& in, int pixel, int first,
                                              __mmask16 lanes,
@@ -98,8 +99,8 @@ template <int kColumns, int kVectors>
 template <int kColumns, int kTaps, int kStride, int kVectors>
 [[gnu::noinline]] void LineTile(const DepthwiseLinesF32& in, int line, const Piece& piece,
                                 int first, __mmask16 lanes) {
-  // Input columns of all windows together, and how many of them may lie outside the input on either
-  // side.
+  // Number of input columns that the windows cover, and maximum number of these columns that lie
+  // outside the input on each side.
   constexpr int kEnd = (kColumns - 1) * kStride + kTaps, kMaxOutside = kTaps / 2;
   const auto step = static_cast<size_t>(in.channels);
   const int64_t start = int64_t{piece.column * kStride - in.before} * in.channels + first;
@@ -252,10 +253,11 @@ struct Avx512Depthwise {
 
 // ---- Lines of pairs -----------------------------------------------------------------------------
 
-// Number of taps in a filter row of lines that are computed in pairs of adjacent pixels. Pairs of 8
-// or 24 channels fill kOfPair = 1 or 3 vectors. The inputs of adjacent taps are kOfPair half
-// vectors apart. Inputs that span two vectors are assembled in registers, because a load that
-// crosses a cache line takes as long as two.
+// Lines with 8 or 24 channels are computed in pairs of adjacent pixels, which fill kOfPair = 1 or 3
+// vectors. The inputs of adjacent taps are kOfPair half vectors apart. Inputs that span two vectors
+// are assembled in registers, because a load that crosses a cache line takes as long as two.
+
+// Number of taps in a filter row of these lines.
 constexpr int kPairTaps = 3;
 
 // Loads vector `vector` of a pair of pixels from per-channel `values`, repeated for both pixels.
@@ -269,8 +271,8 @@ inline __m512 LoadPair(const float* values, int vector) {
   return _mm512_mask_loadu_ps(front, 0xff00, values + 16 - kChannels);
 }
 
-// Applies the epilogue to the sums of pairs of pixels, which are contiguous vectors, and stores
-// them.
+// Clamps the sums of pairs of pixels, which are contiguous vectors, applies the epilogue, and
+// stores the results.
 template <int kVectors>
 [[gnu::noinline]] void StorePairsWithEpilogue(const DepthwiseLinesF32& in, int pixel,
                                               const float* sums, float* out) {
@@ -310,9 +312,9 @@ struct PairTile {
   static constexpr int kVectors = kOfPair * kPairs;
   static constexpr bool kAtLeft = (kSides & 1) != 0, kAtRight = (kSides & 2) != 0;
 
-  // HalfOf returns the position, in half vectors, of a tap's input for a vector of sums; LanesAt
-  // returns the mask of the lanes that exist at that position.
+  // Returns the position, in half vectors, of a tap's input for a vector of sums.
   static constexpr int HalfOf(int vector, int tap) { return 2 * vector + (tap - 1) * kOfPair; }
+  // Returns the mask of the lanes inside the input of a vector that begins at position `half`.
   static constexpr int LanesAt(int half) {
     if (kAtLeft && half < 0) return half == -1 ? 0xff00 : 0;
     if (kAtRight && half > 2 * kVectors - 2) return half == 2 * kVectors - 1 ? 0x00ff : 0;

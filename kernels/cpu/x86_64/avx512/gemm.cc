@@ -192,8 +192,8 @@ inline void AddColumns(LeftRows<kRows>& a, int depth, const float* b, __m512 (&w
   }
 }
 
-// If rows of eight output columns are contiguous, stores pairs of them as rows of 16 and returns
-// true.
+// If rows of eight output columns are contiguous and the epilogue applies to pairs of rows, stores
+// pairs of rows as rows of 16 and returns true; otherwise returns false.
 template <int kPairs>
 inline bool StorePairs(const GemmTileF32& tile, int row, int columns,
                        const __m512 (&sums)[kPairs]) {
@@ -252,8 +252,8 @@ inline void GemmF32Paired(const GemmTileF32& tile, int row, int first, int colum
              Bounds(tile.low, tile.high), tile.epilogue, row, first, columns, values);
 }
 
-// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8, and never
-// so few in the last block that its time is dominated by latency.
+// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8. The last
+// rows are divided evenly, because latency dominates the time of a block of very few rows.
 template <int kMax>
 int RowsAtOnce(int left) {
   if (left == kMax || left >= kMax + 4) return kMax;

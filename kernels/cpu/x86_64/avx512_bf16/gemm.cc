@@ -97,8 +97,8 @@ class Rounding {
   PendingBf16Conversion job_ = {nullptr, nullptr, 0};
 };
 
-// Stores rows of eight contiguous columns, with a contiguous addend, as vectors of two rows.
-// Returns false, and stores nothing, if the layout is different.
+// Clamps rows of eight contiguous columns, adds a contiguous addend, and stores vectors of two
+// rows. Returns false, and stores nothing, if the layout or the epilogue is different.
 template <int kCount>
 [[gnu::always_inline]] inline bool StorePairs(const GemmTileBf16& tile, int row,
                                               const __m256 (&sums)[kCount]) {
@@ -123,8 +123,8 @@ template <int kCount>
   return true;
 }
 
-// Stores the sums of rows [row, row + kCount), kWide vectors and, with kHalf, a half vector per
-// row.
+// Clamps the sums of rows [row, row + kCount), kWide vectors and, with kHalf, a half vector per
+// row, applies the epilogue, if any, and stores the results.
 template <int kWide, bool kHalf, int kCount, int kVectors>
 [[gnu::always_inline]] inline void StoreBlock(const GemmTileBf16& tile, int row, int first,
                                               int columns, const __m512 (&sums)[kCount][kVectors],
@@ -207,8 +207,8 @@ inline void Block(const GemmTileBf16& tile, int row, int first, int columns) {
   StoreBlock<kWide, kHalf>(tile, row, first, columns, sums, halves);
 }
 
-// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8, and never
-// so few in the last block that its time is dominated by latency.
+// Returns how many of the remaining `left` rows to process at once: kMax, or at most 8. The last
+// rows are divided evenly, because latency dominates the time of a block of very few rows.
 template <int kMax>
 int RowsAtOnce(int left) {
   if (left == kMax || left >= kMax + 4) return kMax;

@@ -14,8 +14,8 @@ namespace {
 
 // Number of taps of a channel in a 32-bit lane, so that one instruction adds four products. 64
 // channels are processed at a time. Interleaving bytes leaves the channels in the order (128-bit
-// lane, vector, position); weights are packed in this order. Sums are reordered at the end;
-// narrowing them to bytes restores the order without further instructions.
+// lane, vector, position); weights are packed in this order. Sums that are stored as int32 are
+// reordered first; narrowing sums to bytes restores the order without further instructions.
 constexpr int kTapsAtOnce = 4;
 
 // Returns the channel at position i of a chunk: lane (i % 16) of vector (i / 16).

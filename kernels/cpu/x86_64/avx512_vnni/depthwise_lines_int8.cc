@@ -8,8 +8,8 @@
 // lane, as VPDPBUSD multiplies them. For 3 x 3 taps, padding the three weights with a zero before
 // or after them lets the same four rows serve two output lines; 5 x 5 taps use two groups of four
 // rows. Thus a tap column takes one or two instructions per line, and none of them moves bytes.
-// With 3 x 3 taps and stride 2 no input column is shared by output lines, so interleaved columns
-// are not kept.
+// With 3 x 3 taps and stride 2 four interleaved rows serve only one output line, so interleaved
+// columns are not stored.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 
@@ -33,7 +33,8 @@ struct Block {
 
   // Returns the number of columns side by side in a vector.
   int runs() const { return kBlock / width; }
-  // Returns the channel in a lane: interleaving bytes moves four of each 128 bits to each vector.
+  // Returns the channel in a lane: interleaving moves four of the 16 bytes of each 128-bit lane to
+  // each vector.
   int ChannelOf(int vector, int lane) const {
     const int position = lane / 4 * 16 + vector * 4 + lane % 4;
     return first + position % width;
@@ -75,8 +76,8 @@ struct Blocks {
 constexpr int kQuad = 4, kLines = 2;
 constexpr int QuadsOf(int size) { return size == 3 ? 1 : 2; }
 
-// Bytes of the bias, and of the factors, in the packed data of a block, which has for each vector
-// the weights [quad][tap column][line], then the bias, then the factors.
+// Bytes of the bias, and of the factors, in the packed data of a block, which has the weights
+// [vector][quad][tap column][line], then the bias, then the factors.
 constexpr size_t kNumbersBytes = kBlock * sizeof(int32_t);
 constexpr size_t WeightsBytes(int size) {
   return static_cast<size_t>(QuadsOf(size)) * static_cast<size_t>(size) * kLines * kVector;
@@ -553,7 +554,8 @@ class Lines {
     for (int b = 0; b < blocks.count(); ++b) {
       const Block block = blocks[b];
       const int8_t* const packed = in_.packed + static_cast<size_t>(b) * BlockBytes(kSize);
-      // Maximum number of columns of a piece; all pieces of a line have equal lengths.
+      // Maximum number of columns of a piece. The pieces of a line have equal lengths, except the
+      // last one, which may be shorter.
       const int max = kMaxColumns * block.runs();
       const int pieces = (in_.columns - 1) / max + 1;
       const int columns = (in_.columns + pieces - 1) / pieces;

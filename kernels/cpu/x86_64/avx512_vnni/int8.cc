@@ -331,8 +331,8 @@ struct WeightsPrefetch {
 
   WeightsPrefetch(const GemmRowsS8& job, int column) : at(job.b), end(job.b) {
     constexpr int kPanels = kChunk / kColumnsS8;
-    // Maximum size of a panel that is prefetched; larger ones would evict the current columns'
-    // weights.
+    // Maximum size of the panels that are prefetched at once; larger ones would evict the current
+    // columns' weights.
     constexpr size_t kMaxBytes = 384 * 1024;
     const int next = column / kColumnsS8 + kPanels;
     const int all = (job.columns + kColumnsS8 - 1) / kColumnsS8;
@@ -465,13 +465,13 @@ void LastRows(const ColumnBlock<kVectors>& block, int row, WeightsPrefetch* pref
   RequantizedBlock<kRows, kVectors>(block, rows, count, block.Out(row), prefetch);
 }
 
-// Computes all rows of 16 * kVectors columns, in blocks of kRows; the remaining rows in the
-// smallest block that fits.
+// Computes all rows of 16 * kVectors columns, in blocks of kRows or, if they are pipelined, of
+// kRows / 2 rows; the remaining rows in the smallest block that fits.
 template <int kVectors, int kRows, int... kSmaller>
 void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
   const ColumnBlock<kVectors> block(job, requantization, column);
-  // True if there is code for an addend: only for the column counts that networks have (many, 32,
-  // 24).
+  // True if there is pipelined code for an addend: only for the column counts that networks have
+  // (many, 32, 24).
   constexpr bool kAdds = kVectors == 4 || kVectors == 2;
   WeightsPrefetch prefetch(job, column);
   int row = 0;
