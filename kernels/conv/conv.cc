@@ -53,7 +53,7 @@ TfLiteStatus PositiveDims(TfLiteContext* context, const TfLiteTensor* tensor, in
   return kTfLiteOk;
 }
 
-// Checks that filter height x width x `depth` fits in an int.
+// Checks that filter height x width x `depth` is at most 2^30, so that sizes fit in an int.
 TfLiteStatus CheckWeightsOfChannel(TfLiteContext* context, const TfLiteTensor* filter, int depth) {
   if (int64_t{Dim(filter, 1)} * Dim(filter, 2) <= (1 << 30) / depth) return kTfLiteOk;
   return TensorError(context, filter, "expected at most 2^30 weights per channel, found more");

@@ -22,8 +22,9 @@
 
 namespace deputy {
 
-// Sizes of a convolution. Both operators are the same computation: output channel c of group g sums
-// over `depth` input channels. In a depthwise convolution groups = input channels and depth = 1.
+// Sizes of a convolution. CONV_2D and DEPTHWISE_CONV_2D are the same computation: an output channel
+// of a group sums over the group's `depth` input channels. In a depthwise convolution groups =
+// input channels and depth = 1.
 struct ConvShape {
   WindowAxis y, x;
   int batches = 0;
@@ -237,14 +238,14 @@ extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // Implemented in conv_gemm.cc with matrix products of im2col patches and packed weights.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
-// SupportsFactors: returns true if the convolution can multiply its input by ConvTensors::factors
-// in a fusion group. DeclareFactorScratch declares the scratch memory for that, in prepare.
+// Returns true if the convolution can multiply its input by ConvTensors::factors in a fusion group.
 bool SupportsFactors(const ConvData& data);
+// Declares the scratch memory of such a group, in prepare.
 void DeclareFactorScratch(TfLiteContext* context, const LayerRun& group);
-// Implemented in strip.cc, which computes layers strip by strip (core/fusion/strips.h).
-// StripOfferOf returns the offer of a node that has selected its implementation; RunStrips runs the
-// layers of a group from its head.
+// Returns the offer to compute a layer strip by strip (core/fusion/strips.h) of a node that has
+// selected its implementation. Implemented in strip.cc.
 StripOffer StripOfferOf(const ConvData& data);
+// Runs all layers of a group strip by strip; called for the head of the group.
 TfLiteStatus RunStrips(TfLiteContext* context, const StripRun& group);
 // Declares the scratch memory of RunStrips, in prepare.
 void DeclareStripScratch(TfLiteContext* context, const StripRun& group);

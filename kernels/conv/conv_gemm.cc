@@ -56,8 +56,8 @@ size_t FloatScratch(const ConvData&, const ConvTensors& tensors, const CpuKernel
                                    workers);
 }
 
-// Returns the function that reads rows of the left operand from `source`, which must outlive the
-// result.
+// Returns the rows of the left operand: the input's pixels in place or patches that are filled from
+// `source`, which must outlive the result.
 MatrixLayer::Rows<float> FloatRows(const PatchSource* source) {
   MatrixLayer::Rows<float> rows;
   if (source->shape->IsPointwise()) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // int8 CONV_2D that reads its input in place and requantises in registers. For one filter row a
-// patch is a run of the input: a product whose depth has one part per filter row. If windows extend
-// beyond the input, or a run is not a multiple of the kernel's run, they read from a copy with zero
-// points around the image. If the kernel requires its LhsEncoding, all windows read from a copy in
-// that form: of the image or, if the filter is 1x1, of a block of pixels.
+// patch is a contiguous piece of the input: a product whose depth has one part per filter row. If
+// windows extend beyond the input, or if a piece is not a multiple of the kernel's run, windows
+// read from a copy with zero points around the image. If the kernel requires its LhsEncoding, all
+// windows read from a copy in that form: of the image or, if the filter is 1x1, of a block of
+// pixels.
 #include <cstring>
 
 #include "core/support/int_math.h"
@@ -150,7 +151,7 @@ GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads
       threads);
 }
 
-// Writes `count` addresses that are `step` bytes apart. Vectorised: one by one it would take as
+// Writes `count` addresses that are `step` bytes apart. Vectorised, because a scalar loop takes as
 // long as a small product.
 void FindAddresses(const char* from, int64_t step, int64_t count, const void** out) {
   using Pair = uintptr_t __attribute__((vector_size(16)));

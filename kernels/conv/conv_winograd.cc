@@ -41,8 +41,8 @@ WinogradPlan PlanOf(const ConvShape& shape, const CpuKernels& cpu, int threads) 
 
 // Offsets in the scratch memory, in bytes: the bias padded to whole panels, a row of zeros, the
 // planes of a group's inputs, then for each worker a panel's planes, the planes of its products, a
-// tile of outputs, and a window's patch. Plane strides are a power of two plus a cache line, to
-// avoid conflicts in the cache.
+// tile of outputs, and a window's patch. Plane strides are a cache line longer than the planes:
+// strides of a power of two would cause conflicts in the cache.
 struct ScratchLayout {
   size_t input_stride, panel_stride, product_stride;  // strides between planes, in values
   size_t zeros, inputs, workers, products, values, patch, worker_bytes, total;

@@ -5,7 +5,7 @@
 // the sums are bit-identical to those over windows. It is faster if int8 products are computed in
 // 16 bits anyway.
 //
-// The weights are packed as in conv_rows_int8.cc, in parts that are whole runs.
+// The weights are packed as in conv_rows_int8.cc for filter rows that are whole runs: in one part.
 #include "kernels/conv/winograd.h"
 
 namespace deputy {
@@ -30,8 +30,9 @@ bool IsWinograd(const ConvData& data, const ConvTensors& tensors, const CpuKerne
 
 // Offsets in the scratch memory, in bytes: the bias padded to whole panels, a pixel of zero points,
 // the planes of a group's inputs, then for each worker a panel's planes, the planes of its
-// products, two lines of sums, and a requantised line before its addend. Plane strides are a power
-// of two plus a cache line, to avoid conflicts in the cache.
+// products, two lines of sums, and a requantised line before its addend. Plane strides are longer
+// than the planes by whole cache lines: strides of a power of two would cause conflicts in the
+// cache.
 struct ScratchLayout {
   size_t input_stride, panel_stride, product_stride;  // strides between planes, in values
   size_t zeros, inputs, workers, products, sums, made, worker_bytes, total;

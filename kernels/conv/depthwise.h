@@ -50,8 +50,9 @@ inline TfLiteStatus AcquireDepthwiseScratch(TfLiteContext* context, size_t bytes
              : TensorError(context, tensors.filter, "out of memory for its taps");
 }
 
-// Computes, for every channel of an int8 layer, the bias less the zero point times the sum of the
-// channel's weights. Valid because all taps are summed, padding included.
+// Computes, for every channel of an int8 layer, the bias less the input's zero point, in the
+// kernel's encoding, times the sum of the channel's weights. Valid because all taps are summed,
+// padding included.
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded);
 

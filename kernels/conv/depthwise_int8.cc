@@ -24,7 +24,7 @@ size_t SumBytes(const ConvShape& shape) {
 // ---- Weights ----------------------------------------------------------------------------------
 
 // Returns true if sharing loads between adjacent columns of a 3x3 filter is better than vectors
-// that span pixels: it is if the last vector of a pixel is mostly full.
+// that span pixels: if at least three quarters of the lanes of a pixel's vectors are used.
 bool SharesColumns(const ConvShape& shape, int lanes) {
   const auto padded = static_cast<int>(RoundUp(shape.output_channels, lanes));
   return shape.filter_parts == 1 && shape.y.filter == 3 && shape.x.filter == 3 &&

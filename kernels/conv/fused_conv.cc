@@ -39,8 +39,8 @@ AddendS8 AddendOf(const TfLiteContext* context, const LayerRun& group) {
            scales.zero_point}};
 }
 
-// Copies the addends of a subsampled output to the positions of the output's pixels. Addends that
-// are already there are not copied.
+// Copies the addends of a subsampled output to the positions of the output's pixels and returns
+// their address, `first`. The addend may begin at `first`, too: no pixel moves to a higher address.
 template <typename T>
 const T* GatherAddend(const ConvShape& shape, const PixelStride& stride, const T* addend,
                       T* const first) {

@@ -49,14 +49,14 @@ class Layer {
   int64_t InputRows(int64_t count) const {
     return std::min<int64_t>((count - 1) * shape_.y.stride + ReachOf(shape_.y), shape_.y.input);
   }
-  // Range [first, last) of the input rows that an output row depends on.
+  // Returns the first input row that an output row depends on.
   int64_t FirstInput(int64_t row) const { return Inside(shape_.y.Start(static_cast<int>(row))); }
+  // Returns the row after the last input row that an output row depends on.
   int64_t LastInput(int64_t row) const {
     return Inside(shape_.y.Start(static_cast<int>(row)) + ReachOf(shape_.y));
   }
 
-  // Returns the bytes of the memory shared by all workers; WorkerBytes returns those of each
-  // worker's memory.
+  // Returns the bytes of the memory shared by all workers.
   size_t SharedBytes() const {
     if (kind_ == Kind::kRows) return ConvRows::SharedBytes(shape_);
     const size_t values = kind_ == Kind::kDepthwise
@@ -64,6 +64,7 @@ class Layer {
                               : static_cast<size_t>(shape_.output_channels) + kMaxTileColumns;
     return AlignedBytes(values * sizeof(float));
   }
+  // Returns the bytes of scratch memory of each worker.
   size_t WorkerBytes() const {
     if (kind_ == Kind::kRows) return ConvRows::ScratchBytes(shape_, cpu_);
     return kind_ == Kind::kDepthwise ? DepthwiseRows::ScratchBytes(shape_) : 0;

@@ -160,8 +160,9 @@ void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transfo
   }
 }
 
-// Returns how many of the remaining `left` rows the next product call processes. The last call
-// never has few rows, because these take as long as many.
+// Returns how many of the remaining `left` rows the next product call processes. If there are more
+// than `tile_rows` rows, the last call has about half as many or more, because a call with fewer
+// rows takes as long.
 inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
   constexpr int kWantedDepth = 512;  // rows times depth of a call that hides the call's overhead
   if (left <= tile_rows) return left;

@@ -49,7 +49,7 @@ TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
 
 class ChannelScaling {
  public:
-  // Reads and checks the quantisation of all three tensors for `channels` output channels along
+  // Reads and checks the quantisation of all three tensors; output channels are along
   // `channel_axis` of the weights.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* input,
                        const TfLiteTensor* weights, int channel_axis, const TfLiteTensor* output,
@@ -63,11 +63,11 @@ class ChannelScaling {
   // and a 15-bit multiplier, whose result may differ by one.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
-  // Requantises a tile of int8 outputs, or of uint8 outputs as int8 less 128. TileFunctionOf
-  // returns the function, Tile its argument for channels from `first` on; the caller sets size,
-  // sums and output.
+  // Function that requantises a tile of sums to int8 outputs, or to uint8 outputs less 128.
   using TileFunction = void (*)(const RequantizeTile& tile);
   TileFunction TileFunctionOf(const CpuKernels& cpu, Arithmetic arithmetic) const;
+  // Returns the argument of that function for channels from `first` on; the caller sets its size,
+  // sums and output.
   RequantizeTile Tile(int first) const;
 
   int32_t input_zero_point() const { return input_zero_point_; }
