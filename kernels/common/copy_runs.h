@@ -32,8 +32,8 @@ inline void CopyRun(const T* in, int64_t count, T* out) {
 
 namespace copy_runs {
 
-// Copies `count` elements, a constant. Unrolled, because the speed of a loop over a few bytes
-// depends on its alignment in the instruction cache.
+// Copies `runs` runs of a constant number of elements, `count`. Unrolled, because the speed of a
+// loop over a few bytes depends on its alignment in the instruction cache.
 template <int64_t count, typename T>
 void OfLength(int64_t runs, const T* in, int64_t step_in, T* out, int64_t step_out) {
 #pragma GCC unroll 4

@@ -142,7 +142,7 @@ TfLiteStatus MoveElements(TfLiteContext* context, const TfLiteTensor* from, TfLi
   });
 }
 
-// Checks that both tensors have exactly one scale and one zero point. Some operators require this
+// Checks that both tensors have the same scale and the same zero point. Some operators require this
 // (others ignore the quantisation) unless values are rescaled (kernels/common/rescale.h).
 TfLiteStatus CheckExactQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                     const TfLiteTensor* like);

@@ -159,8 +159,9 @@ TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tenso
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
 // Checks that the zero point is in the range of the type, for operators that ignore the scale.
 TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
-// CheckNoZeroPoint checks that the zero point is 0; CheckSymmetric checks it for int16 only.
+// Checks that the zero point is 0.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
+// Checks that the zero point is 0 if the type is int16.
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
 // Checks that both tensors are quantised in the same way, for kernels that do not rescale.
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,

@@ -10,8 +10,8 @@ int32_t ClampToRange(int64_t steps, const IntRange& range) {
   return static_cast<int32_t>(std::min<int64_t>(std::max<int64_t>(steps, range.low), range.high));
 }
 
-// Requantises a tile with a single rounding. Plain code for all levels suffices: fully connected
-// layers have few outputs.
+// Requantises a tile with a single rounding. Plain code suffices for all instruction sets: fully
+// connected layers have few outputs.
 void RequantizeOnce(const RequantizeTile& tile) {
   for (int r = 0; r < tile.rows; ++r) {
     const int32_t* sums = tile.sums + static_cast<size_t>(r) * tile.sums_stride;

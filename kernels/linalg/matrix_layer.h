@@ -67,10 +67,11 @@ class MatrixLayer {
     return EnsureInt8(context, cpu, shape, weights, parts) == kTfLiteOk ? &int8_weights_ : nullptr;
   }
 
-  // FloatScratch returns the bytes of scratch memory for float products, Int8Scratch for integer
-  // products. `filled` is true if float rows are not read directly.
+  // Returns the bytes of scratch memory for float products. `filled` is true if rows are not read
+  // directly.
   static size_t FloatScratch(const CpuKernels& cpu, const MatrixShape& shape, bool filled,
                              int threads);
+  // Returns the bytes of scratch memory for integer products.
   static size_t Int8Scratch(const CpuKernels& cpu, const MatrixShape& shape, int threads);
 
   // Function that writes row `row` of group `group` to `out`, which has space for `depth` values.

@@ -48,8 +48,9 @@ struct LstmSizes {
 };
 
 // Index of the first input of each group of a cell's tensors: the gates' input weights (in the
-// order of LstmGateNumber), recurrent weights, peephole weights (without the cell gate), biases,
-// projection weights and projection bias. The index is -1 if the operator does not have the group.
+// order of LstmGateNumber), recurrent weights, peephole weights (without the cell gate) and biases;
+// projection weights, followed by their bias; both states; the gates' auxiliary weights and
+// normalisation coefficients. The index is -1 if the operator does not have the group.
 struct LstmInputs {
   int input, recurrent, peephole, bias, projection, output_state, cell_state;
   int auxiliary, norm;
