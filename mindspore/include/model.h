@@ -18,6 +18,8 @@
 
 namespace mindspore {
 
+class ModelParallelRunner;
+
 class Model {
  public:
   Model() : model_(MSModelCreate()) {}
@@ -98,6 +100,8 @@ class Model {
   }
 
  private:
+  friend class ModelParallelRunner;  // uses Callbacks and Fill
+
   struct Callbacks {
     const MSKernelCallBack& before;
     const MSKernelCallBack& after;

@@ -122,7 +122,7 @@ MSStatus Model::Build(const void* data, size_t size, MSModelType type, MSContext
   if (data == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the model's bytes are NULL");
   if (size == 0) return Fail(kMSStatusLiteInputParamInvalid, "Build: the model has no bytes");
   const auto* first = static_cast<const char*>(data);
-  return BuildWith(Bytes(first, first + size), nullptr);
+  return BuildWith({.bytes = Bytes(first, first + size)});
 }
 
 MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandle context) {
@@ -137,7 +137,13 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
   });
   if (status != kMSStatusSuccess) return status;
   const bool is_ms = !bytes.empty();
-  return BuildWith(std::move(bytes), is_ms ? nullptr : path);
+  return BuildWith({.path = is_ms ? nullptr : path, .bytes = std::move(bytes)});
+}
+
+MSStatus Model::BuildLike(const Model& source) {
+  const std::scoped_lock lock(mutex_);
+  AdoptContext(source.context_.get());
+  return BuildWith({.loaded = source.model_});
 }
 
 // Checks the arguments of a build. The model takes ownership of the context first, also if the
@@ -145,10 +151,7 @@ MSStatus Model::BuildFromFile(const char* path, MSModelType type, MSContextHandl
 MSStatus Model::CheckBuild(MSModelType type, MSContextHandle context) {
   if (interpreter_ != nullptr) return Fail(kMSStatusLiteModelRebuild, "Build: the model is built");
   if (context == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the context is NULL");
-  if (context != context_.get()) {
-    Context::Of(context)->Adopt();
-    context_.reset(Context::Of(context));
-  }
+  AdoptContext(context);
   if (type != kMSModelTypeMindIR && static_cast<uint32_t>(type) != kMindIRLite) {
     return Fail(kMSStatusLiteParamInvalid, "Build: model type %u is not supported",
                 static_cast<unsigned>(type));
@@ -156,17 +159,25 @@ MSStatus Model::CheckBuild(MSModelType type, MSContextHandle context) {
   return context_->Check();
 }
 
-MSStatus Model::BuildWith(Bytes bytes, const char* path) {
-  const MSStatus status = Guard([&] { return BuildSteps(std::move(bytes), path); });
+void Model::AdoptContext(MSContextHandle context) {
+  if (context == context_.get()) return;
+  Context::Of(context)->Adopt();
+  context_.reset(Context::Of(context));
+}
+
+MSStatus Model::BuildWith(Source source) {
+  const MSStatus status = Guard([&] { return BuildSteps(std::move(source)); });
   if (status != kMSStatusSuccess) Clear();
   return status;
 }
 
-MSStatus Model::BuildSteps(Bytes bytes, const char* path) {
+MSStatus Model::BuildSteps(Source source) {
   for (const auto step : {&Model::MakeAdapter}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
-  if (const MSStatus status = LoadModel(std::move(bytes), path); status != kMSStatusSuccess) {
+  if (source.loaded != nullptr) {
+    model_ = std::move(source.loaded);
+  } else if (const MSStatus status = LoadModel(std::move(source)); status != kMSStatusSuccess) {
     return status;
   }
   for (const auto step :
@@ -187,23 +198,28 @@ MSStatus Model::MakeAdapter() {
               DeputyMSStatusText(status));
 }
 
-MSStatus Model::LoadModel(Bytes bytes, const char* path) {
+MSStatus Model::LoadModel(Source source) {
   const auto reporter = [](void* user_data, const char* format, va_list arguments) {
     ReportError(user_data, format, arguments);
   };
+  auto loaded = std::make_shared<LoadedModel>();
   reported_.clear();
-  if (path != nullptr) {
-    model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path, reporter, this));
+  if (source.path != nullptr) {
+    loaded->model.reset(TfLiteModelCreateFromFileWithErrorReporter(source.path, reporter, this));
   } else {
-    if (IsMs(bytes)) {
-      const MSStatus status = ConvertMsFile(bytes, &bytes_);
+    if (IsMs(source.bytes)) {
+      const MSStatus status = ConvertMsFile(source.bytes, &loaded->bytes);
       if (status != kMSStatusSuccess) return status;
     } else {
-      bytes_ = std::move(bytes);
+      loaded->bytes = std::move(source.bytes);
     }
-    model_.reset(TfLiteModelCreateWithErrorReporter(bytes_.data(), bytes_.size(), reporter, this));
+    loaded->model.reset(TfLiteModelCreateWithErrorReporter(loaded->bytes.data(),
+                                                           loaded->bytes.size(), reporter, this));
   }
-  if (model_ != nullptr) return kMSStatusSuccess;
+  if (loaded->model != nullptr) {
+    model_ = std::move(loaded);
+    return kMSStatusSuccess;
+  }
   // The library's own message has details that TensorFlow Lite's messages omit.
   const std::string known = DeputyLastError();
   const std::string& why = known.starts_with(reported_) ? known : reported_;
@@ -214,13 +230,15 @@ MSStatus Model::MakeInterpreter() {
   const std::unique_ptr<TfLiteInterpreterOptions, ModelDeleter> options(
       TfLiteInterpreterOptionsCreate());
   if (options == nullptr) return Fail(kMSStatusLiteMemoryFailed, "out of memory");
-  TfLiteInterpreterOptionsSetNumThreads(options.get(), context_->ThreadCount());
+  const bool leaves_it = context_->thread_count == 0 && default_threads_ > 0;
+  TfLiteInterpreterOptionsSetNumThreads(options.get(),
+                                        leaves_it ? default_threads_ : context_->ThreadCount());
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), ReportError, this);
   TfLiteInterpreterOptionsSetTelemetryProfiler(options.get(), &profiler_);
   // A failing kernel must fail Predict, regardless of the policy in the environment.
   DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyTfLite);
   reported_.clear();
-  interpreter_.reset(TfLiteInterpreterCreate(model_.get(), options.get()));
+  interpreter_.reset(TfLiteInterpreterCreate(model_->model.get(), options.get()));
   if (interpreter_ == nullptr) return FailedCall("the interpreter", kMSStatusLiteError);
   // Tensors are allocated now, because the delegate needs shapes. A delegate may still claim a
   // custom operator without a kernel.
@@ -322,7 +340,6 @@ void Model::Clear() {
   device_delegate_.reset();
   adapter_.reset();
   model_.reset();
-  bytes_.clear();
 }
 
 // ---- Callbacks ----------------------------------------------------------------------------------

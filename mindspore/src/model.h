@@ -45,6 +45,13 @@ struct ModelDeleter {
   void operator()(Context* context) const { context->Release(); }
 };
 
+// A model of libdeputy with the bytes to which it refers. The interpreters of several Models may
+// share it, with the constants and their packed forms.
+struct LoadedModel {
+  std::vector<char> bytes;  // empty if the model is a mapped file
+  std::unique_ptr<TfLiteModel, ModelDeleter> model;
+};
+
 // The callbacks of one inference.
 struct Callbacks {
   DeputyMSKernelCallBack before = nullptr;
@@ -61,6 +68,10 @@ class Model {
 
   MSStatus Build(const void* data, size_t size, MSModelType type, MSContextHandle context);
   MSStatus BuildFromFile(const char* path, MSModelType type, MSContextHandle context);
+  // Builds another interpreter of `source`, which is built: shares its context and constants.
+  MSStatus BuildLike(const Model& source);
+  // Sets the number of threads of models whose context leaves it to the runtime. Precedes Build.
+  void set_default_threads(int32_t count) { default_threads_ = count; }
   MSStatus Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* shapes, size_t count);
   MSStatus Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* outputs,
                    const Callbacks& callbacks);
@@ -76,14 +87,21 @@ class Model {
     std::vector<MSTensorHandle> inputs, outputs;
   };
   using Bytes = std::vector<char>;
+  // Source of a model: the first member that is set.
+  struct Source {
+    std::shared_ptr<const LoadedModel> loaded = {};
+    const char* path = nullptr;
+    Bytes bytes = {};
+  };
 
   static void ReportError(void* user_data, const char* format, va_list arguments);
 
   MSStatus CheckBuild(MSModelType type, MSContextHandle context);
-  MSStatus BuildWith(Bytes bytes, const char* path);
-  MSStatus BuildSteps(Bytes bytes, const char* path);
+  void AdoptContext(MSContextHandle context);
+  MSStatus BuildWith(Source source);
+  MSStatus BuildSteps(Source source);
   MSStatus MakeAdapter();
-  MSStatus LoadModel(Bytes bytes, const char* path);
+  MSStatus LoadModel(Source source);
   MSStatus MakeInterpreter();
   MSStatus ApplyDelegates();
   MSStatus ApplyDelegate(TfLiteDelegate* delegate);
@@ -105,13 +123,13 @@ class Model {
   bool running_ = false;
   std::string reported_;  // messages of the interpreter since the last call
   std::unique_ptr<Context, ModelDeleter> context_;
-  Bytes bytes_;
+  int32_t default_threads_ = 0;  // 0: the context's default
   TfLiteTelemetryProfilerStruct profiler_ = {};
   decltype(profiler_.ReportBeginOpInvokeEvent) begin_event_ = nullptr;
   const Callbacks* callbacks_ = nullptr;  // set during an inference
   std::vector<int> running_nodes_;
   // Members in order of construction. They are destroyed in the reverse order.
-  std::unique_ptr<TfLiteModel, ModelDeleter> model_;
+  std::shared_ptr<const LoadedModel> model_;
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<TfLiteDelegate, ModelDeleter> device_delegate_;
   std::unique_ptr<TfLiteInterpreter, ModelDeleter> interpreter_;

@@ -141,6 +141,7 @@ bool Tensor::set_data(void* data) {
 }
 
 std::vector<DeputyMSQuantParam> Tensor::quantization() {
+  if (!is_view_) return params_;
   const TfLiteTensor* tensor = graph_tensor();
   if (tensor == nullptr || tensor->quantization.type != kTfLiteAffineQuantization) return {};
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params);
@@ -169,6 +170,7 @@ std::unique_ptr<Tensor> Tensor::Clone() {
   auto copy =
       std::make_unique<Tensor>(name_, type(), std::vector<int64_t>(dims.begin(), dims.end()));
   copy->format_ = format_;
+  copy->params_ = quantization();
   const void* bytes = data();
   if (bytes != nullptr && !copy->CopyIn(bytes, copy->byte_size())) return nullptr;
   return copy;

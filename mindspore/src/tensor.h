@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deputy/common.h"
@@ -76,12 +77,17 @@ class Tensor {
   const void* data();
   void* mutable_data();
   bool set_data(void* data);
+  // Returns true if the caller has provided the tensor's memory.
+  bool is_borrowing() const { return borrowed_ != nullptr; }
   // Returns the memory that the caller has provided for a view; null if none.
   const void* given_data() const { return is_view_ ? borrowed_ : nullptr; }
   std::vector<DeputyMSQuantParam> quantization();
+  // Sets the parameters of a tensor that belongs to the caller; those of a view are the graph's.
+  void set_quantization(std::vector<DeputyMSQuantParam> params) { params_ = std::move(params); }
   // Returns a copy that belongs to the caller; null if out of memory.
   std::unique_ptr<Tensor> Clone();
-  // Allocates memory and copies the bytes. Returns false if out of memory.
+  // Copies the bytes into the memory that the caller has provided, which must be large enough, or
+  // into memory of the tensor. Returns false if out of memory.
   bool CopyIn(const void* bytes, size_t size);
 
  private:
@@ -105,6 +111,7 @@ class Tensor {
   // an internal tensor.
   std::vector<int64_t> shape_;
   bool shape_is_set_ = false;
+  std::vector<DeputyMSQuantParam> params_;
   void* borrowed_ = nullptr;
   std::unique_ptr<void, Free> memory_;
 };

@@ -19,6 +19,7 @@
 #include "mindspore/context_c.h"
 #include "mindspore/delegate_c.h"
 #include "mindspore/model_c.h"
+#include "mindspore/model_parallel_runner_c.h"
 
 static const char* model_path;
 
@@ -518,6 +519,61 @@ static void DelegateStructsAreChecked(void** state) {
   MSContextDestroy(&context);
 }
 
+// ---- Parallel inference -------------------------------------------------------------------------
+
+static void RunnerEqualsAModel(void** state) {
+  (void)state;
+  MSModelHandle model = MSModelCreate();
+  assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, CpuContext()),
+                   kMSStatusSuccess);
+  MSTensorHandleArray own = MSModelGetInputs(model);
+  FillInput(own.handle_list[0]);
+  assert_int_equal(MSModelPredict(model, own, NULL, NULL, NULL), kMSStatusSuccess);
+  MSTensorHandle expected = MSModelGetOutputs(model).handle_list[0];
+
+  DeputyMSRunner* runner = DeputyMSRunnerCreate();
+  assert_int_equal(DeputyMSRunnerInputCount(runner), 0);
+  assert_null(DeputyMSRunnerCreateInput(runner, 0));
+  assert_int_equal(DeputyMSRunnerInit(runner, NULL, 1, NULL, 2), kMSStatusLiteNullptr);
+  MSContextHandle context = CpuContext();
+  assert_int_equal(DeputyMSRunnerInitFromFile(runner, NULL, context, 2), kMSStatusLiteFileError);
+  MSContextDestroy(&context);  // the runner has it
+  assert_int_equal(DeputyMSRunnerInitFromFile(runner, model_path, NULL, 2), kMSStatusSuccess);
+  assert_int_equal(DeputyMSRunnerWorkerCount(runner), 2);
+  assert_int_equal(DeputyMSRunnerInputCount(runner), 1);
+  assert_int_equal(DeputyMSRunnerOutputCount(runner), 1);
+  assert_null(DeputyMSRunnerCreateOutput(runner, 1));
+
+  MSTensorHandle input = DeputyMSRunnerCreateInput(runner, 0);
+  MSTensorHandle outputs[] = {NULL, NULL};
+  FillInput(input);
+  const MSTensorHandleArray inputs = {1, &input};
+  assert_int_equal(DeputyMSRunnerPredict(runner, inputs, outputs, 2, NULL, NULL, NULL),
+                   kMSStatusLiteParamInvalid);
+  assert_int_equal(DeputyMSRunnerPredict(runner, inputs, NULL, 1, NULL, NULL, NULL),
+                   kMSStatusLiteNullptr);
+  assert_null(outputs[0]);
+  assert_int_equal(DeputyMSRunnerPredict(runner, inputs, outputs, 1, NULL, NULL, NULL),
+                   kMSStatusSuccess);
+  assert_int_equal(MSTensorGetDataSize(outputs[0]), MSTensorGetDataSize(expected));
+  assert_memory_equal(MSTensorGetData(outputs[0]), MSTensorGetData(expected),
+                      MSTensorGetDataSize(expected));
+  MSTensorHandle empty = DeputyMSRunnerCreateOutput(runner, 0);
+  assert_int_equal(DeputyMSRunnerPredict(runner, inputs, &empty, 1, NULL, NULL, NULL),
+                   kMSStatusSuccess);
+  assert_memory_equal(MSTensorGetData(empty), MSTensorGetData(expected),
+                      MSTensorGetDataSize(expected));
+  DeputyMSRunnerDestroy(&runner);
+  assert_null(runner);
+  DeputyMSRunnerDestroy(&runner);
+  DeputyMSRunnerDestroy(NULL);
+  assert_int_equal(DeputyMSRunnerInit(NULL, NULL, 0, NULL, 1), kMSStatusLiteNullptr);
+  MSTensorDestroy(&input);
+  MSTensorDestroy(&outputs[0]);
+  MSTensorDestroy(&empty);
+  MSModelDestroy(&model);
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: mindspore_c_test MODEL\n");
@@ -535,6 +591,7 @@ int main(int argc, char** argv) {
       cmocka_unit_test(DelegateInC),
       cmocka_unit_test(WrongRangeFailsTheBuild),
       cmocka_unit_test(DelegateStructsAreChecked),
+      cmocka_unit_test(RunnerEqualsAModel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
