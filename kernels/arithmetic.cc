@@ -501,8 +501,8 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T>
 using ExactProduct = ScaledProduct<T, ExactRequantizer>;
-// Quantised product in fixed point: XNNPACK has no 16-bit MUL, and float would lose bits of the
-// products.
+// Quantised product of the default arithmetic: in float for 8-bit types, in fixed point for int16,
+// because XNNPACK has no 16-bit MUL and float would lose bits of the products.
 template <typename T>
 using DefaultProduct =
     ScaledProduct<T, std::conditional_t<sizeof(T) == 1, FloatRequantizer, ExactRequantizer>>;

@@ -169,7 +169,8 @@ TfLiteStatus RunLoop(TfLiteContext* context, TfLiteNode* node, BinaryLoop<T> loo
                        [loop](const BinaryRun<T>& run) { loop(run); });
 }
 
-// Returns true if fine(element) is true for every element of the tensor.
+// Reports an error unless is_valid(element) is true for every element of the tensor; `expected`
+// describes valid elements in the message.
 template <typename T, typename Predicate>
 TfLiteStatus CheckEach(TfLiteContext* context, const TfLiteTensor* tensor, const char* expected,
                        const Predicate& is_valid) {
@@ -298,7 +299,7 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   });
 }
 
-// Computes RIGHT_SHIFT for a run of the output; one of the inputs may be a single element.
+// Computes BITWISE_XOR for a run of the output; one of the inputs may be a single element.
 template <typename T>
 void XorRun(const T* a, const T* b, T* out, int64_t count, bool a_moves, bool b_moves) {
   if (a_moves && b_moves) {

@@ -38,7 +38,7 @@ bool FillCallOnce(const OpOptions& options, TfLiteCallOnceParams* params) {
   return true;
 }
 
-// Fails for a model without options of a composite, or without those of a case.
+// Fails for a model without the name of a composite.
 bool ParseComposite(const OpOptions& all, void* out_params) {
   const OpOptions options = all.As({2, 21});
   auto* params = static_cast<TfLiteStablehloCompositeParams*>(out_params);
@@ -51,6 +51,7 @@ bool ParseComposite(const OpOptions& all, void* out_params) {
   return params->name != nullptr;
 }
 
+// Fails for a model without branches of a case or with more branches than the struct has space for.
 bool ParseCase(const OpOptions& all, void* out_params) {
   auto* params = static_cast<TfLiteStablehloCaseParams*>(out_params);
   const std::span<const int32_t> branches = all.As({2, 23}).Ints(0);

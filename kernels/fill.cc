@@ -248,7 +248,7 @@ TfLiteStatus PrepareOneHot(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Computes ONE_HOT. Indices outside [0, depth) select no element.
+// Writes `on` to the elements that the indices select; indices outside [0, depth) select none.
 template <typename T>
 void PlaceOnes(const TfLiteTensor* indices, const AxisSplit& split, T on, T* out) {
   for (int64_t outer = 0; outer < split.outer; ++outer) {

@@ -338,7 +338,7 @@ TfLiteStatus PrepareScatterNd(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Computes SCATTER_ND: updates with the same index are added; integers wrap, and bools are or-ed.
+// Adds a slice of SCATTER_ND's updates to the output; integers wrap, and bools are or-ed.
 template <typename T>
 void AddSlice(bool is_bool, const T* in, int64_t count, T* out) {
   for (int64_t i = 0; i < count; ++i) {

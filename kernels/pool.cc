@@ -56,7 +56,8 @@ TfLiteStatus PrepareTypes(TfLiteContext* context, TfLiteNode* node, uint32_t typ
   data.x = {Dim(input, 2), params.filter_width, params.stride_width};
   DEPUTY_TRY(ComputeWindows(context, params.padding, "height", TooSmall::kEmpty, &data.y));
   DEPUTY_TRY(ComputeWindows(context, params.padding, "width", TooSmall::kEmpty, &data.x));
-  // Upstream does not compute the height if the window is wider than the input by a stride or more.
+  // Upstream does not compute the height if the window is wider than the input by two strides or
+  // more.
   if (data.x.output == 0 && data.x.input + 2 * int64_t{data.x.stride} <= data.x.filter) {
     data.y.output = 0;
   }
@@ -84,9 +85,9 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Maximum of floats. Like every pooling of this file it consists of an initial value, a function
-// that accumulates one input, and a function that finishes a sum given the number of inputs. Sum is
-// the accumulator of a channel.
+// Maximum of floats. Every pooling of this file consists of an initial value (kFirst), a function
+// that accumulates one input (Take), and a function that converts the accumulator of a channel, of
+// type Sum, to the output given the number of inputs (Finish).
 struct MaxFloat {
   using Value = float;
   using Sum = float;

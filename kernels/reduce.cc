@@ -211,10 +211,11 @@ class Folding {
 
   static int64_t Grain(int64_t folds_each) { return kFoldsPerTask / folds_each + 1; }
 
-  // ElementAt returns the address of element `index` along an axis, SumAt that of its accumulator.
+  // Returns the address of element `index` along an axis.
   const char* ElementAt(const char* in, const Axis& axis, int64_t index) const {
     return in + index * axis.step_in * loops_.element_bytes();
   }
+  // Returns the address of the accumulator of element `index` along an axis.
   char* SumAt(char* out, const Axis& axis, int64_t index) const {
     return out + index * axis.step_out * loops_.accumulator_bytes();
   }
@@ -357,7 +358,7 @@ struct FoldProduct {
   }
 };
 
-// Maximum. That of no elements is the lowest finite number, as in upstream.
+// Maximum of the elements; the lowest finite number if there are none, as in upstream.
 struct FoldMax {
   static constexpr bool kAnyOrder = true;
   static const ExtremeFolds& vector_loops(const VectorKernels& vector) { return vector.max; }

@@ -30,7 +30,7 @@ class EvenCut {
         units_(UnitsOf(count)) {}
 
   // Divides each share into blocks, each of which has half of the share's remaining elements. The
-  // largest block is at the begin of the first share, and at the end of any other share. The
+  // largest block is at the beginning of the first share, and at the end of any other share. The
   // smallest block has at least `min_size` elements if the share has; no share has more than four
   // blocks.
   static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t min_size) {
