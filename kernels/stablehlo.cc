@@ -272,8 +272,7 @@ TfLiteStatus CheckAxes(TfLiteContext* context, std::span<const int64_t> axes, in
 
 bool Has(uint32_t set, int axis) { return (set >> axis & 1) != 0; }
 
-// Mapping of a tensor of windows: each of its axes is an axis of a window or of the indices. Axes
-// of the operand in `fixed` do not belong to windows.
+// Mapping of a tensor of windows: each of its axes is an axis of a window or of the indices.
 struct Windows {
   int operand_axis[kMaxRank];    // operand axis of each axis that belongs to windows; else -1
   int64_t index_step[kMaxRank];  // stride in the indices of each axis of the indices; else 0
@@ -301,8 +300,8 @@ TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, in
   return kTfLiteOk;
 }
 
-// Maps the axes of a tensor of windows. Those in `window_axes` are the operand's axes that are not
-// in `fixed`, in order; all other axes are those of the indices without the axis of components.
+// Maps the axes of a tensor of windows. The axes in `window_axes` are the operand's axes that are
+// not in `fixed`, in order; all other axes are those of the indices without the axis of components.
 TfLiteStatus PlanAxes(TfLiteContext* context, int rank, uint32_t window_axes, int operand_rank,
                       uint32_t fixed, const TfLiteTensor* indices, int vector_axis,
                       Windows* windows) {

@@ -23,6 +23,7 @@ class FlexMap {
   // Returns the number with that name, with bools as 0 or 1. Returns `otherwise` if the entry is
   // missing or is not a number.
   int32_t Int(std::string_view name, int32_t otherwise = 0) const;
+  // Returns the number with that name, or 0 if the entry is missing or is not a number.
   float Float(std::string_view name) const;
   bool Bool(std::string_view name) const { return Float(name) != 0.0f; }
 

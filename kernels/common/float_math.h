@@ -104,9 +104,10 @@ template <typename T>
   return x < bound ? below : other;
 }
 
-// Adding kRoundForPower rounds to an integer n, whose value plus 127 is then in the low bits;
-// PowerOf returns 2^n.
+// Adding this number to a float rounds it to an integer n; n + 127 is then in the low bits of the
+// sum.
 inline constexpr float kRoundForPower = 12582912.0f + 127.0f;
+// Returns 2^n for such a sum.
 [[gnu::always_inline]] inline float PowerOf(float rounded) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) << 23);
 }

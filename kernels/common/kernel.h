@@ -142,8 +142,9 @@ TfLiteStatus TensorError(TfLiteContext* context, const TfLiteTensor* tensor, con
 enum class Sparse { kRefused, kAllowed };
 
 // Makes the first checks of every prepare: the number of inputs and outputs is right; the first
-// `min_inputs` inputs and all outputs are present; every input is dense and has a shape that
-// kernels support (rank at most kMaxRank, extents from 0 to 2^31-1, no overflow of the product).
+// `min_inputs` inputs and all outputs are present; every input is dense, unless `sparse` is
+// kAllowed, and has a shape that kernels support (rank at most kMaxRank, extents from 0 to 2^31-1,
+// no overflow of the product).
 TfLiteStatus CheckNode(TfLiteContext* context, const TfLiteNode* node, int min_inputs,
                        int max_inputs, int outputs, Sparse sparse = Sparse::kRefused);
 

@@ -23,11 +23,12 @@ struct WindowAxis {
   int before = 0;  // leading padding; if the total is odd, the trailing padding is larger by one
   int output = 0;
 
-  // Range [first, last) of the taps of window `i` that lie inside the input.
+  // Returns the first tap of window `i` that lies inside the input.
   int FirstTap(int i) const {
     const int64_t start = Start(i);
     return start >= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(-start)));
   }
+  // Returns the tap after the last tap of window `i` that lies inside the input.
   int LastTap(int i) const {
     const int64_t available = input - Start(i);
     return available <= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(available)));

@@ -22,9 +22,11 @@ struct TransposeShape {
   // filter).
   struct Axis {
     int input = 0, output = 0, filter = 0, stride = 0, before = 0;
-    // Range [First, Last) of input positions that contribute to output position `o`.
+    // Returns the first input position that contributes to output position `o`.
     int First(int o) const;
+    // Returns the position after the last input position that contributes to output position `o`.
     int Last(int o) const;
+    // Returns the tap with which input position `i` contributes to output position `o`.
     int Tap(int o, int i) const {
       return static_cast<int>(int64_t{o} + before - int64_t{i} * stride);
     }

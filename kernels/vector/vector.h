@@ -386,20 +386,22 @@ struct VectorKernels {
   void (*log_softmax)(const float* row, int depth, float* out) = nullptr;
   // L2 normalisation of one row: x / max(sqrt(sum of squares), 1e-6).
   void (*l2_normalize)(const float* row, int depth, float* out) = nullptr;
-  // L2 normalisation of quantised rows: the wrapping sum of (x - zero_point)^2, and out = ((x -
-  // zero_point) * 2^extra_bits) * by + zero_out, clamped to the range of the type.
+  // L2 normalisation of quantised rows: returns the wrapping sum of (x - zero_point)^2.
   Loops<SquaresLoop, int8_t, uint8_t> sum_of_squares;
+  // L2 normalisation of quantised rows: out = ((x - zero_point) * 2^extra_bits) * by + zero_out,
+  // clamped to the range of the type.
   Loops<RescaleBytesLoop, int8_t, uint8_t> scale_row;
   LookUpLoops<int8_t> look_up_s8;
   LookUpLoops<uint8_t> look_up_u8;
   // out[255 - i] = byte of table[i], for 256 entries; see EntryShift.
   void (*shift_entries)(const int32_t* table, const EntryShift& by, uint8_t* out) = nullptr;
-  // SOFTMAX of int16: out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) + 32767)),
-  // returning their sum; then values[i] = max(values[i] * factor / 2^shift, 0) with saturation,
-  // rounded to nearest, ties upwards. `factor` fits in int16, and `shift` is from 1 to 31.
+  // SOFTMAX of int16: computes out[i] = LookUpShort(clamp(Multiply(values[i] - largest, by) +
+  // 32767)) and returns the sum of these values.
   int64_t (*exponentials_s16)(const int16_t* values, int count, int largest,
                               const FixedMultiplier& by, const int32_t* entries,
                               int16_t* out) = nullptr;
+  // SOFTMAX of int16: values[i] = max(values[i] * factor / 2^shift, 0) with saturation, rounded to
+  // nearest, ties upwards. `factor` fits in int16, and `shift` is from 1 to 31.
   void (*scale_s16)(int count, int32_t factor, int shift, int16_t* values) = nullptr;
   // Sums, differences and products of two inputs, clamped to bounds; those of integers wrap.
   SumLoops plain_sum, plain_difference;
