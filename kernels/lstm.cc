@@ -259,7 +259,8 @@ TfLiteStatus CheckAuxiliary(TfLiteContext* context, const BothCells& cells) {
   return CheckDim(context, cells.backward_input, 2, Dim(cells.input, 2));
 }
 
-// Both cells must have the same size, as in TensorFlow Lite.
+// Checks both cells and computes their sizes. Cells and outputs of both must have the same number,
+// and weights the same type, as in TensorFlow Lite.
 TfLiteStatus CheckBothSizes(TfLiteContext* context, const BothCells& cells,
                             BidirectionalData* data) {
   const int auxiliary = cells.auxiliary == nullptr ? 0 : Dim(cells.auxiliary, 2);

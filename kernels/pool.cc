@@ -240,8 +240,8 @@ void PoolRow(const PoolData& data, const VectorPool<T, BoundsT>& pool, const T* 
 
 // ---- Eval -------------------------------------------------------------------------------------
 
-// Function that computes output row `oy` of an image; `pool` points to the pooling, whose type the
-// function knows.
+// Function that computes output row `oy` of an image; `pool` points to a pooling of the type for
+// which the function is instantiated.
 using PoolRowFunction = void (*)(const PoolData& data, const void* pool, const void* image, int oy,
                                  void* out);
 

@@ -4,8 +4,8 @@
 // numbers among boundaries. Of equal values the one with the smaller index is selected.
 //
 // NaN is unordered. ARG_MAX and ARG_MIN keep the current value until a better one is found, as
-// upstream does; TOPK_V2 puts NaN where its heap happens to, and uses no algorithm that could leave
-// the row with an inconsistent order (std::sort could). UNIQUE treats all NaN as equal.
+// upstream does. The position of NaN in the output of TOPK_V2 is unspecified; TOPK_V2 uses a heap,
+// because std::sort is undefined for an inconsistent order. UNIQUE treats all NaN as equal.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -164,7 +164,8 @@ TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 // Checks that the zero point is 0 if the type is int16.
 TfLiteStatus CheckSymmetric(TfLiteContext* context, const TfLiteTensor* tensor);
-// Checks that both tensors are quantised in the same way, for kernels that do not rescale.
+// Checks that both tensors have the same zero point and scales that differ by at most 1e-6, for
+// kernels that do not rescale.
 TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* tensor,
                                    const TfLiteTensor* like);
 

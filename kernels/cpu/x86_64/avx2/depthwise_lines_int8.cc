@@ -66,7 +66,7 @@ void PackWeights(const int8_t* weights, int size, int channels, const Block& blo
 bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
                const float* factors, int8_t* out) {
   constexpr int32_t kMaxBias = 1 << 22;
-  constexpr float kMaxFactor = 1e30f;  // factors between its inverse and it divide by 256 exactly
+  constexpr float kMaxFactor = 1e30f;  // factors from 1 / kMaxFactor on divide exactly
   for (int c = 0; c < channels; ++c) {
     if (bias[c] < -kMaxBias || bias[c] > kMaxBias) return false;
     if (!(factors[c] >= 1 / kMaxFactor && factors[c] <= kMaxFactor)) return false;

@@ -118,8 +118,9 @@ struct ColumnBlock {
   int8_t* Out(int row) const { return out + static_cast<size_t>(row) * job.out_stride; }
 };
 
-// Requantisation with small factors and no clamp other than int8's range. Its members are values,
-// not references: as far as the compiler knows, stores of bytes could change them in memory.
+// Requantisation with small factors and no clamp other than int8's range. Its members, except the
+// factors, are copies of the parameters: as far as the compiler knows, stores of bytes could change
+// the originals.
 struct PlainEpilogue {
   static constexpr bool kAdds = false;
 
