@@ -13,6 +13,7 @@
 
 #include "context.h"
 #include "delegate.h"
+#include "register_kernel_c.h"
 #include "status.h"
 #include "types.h"
 
@@ -147,6 +148,10 @@ class Model {
     for (struct TfLiteDelegate* delegate : context->tflite_delegates()) {
       DeputyMSContextAddTfLiteDelegate(handle, delegate);
     }
+    // For registered kernels, which get the context.
+    DeputyMSContextSetObject(handle, new std::shared_ptr<Context>(context), [](void* object) {
+      delete static_cast<std::shared_ptr<Context>*>(object);
+    });
     if (context->GetDelegate() == nullptr) return;
     const DeputyMSDelegate delegate = detail::ToC(context->GetDelegate(), context);
     if (DeputyMSContextSetDelegate(handle, &delegate) != kMSStatusSuccess) {

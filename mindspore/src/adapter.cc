@@ -117,9 +117,14 @@ class Adapter::Node {
     const PhaseGuard phase(tensors_.get(), Phase::kPrepare, node);
     if (!prepared_) {
       const int code = PrepareKernel();
-      if (code != 0) return Failed(context, "Prepare", code);
+      const bool is_postponed = code == CodeOf(kMSStatusLiteInferInvalid);
+      if (code != 0 && !is_postponed) return Failed(context, "Prepare", code);
       prepared_ = true;
-      if (!shapes_are_current_) InferOutputs(context, node);
+      if (is_postponed) {
+        MakeDynamic(context, node->outputs);
+      } else if (!shapes_are_current_) {
+        InferOutputs(context, node);
+      }
       outputs_ = ShapesOf(context, node->outputs);
     }
     Shapes inputs = ShapesOf(context, node->inputs);

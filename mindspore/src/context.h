@@ -78,6 +78,7 @@ class Context {
   std::vector<std::unique_ptr<DeviceInfo>> devices;
   std::shared_ptr<DelegateHolder> delegate;
   std::vector<TfLiteDelegate*> tflite_delegates;
+  std::shared_ptr<void> object;  // of DeputyMSContextSetObject
 
  private:
   std::mutex mutex_;

@@ -6,6 +6,8 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
@@ -244,8 +246,9 @@ MSStatus Model::MakeInterpreter() {
   // custom operator without a kernel.
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
-  const bool may_be_claimed = status == kTfLiteUnresolvedOps &&
-                              (adapter_ != nullptr || !context_->tflite_delegates.empty());
+  const bool may_be_claimed =
+      status == kTfLiteUnresolvedOps &&
+      (adapter_ != nullptr || !context_->tflite_delegates.empty() || MayUseRegisteredKernels());
   if (may_be_claimed) return kMSStatusSuccess;
   return FailedCall(
       "Build", status == kTfLiteUnresolvedOps ? kMSStatusLiteNotFindOp : kMSStatusLiteInferError);
@@ -263,6 +266,7 @@ MSStatus Model::ApplyDelegates() {
   for (TfLiteDelegate* delegate : context_->tflite_delegates) {
     if (const MSStatus status = ApplyDelegate(delegate); status != kMSStatusSuccess) return status;
   }
+  if (const MSStatus status = ApplyRegisteredKernels(); status != kMSStatusSuccess) return status;
   reported_.clear();
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
@@ -272,11 +276,38 @@ MSStatus Model::ApplyDelegates() {
 
 MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ClearFailure();
+  ClearFailures();
   if (TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegate) == kTfLiteOk) {
     return kMSStatusSuccess;
   }
   return FailedCall("Build", kMSStatusLiteError);
+}
+
+bool Model::MayUseRegisteredKernels() const {
+  std::set<std::string> custom;
+  const TfLiteInterpreter* interpreter = interpreter_.get();
+  for (int node = 0; node < DeputyInterpreterGetNodeCount(interpreter, 0); ++node) {
+    DeputyNodeInfo info = {};
+    info.struct_size = sizeof info;
+    if (DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info) != kTfLiteOk) continue;
+    if (std::strcmp(TypeNameOf(info.builtin_code), "Custom") == 0)
+      custom.insert(info.operator_name);
+  }
+  return Registry::Get().MayMatch(*context_, custom);
+}
+
+// Replaces nodes that no delegate has claimed by registered kernels.
+MSStatus Model::ApplyRegisteredKernels() {
+  if (!MayUseRegisteredKernels()) return kMSStatusSuccess;
+  if (registered_ == nullptr) registered_ = std::make_unique<RegisteredKernels>(context_.get());
+  const MSStatus status = ApplyDelegate(registered_->resizable());
+  if (status != kMSStatusSuccess || !registered_->needs_fixed()) return status;
+  return ApplyDelegate(registered_->fixed());
+}
+
+void Model::ClearFailures() {
+  if (adapter_ != nullptr) adapter_->ClearFailure();
+  if (registered_ != nullptr) registered_->ClearFailure();
 }
 
 // Applies the delegate of an NPU or, if there is none, of a GPU. If the device or its library is
@@ -314,8 +345,9 @@ MSStatus Model::CheckPlacement() {
 }
 
 MSStatus Model::FailedCall(const char* call, MSStatus otherwise) {
-  const bool delegate = adapter_ != nullptr && adapter_->failure() != kMSStatusSuccess;
-  return Fail(delegate ? adapter_->failure() : otherwise, "%s: %s", call, reported_.c_str());
+  MSStatus status = adapter_ == nullptr ? kMSStatusSuccess : adapter_->failure();
+  if (status == kMSStatusSuccess && registered_ != nullptr) status = registered_->failure();
+  return Fail(status == kMSStatusSuccess ? otherwise : status, "%s: %s", call, reported_.c_str());
 }
 
 void Model::MakeViews() {
@@ -337,6 +369,7 @@ void Model::Clear() {
   table_.reset();
   tensors_.reset();
   interpreter_.reset();
+  registered_.reset();
   device_delegate_.reset();
   adapter_.reset();
   model_.reset();
@@ -399,7 +432,7 @@ MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* 
     if (status != kMSStatusSuccess) return status;
   }
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ClearFailure();
+  ClearFailures();
   running_ = true;
   const bool has_callbacks = callbacks.before != nullptr || callbacks.after != nullptr;
   callbacks_ = has_callbacks ? &callbacks : nullptr;
@@ -480,7 +513,7 @@ MSStatus Model::Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* sha
         ShapeOf(*TfLiteInterpreterGetInputTensor(interpreter_.get(), static_cast<int32_t>(i))));
   }
   reported_.clear();
-  if (adapter_ != nullptr) adapter_->ClearFailure();
+  ClearFailures();
   if (ResizeInputs(new_shapes) == kTfLiteOk) {
     views_.clear();
     return kMSStatusSuccess;

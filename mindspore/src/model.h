@@ -16,6 +16,7 @@
 #include "mindspore/include/delegate_c.h"
 #include "mindspore/src/adapter.h"
 #include "mindspore/src/context.h"
+#include "mindspore/src/registry.h"
 #include "mindspore/src/tensor.h"
 
 namespace deputy::ms_api {
@@ -106,10 +107,13 @@ class Model {
   MSStatus ApplyDelegates();
   MSStatus ApplyDelegate(TfLiteDelegate* delegate);
   MSStatus ApplyDeviceDelegate();
+  MSStatus ApplyRegisteredKernels();
+  bool MayUseRegisteredKernels() const;
   MSStatus CheckPlacement();
   void MakeViews();
   const NodeView& ViewOf(int node);
   void CallBack(DeputyMSKernelCallBack callback, int node);
+  void ClearFailures();
   // Reports a failed call of the interpreter and returns its status: the delegate's, if the
   // delegate failed, otherwise `otherwise`.
   MSStatus FailedCall(const char* call, MSStatus otherwise);
@@ -132,6 +136,7 @@ class Model {
   std::shared_ptr<const LoadedModel> model_;
   std::unique_ptr<Adapter> adapter_;
   std::unique_ptr<TfLiteDelegate, ModelDeleter> device_delegate_;
+  std::unique_ptr<RegisteredKernels> registered_;
   std::unique_ptr<TfLiteInterpreter, ModelDeleter> interpreter_;
   std::unique_ptr<InterpreterTensors> tensors_;
   std::unique_ptr<TensorTable> table_;

@@ -80,7 +80,7 @@ MSDataType Tensor::type() {
 }
 
 bool Tensor::set_type(MSDataType type) {
-  if (is_view_) return false;
+  if (is_view_) return type == this->type();
   if (type != type_) memory_.reset();
   type_ = type;
   return true;

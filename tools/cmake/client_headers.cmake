@@ -142,6 +142,12 @@ foreach(header IN LISTS mindspore_headers)
     "// Forwards to the header of Deputy that holds these declarations.\n"
     "#include \"../../${header}\"  // IWYU pragma: export\n")
   deputy_write_header(mindspore/include/${tree}/${header} "${content}")
+  if(header MATCHES "^register_kernel")
+    deputy_write_header(mindspore/include/registry/${header} "${content}")
+  elseif(header STREQUAL "kernel_interface.h")
+    string(REPLACE "../../" "../" content "${content}")
+    deputy_write_header(mindspore/include/${header} "${content}")
+  endif()
 endforeach()
 include(tools/cmake/client_ms_schema.cmake)
 
