@@ -126,9 +126,9 @@ int64_t RangeLength(T start, T limit, T step) {
     const auto from = static_cast<uint64_t>(static_cast<int64_t>(start));
     const auto to = static_cast<uint64_t>(static_cast<int64_t>(limit));
     const auto by = static_cast<uint64_t>(static_cast<int64_t>(step));
-    const uint64_t way = step > 0 ? to - from : from - to;
+    const uint64_t distance = step > 0 ? to - from : from - to;
     const uint64_t stride = step > 0 ? by : uint64_t{0} - by;
-    const uint64_t length = way / stride + (way % stride != 0 ? 1 : 0);
+    const uint64_t length = distance / stride + (distance % stride != 0 ? 1 : 0);
     return length <= INT32_MAX ? static_cast<int64_t>(length) : -1;
   }
 }

@@ -204,9 +204,11 @@ TfLiteStatus TfLiteInterpreterSetBufferHandle(TfLiteInterpreter* interpreter, Tf
     return Fail(reporter, kTfLiteError,
                 "Cannot set a buffer handle: tensor '%s' belongs to another delegate", name);
   }
+  TfLiteDelegate* const previous = tensor->delegate;
   tensor->delegate = owner;
   if (tensor->buffer_handle != kTfLiteNullBufferHandle) {
     if (owner == nullptr || !graph->FreeBufferHandle(graph->graph().IndexOf(tensor))) {
+      tensor->delegate = previous;
       return Fail(reporter, kTfLiteError,
                   "Cannot replace buffer handle %d of tensor '%s': expected a delegate with "
                   "FreeBufferHandle",

@@ -50,7 +50,7 @@ inline int64_t Dot(const int16_t* a, const int8_t* b, int64_t count, int32_t, in
     for (; i + kLanes <= last; i += kLanes) {
       for (int j = 0; j < kLanes; ++j) lanes[j] += a[i + j] * (b[i + j] - b_zero);
     }
-    for (; i < last; ++i) lanes[0] += a[i] * (b[i] - b_zero);
+    for (; i < last; ++i) sum += a[i] * (b[i] - b_zero);
     for (int32_t lane : lanes) sum += lane;
   }
   return sum;

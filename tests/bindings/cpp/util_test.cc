@@ -17,6 +17,7 @@
 
 #include "tensorflow/lite/array.h"
 #include "tensorflow/lite/context_util.h"
+#include "tensorflow/lite/core/c/common_inline.h"
 #include "tensorflow/lite/minimal_logging.h"
 #include "tensorflow/lite/shared_library.h"
 #include "tensorflow/lite/type_to_tflitetype.h"
@@ -52,6 +53,28 @@ TEST(ArrayTest, arrays_are_built_from_lists_containers_and_arrays) {
   EXPECT_TRUE(TfLiteIntArrayEqual(copy.get(), list.get()));
   EXPECT_EQ(BuildTfLiteArray(0)->size, 0);
   EXPECT_EQ(BuildTfLiteArray(-1), nullptr);
+}
+
+// Tensors whose contents interpreters share have the address of the contents in `allocation`.
+TEST(InlineFunctionTest, shared_contents_of_a_tensor_are_neither_freed_nor_resized) {
+  const char contents[4] = {1, 2, 3, 4};
+  TfLiteTensor tensor{};
+  tensor.allocation_type = kTfLitePersistentRo;
+  tensor.data.raw_const = contents;
+  tensor.allocation = contents;
+  tensor.bytes = sizeof contents;
+  EXPECT_EQ(inline_c::ReallocTensor(2, &tensor), kTfLiteOk);
+  EXPECT_NE(tensor.data.raw_const, contents);
+  EXPECT_EQ(tensor.allocation, nullptr);
+  EXPECT_EQ(std::string(tensor.data.raw, 2), std::string("\1\2"));
+  inline_c::FreeTensorData(&tensor);
+  EXPECT_EQ(tensor.data.raw, nullptr);
+
+  tensor.data.raw_const = contents;
+  tensor.allocation = contents;
+  inline_c::FreeTensorData(&tensor);
+  EXPECT_EQ(tensor.data.raw, nullptr);
+  EXPECT_EQ(tensor.allocation, nullptr);
 }
 
 TEST(ArrayTest, a_view_iterates_over_the_elements) {

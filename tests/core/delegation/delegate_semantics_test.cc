@@ -596,6 +596,18 @@ TEST(Handles, are_refused_for_tensors_of_no_or_another_interpreter) {
   EXPECT_THAT(t.log(), HasSubstr("expected a tensor of this interpreter"));
 }
 
+TEST(Handles, are_unchanged_after_a_failed_replacement) {
+  Scripted delegate({});
+  delegate->base.FreeBufferHandle = nullptr;
+  TestInterpreter t(Doublings(2));
+  TfLiteTensor* x = t.Tensor(0);
+  x->buffer_handle = 7;  // a handle without a delegate
+  EXPECT_EQ(TfLiteInterpreterSetBufferHandle(t.get(), x, 3, delegate.get()), kTfLiteError);
+  EXPECT_EQ(x->buffer_handle, 7);
+  EXPECT_EQ(x->delegate, nullptr);
+  x->buffer_handle = kTfLiteNullBufferHandle;
+}
+
 TEST(Handles, a_stale_tensor_of_a_delegate_that_cannot_copy_is_an_error) {
   Scripted delegate({0, 1});
   delegate->outputs_on_device = true;

@@ -152,7 +152,7 @@ class PanelS8 {
       : job_(job),
         requantization_(requantization),
         cut_(cut),
-        rests_(*remainders),
+        remainders_(*remainders),
         weights_(job.b + static_cast<size_t>(column / kPanelColumns) * job.panel_stride),
         bias_(job.bias + column),
         column_(column),
@@ -212,7 +212,7 @@ class PanelS8 {
         const size_t back = piece - static_cast<size_t>(cut_.remainder);
         at[0].rows -= back;
         at[1].rows -= back;
-        AddProducts<ProductsS8, kTwoRows, kTwoColumns>(at, rests_.Of(part), kTileBytes,
+        AddProducts<ProductsS8, kTwoRows, kTwoColumns>(at, remainders_.Of(part), kTileBytes,
                                                        kPanelBytes);
         weights += static_cast<size_t>(cut_.remainder) * kPanelColumns;
       }
@@ -255,7 +255,7 @@ class PanelS8 {
   const GemmRowsS8& job_;
   const Requantization& requantization_;
   const DepthCut& cut_;
-  const DepthRemainders& rests_;
+  const DepthRemainders& remainders_;
   const int8_t* weights_;
   const int32_t* bias_;
   int column_, columns_;

@@ -141,21 +141,21 @@ template <int kRows, int kVectors, bool kPlain>
   constexpr int kTogether = 4 / kVectors;
   const auto words = [&](int r) {
     const int next = r + 1 < kRows ? r + 1 : r;
-    const __m256i behind = kVectors == 2 ? sums[r][kVectors - 1] : sums[next][0];
+    const __m256i second = kVectors == 2 ? sums[r][kVectors - 1] : sums[next][0];
     return requantization.Words(requantization.Steps<kPlain>(sums[r][0], factors[0]),
-                                requantization.Steps<kPlain>(behind, factors[kVectors - 1]));
+                                requantization.Steps<kPlain>(second, factors[kVectors - 1]));
   };
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; r += kTogether) {
-    const int behind = r + kTogether / 2 < kRows ? r + kTogether / 2 : r;
+    const int second = r + kTogether / 2 < kRows ? r + kTogether / 2 : r;
     const __m256i bytes =
-        _mm256_permutevar8x32_epi32(requantization.Bytes<kPlain>(words(r), words(behind)), order);
+        _mm256_permutevar8x32_epi32(requantization.Bytes<kPlain>(words(r), words(second)), order);
     const __m128i front = _mm256_castsi256_si128(bytes), back = _mm256_extracti128_si256(bytes, 1);
     const size_t half = static_cast<size_t>(kTogether / 2) * job.out_stride;
     StoreBytes(front, out, wide);
-    if (behind > r) StoreBytes(back, out + half, wide);
+    if (second > r) StoreBytes(back, out + half, wide);
     if constexpr (kVectors == 1) {
       if (r + 1 < kRows) StoreBytes(_mm_unpackhi_epi64(front, front), out + job.out_stride, wide);
       if (r + 3 < kRows) StoreBytes(_mm_unpackhi_epi64(back, back), out + 3 * job.out_stride, wide);

@@ -416,8 +416,8 @@ struct PipelinedBlocks {
       sums->Step(rows, offset, b + offset * kColumnsS8, panel_stride);
 #pragma GCC unroll 32
       for (int stage = 0; stage < kStages; ++stage) {
-        const int turn = stage * kSteps;
-        if (turn >= step * kStages && turn < (step + 1) * kStages) last.Stage(stage);
+        const int position = stage * kSteps;
+        if (position >= step * kStages && position < (step + 1) * kStages) last.Stage(stage);
       }
     }
     SumUp(job, rows, kSteps * kRunS8, b + kSteps * kRunS8 * kColumnsS8, sums);
@@ -428,31 +428,31 @@ struct PipelinedBlocks {
 // computed.
 template <int kRows, int kVectors, typename Epilogue, int kSteps>
 [[gnu::noinline]] int RequantizedPipelined(const ColumnBlock<kVectors>& block) {
-  const PipelinedBlocks<kRows, kVectors, Epilogue, kSteps> turn(block);
-  const int blocks = turn.job.rows / kRows;
+  const PipelinedBlocks<kRows, kVectors, Epilogue, kSteps> pipeline(block);
+  const int blocks = pipeline.job.rows / kRows;
   if (blocks == 0) return 0;
-  const size_t step = kRows * turn.end.out_stride;
-  const void* const* rows = turn.job.a;
+  const size_t step = kRows * pipeline.end.out_stride;
+  const void* const* rows = pipeline.job.a;
   int8_t* out = block.out;
   // With an even number of blocks the loop starts in its middle, so that the sums of the last block
   // are in `even`.
   SumsS8<kRows, kVectors> even, odd;
-  even.Start(turn.bias);
-  SumUp(turn.job, rows, 0, turn.b, &even);
+  even.Start(pipeline.bias);
+  SumUp(pipeline.job, rows, 0, pipeline.b, &even);
   bool begins_odd = blocks % 2 == 0;
   if (begins_odd) odd = even;
   for (int left = blocks / 2; left > 0; --left) {
     if (!begins_odd) {
       rows += kRows;
-      turn.Both(rows, even, &odd, out);
+      pipeline.Both(rows, even, &odd, out);
       out += step;
     }
     begins_odd = false;
     rows += kRows;
-    turn.Both(rows, odd, &even, out);
+    pipeline.Both(rows, odd, &even, out);
     out += step;
   }
-  RowsEpilogue<kRows, kVectors, Epilogue> last(even, turn.end, out);
+  RowsEpilogue<kRows, kVectors, Epilogue> last(even, pipeline.end, out);
 #pragma GCC unroll 32
   for (int stage = 0; stage < last.kStages; ++stage) last.Stage(stage);
   return blocks * kRows;

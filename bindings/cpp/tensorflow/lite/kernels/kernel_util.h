@@ -43,7 +43,7 @@ TfLiteStatus FindOrReport(const TfLiteContext* context, const TfLiteIntArray* te
                        tensors->size);
     return kTfLiteError;
   }
-  if (tensors->data[index] == kTfLiteOptionalTensor) {
+  if (tensors->data[index] < 0) {  // kTfLiteOptionalTensor
     TF_LITE_KERNEL_LOG(reporter, "Tensor at index %d was optional but was expected\n", index);
     return kTfLiteError;
   }

@@ -51,10 +51,19 @@ inline bool EqualIntArrays(const TfLiteIntArray* a, const TfLiteIntArray* b) {
 
 inline void FreeIntArray(TfLiteIntArray* array) { std::free(array); }
 
-// Frees the contents of a tensor whose allocation type owns them; `data` is null afterwards.
+// True if the contents of a kTfLitePersistentRo tensor are in memory that interpreters of Deputy
+// share. `allocation` then has the same address; in TensorFlow Lite it is null for such tensors.
+inline bool BorrowsContents(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLitePersistentRo && tensor.data.raw != nullptr &&
+         tensor.allocation == tensor.data.raw;
+}
+
+// Frees the contents of a tensor that owns them; `data` is null afterwards.
 inline void FreeTensorData(TfLiteTensor* tensor) {
   if (tensor->allocation_type == kTfLiteVariantObject) {
     delete static_cast<VariantData*>(tensor->data.data);
+  } else if (BorrowsContents(*tensor)) {
+    tensor->allocation = nullptr;
   } else if (tensor->allocation_type == kTfLiteDynamic ||
              tensor->allocation_type == kTfLitePersistentRo) {
     std::free(tensor->data.raw);
@@ -110,12 +119,17 @@ inline TfLiteStatus ReallocTensor(std::size_t bytes, TfLiteTensor* tensor) {
   if (tensor->allocation_type != kTfLiteDynamic && tensor->allocation_type != kTfLitePersistentRo) {
     return kTfLiteOk;
   }
-  if (tensor->data.raw == nullptr || bytes > tensor->bytes) {
+  const bool borrowed = BorrowsContents(*tensor);
+  if (tensor->data.raw == nullptr || borrowed || bytes > tensor->bytes) {
     // Vector kernels may read some bytes after the last element.
     constexpr std::size_t kPadding = 16;
     if (bytes > SIZE_MAX - kPadding) return kTfLiteError;
-    void* contents = std::realloc(tensor->data.raw, bytes + kPadding);
+    void* contents = std::realloc(borrowed ? nullptr : tensor->data.raw, bytes + kPadding);
     if (contents == nullptr) return kTfLiteError;
+    if (borrowed) {
+      std::memcpy(contents, tensor->data.raw, bytes < tensor->bytes ? bytes : tensor->bytes);
+      tensor->allocation = nullptr;
+    }
     tensor->data.data = contents;
   }
   tensor->bytes = bytes;
