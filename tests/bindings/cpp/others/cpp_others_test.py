@@ -13,6 +13,7 @@ import pathlib
 import re
 import shutil
 import sys
+import tempfile
 import unittest
 
 import builder
@@ -69,7 +70,9 @@ class Upstream(unittest.TestCase):
             try:
                 program = made.program('program', [SOURCES / 'litert/tflite' / test.source, *sources],
                                        '-lgmock', '-lgtest', '-lgtest_main')
-                self.results[test.name] = builder.results_of(program, cwd=SOURCES / 'litert')
+                with tempfile.TemporaryDirectory() as scratch:
+                    self.results[test.name] = builder.results_of(
+                        program, cwd=SOURCES / 'litert', env=dict(os.environ, TEST_TMPDIR=scratch))
             except builder.BuildError as error:
                 self.results[test.name] = str(error)
         return self.results[test.name]

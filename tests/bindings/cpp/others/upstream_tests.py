@@ -25,6 +25,9 @@ class UpstreamTest:
         return self.source.removesuffix('.cc')
 
 
+DELEGATES = ('delegates/delegate_test_util.h', 'delegates/delegate_test_util.cc')
+SAMPLE = 'delegates/utils/experimental/sample_stable_delegate/sample_stable_delegate'
+
 TESTS = (
     UpstreamTest('interpreter_test.cc', ('interpreter_test_util.h',)),
     UpstreamTest('core/model_test.cc'),
@@ -34,9 +37,29 @@ TESTS = (
                   'delegates/utils/dummy_delegate/dummy_delegate.cc')),
     UpstreamTest('delegates/utils_test.cc'),
     UpstreamTest('delegates/delegate_test.cc',
-                 ('delegates/delegate_test_util.h', 'delegates/delegate_test_util.cc',
-                  'converter/experimental/remat/metadata_util.h',
+                 (*DELEGATES, 'converter/experimental/remat/metadata_util.h',
                   'converter/experimental/remat/metadata_util.cc', 'converter/utils/control_edges.h')),
     UpstreamTest('mutable_op_resolver_test.cc'),
     UpstreamTest('util_test.cc'),
+    UpstreamTest('delegates/utils/simple_opaque_delegate_test.cc',
+                 (*DELEGATES, f'{SAMPLE}.h', f'{SAMPLE}.cc')),
+    UpstreamTest(f'{SAMPLE}_test.cc', (f'{SAMPLE}.h', f'{SAMPLE}.cc')),
+    UpstreamTest(f'{SAMPLE}_with_control_flow_test.cc',
+                 (f'{SAMPLE}_with_control_flow.h', f'{SAMPLE}_with_control_flow.cc')),
+    UpstreamTest('delegates/opaque_delegate_test.cc'),
+    UpstreamTest('delegates/interpreter_utils_test.cc', DELEGATES),
+    UpstreamTest('delegates/serialization_test.cc'),
+    UpstreamTest('kernels/kernel_util_test.cc'),
+    UpstreamTest('array_test.cc'),
+    UpstreamTest('string_util_test.cc'),
+    UpstreamTest('minimal_logging_test.cc'),
+    UpstreamTest('stderr_reporter_test.cc'),
+    UpstreamTest('type_to_tflitetype_test.cc'),
+    UpstreamTest('allocation_test.cc'),
+    UpstreamTest('core/api/op_resolver_test.cc'),
+    UpstreamTest('optional_debug_tools_test.cc'),
+    UpstreamTest('profiling/profile_buffer_test.cc'),
+    UpstreamTest('profiling/profiler_test.cc'),
+    UpstreamTest('profiling/root_profiler_test.cc'),
+    UpstreamTest('profiling/time_test.cc'),
 )

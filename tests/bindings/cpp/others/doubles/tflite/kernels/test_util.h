@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of upstream's kernels/test_util.h that its util_test.cc uses.
+// The part of upstream's kernels/test_util.h that its util_test.cc and kernel_util_test.cc use.
 #ifndef DEPUTY_TESTS_BINDINGS_CPP_OTHERS_DOUBLES_TFLITE_KERNELS_TEST_UTIL_H_
 #define DEPUTY_TESTS_BINDINGS_CPP_OTHERS_DOUBLES_TFLITE_KERNELS_TEST_UTIL_H_
 
@@ -14,9 +14,12 @@
 
 namespace tflite {
 
-// Matches a tensor with these dimensions.
+inline const TfLiteIntArray* DimsOf(const TfLiteTensor* tensor) { return tensor->dims; }
+inline const TfLiteIntArray* DimsOf(const TfLiteIntArray* dims) { return dims; }
+
+// Matches a tensor with these dimensions, and an array of them.
 MATCHER_P(HasDims, expected, "has the given dimensions") {
-  const TfLiteIntArray* dims = arg->dims;
+  const TfLiteIntArray* dims = DimsOf(arg);
   return dims != nullptr && std::vector<int>(dims->data, dims->data + dims->size) == expected;
 }
 
