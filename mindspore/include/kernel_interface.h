@@ -31,7 +31,7 @@ class KernelInterface {
                        const schema::Primitive* /*primitive*/) {
     return kSuccess;
   }
-  // The same with the kernel; this is the function that the runtime calls.
+  // Sets the shapes likewise, and also gets the kernel. The runtime calls this function.
   virtual Status Infer(std::vector<MSTensor>* inputs, std::vector<MSTensor>* outputs,
                        const schema::Primitive* primitive, const Kernel* /*kernel*/) {
     return Infer(inputs, outputs, primitive);

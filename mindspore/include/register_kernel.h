@@ -31,7 +31,7 @@
 namespace mindspore {
 namespace registry {
 
-// What a kernel is registered for.
+// Key of a registered kernel.
 struct KernelDesc {
   DataType data_type;
   int type;  // PrimitiveType

@@ -26,7 +26,7 @@ extern "C" {
 
 enum { DEPUTY_MS_CUSTOM_OPERATOR = 191 };
 
-// What a kernel is registered for.
+// Key of a registered kernel.
 typedef struct DeputyMSKernelKey {
   // Size of the struct: sizeof(DeputyMSKernelKey).
   size_t struct_size;

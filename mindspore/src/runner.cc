@@ -305,7 +305,9 @@ void DeputyMSRunner::Release(Worker* worker) {
 DeputyMSRunner* DeputyMSRunnerCreate() { return new (std::nothrow) DeputyMSRunner; }
 
 void DeputyMSRunnerDestroy(DeputyMSRunner** runner) {
-  if (runner != nullptr) delete std::exchange(*runner, nullptr);
+  if (runner == nullptr) return;
+  delete *runner;  // before the pointer changes, which requests may still be reading
+  *runner = nullptr;
 }
 
 namespace {

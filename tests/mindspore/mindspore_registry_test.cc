@@ -9,9 +9,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "mindspore/include/kernel_interface.h"
 #include "mindspore/include/registry/register_kernel.h"
 #include "mindspore/include/registry/register_kernel_interface.h"
+#include "mindspore/kernel_interface.h"
 #include "mindspore/model_parallel_runner.h"
 #include "tests/mindspore/mindspore_support.h"
 #include "tests/mindspore/ms/ms_writer.h"

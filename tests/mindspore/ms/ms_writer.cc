@@ -3,7 +3,25 @@
 // Implements ms_writer.h: writes small .ms models for tests.
 #include "tests/mindspore/ms/ms_writer.h"
 
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string_view>
+
 namespace deputy::ms {
+namespace {
+
+// Writes the file to the folder DEPUTY_MS_WRITE_FOLDER, if it is set: seeds of
+// mindspore_hostile_test. The name is a hash of the contents.
+void WriteToFolder(const std::vector<uint8_t>& bytes) {
+  const char* folder = std::getenv("DEPUTY_MS_WRITE_FOLDER");
+  if (folder == nullptr) return;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string name = std::to_string(std::hash<std::string_view>()(text)) + ".ms";
+  std::ofstream(std::string(folder) + "/" + name, std::ios::binary) << text;
+}
+
+}  // namespace
 
 uint32_t MsWriter::Tensor(const std::vector<int32_t>& dims, int type) {
   MsTensor& tensor = tensors.emplace_back();
@@ -73,7 +91,9 @@ std::vector<uint8_t> MsWriter::Finish() {
   const auto all = fbb_.CreateVector(written);
   fbb_.Finish(file::CreateMetaGraph(fbb_, 0, text, 3, ins, outs, 0, nodes, all, subgraphs),
               identifier);
-  return {fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize()};
+  std::vector<uint8_t> bytes(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
+  WriteToFolder(bytes);
+  return bytes;
 }
 
 }  // namespace deputy::ms
