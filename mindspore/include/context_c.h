@@ -28,18 +28,23 @@ MS_API void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num);
 MS_API int32_t MSContextGetThreadNum(const MSContextHandle context);
 
 // Affinity mode: 0 none, 1 big cores, 2 middle and little cores; other values are replaced by 0.
-// The mode is stored for delegates only: the runtime does not pin threads.
+// Cores are sorted by their maximum frequency. Both modes select one core per thread: mode 1 from
+// the fastest on, mode 2 from the first one below the highest frequency on. The model's threads run on
+// these cores only, and so does the calling thread during MSModelBuild, MSModelPredict and
+// MSModelResize; its own mask is restored afterwards. Linux only; elsewhere the build logs that the
+// setting has no effect.
 MS_API void MSContextSetThreadAffinityMode(MSContextHandle context, int mode);
 MS_API int MSContextGetThreadAffinityMode(const MSContextHandle context);
 
-// List of cores, stored for delegates only. A list takes precedence over the mode.
+// List of cores, which the threads share. A list takes precedence over the mode. The build fails
+// with -3 if the machine does not have one of them, or the process may use none of them.
 MS_API void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t* core_list,
                                                size_t core_num);
 MS_API const int32_t* MSContextGetThreadAffinityCoreList(const MSContextHandle context,
                                                          size_t* core_num);
 
-// Parallel execution of operators, stored for delegates only: the runtime executes operators
-// sequentially.
+// Parallel execution of operators. The runtime executes operators one after another, and the build
+// logs the setting as without effect.
 MS_API void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel);
 MS_API bool MSContextGetEnableParallel(const MSContextHandle context);
 

@@ -1,46 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model of MindSpore Lite's C++ API: loads a .tflite or .ms file and runs it. Calls from several
-// threads are serialised.
+// threads are serialised. Copies of a Model refer to the same model.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 #define DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "context.h"
+#include "cell.h"     // IWYU pragma: export
+#include "cfg.h"      // IWYU pragma: export
+#include "context.h"  // IWYU pragma: export
 #include "delegate.h"
+#include "graph.h"  // IWYU pragma: export
 #include "register_kernel_c.h"
-#include "status.h"
-#include "types.h"
+#include "status.h"  // IWYU pragma: export
+#include "types.h"   // IWYU pragma: export
 
 namespace mindspore {
+
+namespace detail {
+
+// Converts the settings of a program to those of the C API.
+class ContextBuilder {
+ public:
+  // Fills `handle`. Fails for a delegate that does not derive from Delegate.
+  static Status Fill(const std::shared_ptr<Context>& context,
+                     const std::shared_ptr<const ConfigInfos>& config, MSContextHandle handle) {
+    FillSettings(*context, handle);
+    for (const auto& device : context->MutableDeviceInfo()) {
+      if (device != nullptr) MSContextAddDeviceInfo(handle, ToC(device.get()));
+    }
+    for (struct TfLiteDelegate* delegate : context->tflite_delegates()) {
+      DeputyMSContextAddTfLiteDelegate(handle, delegate);
+    }
+    // For registered kernels, which get the context.
+    DeputyMSContextSetObject(handle, new std::shared_ptr<Context>(context), [](void* object) {
+      delete static_cast<std::shared_ptr<Context>*>(object);
+    });
+    if (context->get_delegate() == nullptr) return kSuccess;
+    const std::shared_ptr<Delegate> delegate = context->GetDelegate();
+    if (delegate == nullptr) {
+      return {kLiteNotSupport, "Build: the delegate does not derive from mindspore::Delegate"};
+    }
+    const DeputyMSDelegate c = detail::ToC(delegate, context, config);
+    if (DeputyMSContextSetDelegate(handle, &c) != kMSStatusSuccess) c.release(c.user_data);
+    return kSuccess;
+  }
+
+ private:
+  static void FillSettings(const Context& context, MSContextHandle handle) {
+    MSContextSetThreadNum(handle, context.GetThreadNum());
+    MSContextSetThreadAffinityMode(handle, context.GetThreadAffinityMode());
+    const std::vector<int32_t> cores = context.GetThreadAffinityCoreList();
+    MSContextSetThreadAffinityCoreList(handle, cores.data(), cores.size());
+    MSContextSetEnableParallel(handle, context.GetEnableParallel());
+    const char* const built_in = context.GetBuiltInDelegate() == kNoDelegate ? ""
+                                 : context.GetBuiltInDelegate() == kCoreML   ? "CoreML"
+                                                                             : "PNNA";
+    const std::pair<const char*, std::string> settings[] = {
+        {"inter_op_parallel_num", std::to_string(context.GetInterOpParallelNum())},
+        {"multi_modal_hw", TextOf(context.GetMultiModalHW())},
+        {"group_info_file", context.GetGroupInfoFile()},
+        {"built_in_delegate", context.get_delegate() == nullptr ? built_in : ""},
+    };
+    for (const auto& setting : settings) {
+      DeputyMSContextSetSetting(handle, setting.first, setting.second.c_str());
+    }
+  }
+
+  static MSDeviceInfoHandle ToC(DeviceInfoContext* device) {
+    MSDeviceInfoHandle info =
+        MSDeviceInfoCreate(static_cast<MSDeviceType>(device->GetDeviceType()));
+    if (info == nullptr) return nullptr;
+    MSDeviceInfoSetProvider(info, device->GetProvider().c_str());
+    MSDeviceInfoSetProviderDevice(info, device->GetProviderDevice().c_str());
+    for (const auto& setting : device->settings()) {
+      DeputyMSDeviceInfoSetSetting(info, setting.first.c_str(), setting.second.c_str());
+    }
+    if (device->GetAllocator() != nullptr) DeputyMSDeviceInfoSetSetting(info, "allocator", "true");
+    if (const auto npu = device->Cast<KirinNPUDeviceInfo>()) {
+      MSDeviceInfoSetFrequency(info, npu->GetFrequency());
+    }
+    return info;
+  }
+};
+
+}  // namespace detail
 
 class ModelParallelRunner;
 
 class Model {
  public:
-  Model() : model_(MSModelCreate()) {}
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  ~Model() { MSModelDestroy(&model_); }
+  Model() : model_(MSModelCreate(), [](void* handle) { MSModelDestroy(&handle); }) {}
 
   // Loads a model from memory, which may be freed afterwards, or from a file. After a failure Build
   // may be called again.
   Status Build(const void* data, size_t size, ModelType type,
                const std::shared_ptr<Context>& context = nullptr) {
     return BuildWith(context, [&](MSContextHandle handle) {
-      return MSModelBuild(model_, data, size, static_cast<MSModelType>(type), handle);
+      return MSModelBuild(model_.get(), data, size, static_cast<MSModelType>(type), handle);
     });
   }
   Status Build(const std::string& path, ModelType type,
                const std::shared_ptr<Context>& context = nullptr) {
     return BuildWith(context, [&](MSContextHandle handle) {
-      return MSModelBuildFromFile(model_, path.c_str(), static_cast<MSModelType>(type), handle);
+      return MSModelBuildFromFile(model_.get(), path.c_str(), static_cast<MSModelType>(type),
+                                  handle);
     });
+  }
+  // Constants in a second buffer are refused with kLiteNotSupport, unless it is empty.
+  Status Build(const void* data, size_t size, const void* /*weights*/, size_t weight_size,
+               ModelType type, const std::shared_ptr<Context>& context = nullptr) {
+    if (weight_size == 0) return Build(data, size, type, context);
+    return {kLiteNotSupport, "Build: constants in a second buffer are not supported"};
+  }
+  // Encrypted models are refused with kLiteNotSupport. An empty key is ignored.
+  Status Build(const void* data, size_t size, ModelType type,
+               const std::shared_ptr<Context>& context, const Key& key,
+               const std::string& mode = kDecModeAesGcm, const std::string& /*library*/ = "") {
+    return key.len == 0 ? Build(data, size, type, context) : RefuseKey(mode);
+  }
+  Status Build(const std::string& path, ModelType type, const std::shared_ptr<Context>& context,
+               const Key& key, const std::string& mode = kDecModeAesGcm,
+               const std::string& /*library*/ = "") {
+    return key.len == 0 ? Build(path, type, context) : RefuseKey(mode);
+  }
+  // Builds a graph of Serialization::Load. Training is refused with kLiteNotSupport.
+  Status Build(const GraphCell& cell, const std::shared_ptr<Context>& context = nullptr,
+               const std::shared_ptr<TrainCfg>& training = nullptr) {
+    if (training != nullptr) return NoTraining("Build");
+    if (cell.GetGraph() == nullptr || *cell.GetGraph() == nullptr) {
+      return {kLiteNullptr, "Build: the graph is empty"};
+    }
+    const Graph::GraphData& file = *cell.GetGraph()->data();
+    if (!file.path.empty()) return Build(file.path, file.type, context);
+    return Build(file.bytes.Data(), file.bytes.DataSize(), file.type, context);
   }
 
   // Sets the shapes of all inputs. After a failure the previous shapes are restored.
@@ -54,7 +154,7 @@ class Model {
     }
     std::vector<MSTensorHandle> handles = detail::ToHandles(inputs);
     return detail::ToStatus(
-        MSModelResize(model_, detail::ToArray(&handles), shapes.data(), shapes.size()));
+        MSModelResize(model_.get(), detail::ToArray(&handles), shapes.data(), shapes.size()));
   }
 
   // Runs one inference. `outputs` receives the model's own tensors. A callback that returns false
@@ -65,43 +165,123 @@ class Model {
     Callbacks callbacks = {before, after};
     std::vector<MSTensorHandle> handles = detail::ToHandles(inputs);
     MSTensorHandleArray results = {};
-    const MSStatus status = DeputyMSModelPredict(model_, detail::ToArray(&handles), &results,
+    const MSStatus status = DeputyMSModelPredict(model_.get(), detail::ToArray(&handles), &results,
                                                  before ? Callbacks::Before : nullptr,
                                                  after ? Callbacks::After : nullptr, &callbacks);
     if (status == kMSStatusSuccess && outputs != nullptr) *outputs = detail::ToTensors(results);
     return detail::ToStatus(status);
   }
+  // Runs one inference with the contents of GetInputs(); GetOutputs() has the results.
+  Status Predict(const MSKernelCallBack& before = nullptr,
+                 const MSKernelCallBack& after = nullptr) {
+    return Predict(GetInputs(), nullptr, before, after);
+  }
 
-  std::vector<MSTensor> GetInputs() const { return detail::ToTensors(MSModelGetInputs(model_)); }
-  std::vector<MSTensor> GetOutputs() const { return detail::ToTensors(MSModelGetOutputs(model_)); }
+  // Load a configuration file, or set one entry, before Build (DeputyMSModelLoadConfig and
+  // DeputyMSModelUpdateConfig in extensions_c.h). Kernels of delegates read it with GetConfig.
+  Status LoadConfig(const std::string& path) {
+    return detail::ToStatus(DeputyMSModelLoadConfig(model_.get(), path.c_str()));
+  }
+  Status UpdateConfig(const std::string& section,
+                      const std::pair<std::string, std::string>& entry) {
+    return detail::ToStatus(DeputyMSModelUpdateConfig(model_.get(), section.c_str(),
+                                                      entry.first.c_str(), entry.second.c_str()));
+  }
+
+  std::vector<MSTensor> GetInputs() const {
+    return detail::ToTensors(MSModelGetInputs(model_.get()));
+  }
+  std::vector<MSTensor> GetOutputs() const {
+    return detail::ToTensors(MSModelGetOutputs(model_.get()));
+  }
   // Returns an input by name; a null handle if the model has no input of that name.
   // GetOutputByTensorName does so for outputs.
   MSTensor GetInputByTensorName(const std::string& name) const {
-    return MSTensor(MSModelGetInputByTensorName(model_, name.c_str()));
+    return MSTensor(MSModelGetInputByTensorName(model_.get(), name.c_str()));
   }
   MSTensor GetOutputByTensorName(const std::string& name) const {
-    return MSTensor(MSModelGetOutputByTensorName(model_, name.c_str()));
+    return MSTensor(MSModelGetOutputByTensorName(model_.get(), name.c_str()));
   }
   std::vector<std::string> GetOutputTensorNames() const {
     std::vector<std::string> names;
     for (const MSTensor& output : GetOutputs()) names.push_back(output.Name());
     return names;
   }
+  // Returns the outputs of the model that a node computes; empty if there is none. The names of
+  // nodes are those in the .ms file, and those that callbacks receive.
+  std::vector<MSTensor> GetOutputsByNodeName(const std::string& name) const {
+    return detail::ToTensors(DeputyMSModelGetOutputsByNodeName(model_.get(), name.c_str()));
+  }
 
   // Returns whether models of this type load on this device.
   static bool CheckModelSupport(enum DeviceType device, ModelType type) {
-    return (device == kCPU || device == kGPU || device == kKirinNPU) &&
+    return (device == kCPU || device == kGPU || device == kKirinNPU || device == kAllDevice) &&
            (type == kMindIR || type == kMindIR_Lite);
   }
+
+  // Frees the model's memory. The model may be built again.
+  Status Finalize() {
+    model_ = Model().model_;
+    return kSuccess;
+  }
+
+  // Functions that Deputy does not support. Those with a Status return kLiteNotSupport and a text.
+  Status UpdateWeights(const std::vector<MSTensor>& /*weights*/) {
+    return {kLiteNotSupport, "UpdateWeights: the constants of a model cannot be changed"};
+  }
+  Status UpdateWeights(const std::vector<std::vector<MSTensor>>& /*weights*/) {
+    return {kLiteNotSupport, "UpdateWeights: the constants of a model cannot be changed"};
+  }
+  Status BindGLTexture2DMemory(const std::map<std::string, unsigned int>& /*inputs*/,
+                               std::map<std::string, unsigned int>* /*outputs*/) {
+    return {kLiteNotSupport, "BindGLTexture2DMemory: memory is not shared with OpenGL"};
+  }
+  bool HasPreprocess() const { return false; }
+  Status Preprocess(const std::vector<std::vector<MSTensor>>& /*inputs*/,
+                    std::vector<MSTensor>* /*outputs*/) {
+    return {kLiteNotSupport, "Preprocess: the model has no preprocessing"};
+  }
+  Status PredictWithPreprocess(const std::vector<std::vector<MSTensor>>& /*inputs*/,
+                               std::vector<MSTensor>* /*outputs*/,
+                               const MSKernelCallBack& /*before*/ = nullptr,
+                               const MSKernelCallBack& /*after*/ = nullptr) {
+    return {kLiteNotSupport, "PredictWithPreprocess: the model has no preprocessing"};
+  }
+  Status BuildTransferLearning(const GraphCell& /*backbone*/, const GraphCell& /*head*/,
+                               const std::shared_ptr<Context>& /*context*/,
+                               const std::shared_ptr<TrainCfg>& /*training*/ = nullptr) {
+    return NoTraining("BuildTransferLearning");
+  }
+  Status RunStep(const MSKernelCallBack& /*before*/ = nullptr,
+                 const MSKernelCallBack& /*after*/ = nullptr) {
+    return NoTraining("RunStep");
+  }
+  Status SetTrainMode(bool train) {
+    return train ? NoTraining("SetTrainMode(true)") : Status(kSuccess);
+  }
+  bool GetTrainMode() const { return false; }
+  Status ApplyGradients(const std::vector<MSTensor>& /*gradients*/) {
+    return NoTraining("ApplyGradients");
+  }
+  Status UpdateFeatureMaps(const std::vector<MSTensor>& /*weights*/) {
+    return NoTraining("UpdateFeatureMaps");
+  }
+  Status SetOptimizerParams(const std::vector<MSTensor>& /*params*/) {
+    return NoTraining("SetOptimizerParams");
+  }
+  Status SetupVirtualBatch(int /*multiplier*/, float /*rate*/ = -1, float /*momentum*/ = -1) {
+    return NoTraining("SetupVirtualBatch");
+  }
+  Status SetLearningRate(float /*rate*/) { return NoTraining("SetLearningRate"); }
 
   // Deputy extension: the interpreter, for the functions of deputy/deputy.h that report which
   // delegate runs which node.
   const struct TfLiteInterpreter* interpreter() const {
-    return DeputyMSModelGetInterpreter(model_);
+    return DeputyMSModelGetInterpreter(model_.get());
   }
 
  private:
-  friend class ModelParallelRunner;  // uses Callbacks and Fill
+  friend class ModelParallelRunner;  // uses Callbacks
 
   struct Callbacks {
     const MSKernelCallBack& before;
@@ -117,10 +297,29 @@ class Model {
     }
     static bool Call(const MSKernelCallBack& callback, const MSTensorHandleArray& inputs,
                      const MSTensorHandleArray& outputs, const MSCallBackParamC& info) {
-      return callback(detail::ToTensors(inputs), detail::ToTensors(outputs),
-                      {info.node_name, info.node_type, 0});
+      MSCallBackParam param;
+      param.node_name = info.node_name;
+      param.node_type = info.node_type;
+      return callback(detail::ToTensors(inputs), detail::ToTensors(outputs), param);
     }
   };
+
+  static Status RefuseKey(const std::string& mode) {
+    return {kLiteNotSupport, "Build: decryption (" + mode + ") is not supported"};
+  }
+  static Status NoTraining(const std::string& function) {
+    return {kLiteNotSupport, function + ": training is not supported"};
+  }
+
+  // Returns the configuration, for kernels of delegates; null if it is empty.
+  std::shared_ptr<const ConfigInfos> Config() const {
+    auto config = std::make_shared<ConfigInfos>();
+    const auto visit = [](void* infos, const char* section, const char* key, const char* value) {
+      (*static_cast<ConfigInfos*>(infos))[section][key] = value;
+    };
+    DeputyMSModelVisitConfig(model_.get(), visit, config.get());
+    return config;
+  }
 
   template <typename Function>
   Status BuildWith(const std::shared_ptr<Context>& context, Function&& build) {
@@ -130,53 +329,13 @@ class Model {
       return {kLiteNullptr, "Build: more operators in parallel than threads"};
     }
     MSContextHandle handle = MSContextCreate();
-    Fill(context, handle);
-    const MSStatus status = build(handle);
+    Status status = detail::ContextBuilder::Fill(context, Config(), handle);
+    if (status.IsOk()) status = detail::ToStatus(build(handle));
     MSContextDestroy(&handle);  // no effect if the model owns it now
-    return detail::ToStatus(status);
+    return status;
   }
 
-  static void Fill(const std::shared_ptr<Context>& context, MSContextHandle handle) {
-    MSContextSetThreadNum(handle, context->GetThreadNum());
-    MSContextSetThreadAffinityMode(handle, context->GetThreadAffinityMode());
-    const std::vector<int32_t> cores = context->GetThreadAffinityCoreList();
-    MSContextSetThreadAffinityCoreList(handle, cores.data(), cores.size());
-    MSContextSetEnableParallel(handle, context->GetEnableParallel());
-    for (const auto& device : context->MutableDeviceInfo()) {
-      if (device != nullptr) MSContextAddDeviceInfo(handle, ToC(device.get()));
-    }
-    for (struct TfLiteDelegate* delegate : context->tflite_delegates()) {
-      DeputyMSContextAddTfLiteDelegate(handle, delegate);
-    }
-    // For registered kernels, which get the context.
-    DeputyMSContextSetObject(handle, new std::shared_ptr<Context>(context), [](void* object) {
-      delete static_cast<std::shared_ptr<Context>*>(object);
-    });
-    if (context->GetDelegate() == nullptr) return;
-    const DeputyMSDelegate delegate = detail::ToC(context->GetDelegate(), context);
-    if (DeputyMSContextSetDelegate(handle, &delegate) != kMSStatusSuccess) {
-      delegate.release(delegate.user_data);
-    }
-  }
-
-  static MSDeviceInfoHandle ToC(DeviceInfoContext* device) {
-    MSDeviceInfoHandle info =
-        MSDeviceInfoCreate(static_cast<MSDeviceType>(device->GetDeviceType()));
-    MSDeviceInfoSetProvider(info, device->GetProvider().c_str());
-    MSDeviceInfoSetProviderDevice(info, device->GetProviderDevice().c_str());
-    if (const auto cpu = device->Cast<CPUDeviceInfo>()) {
-      MSDeviceInfoSetEnableFP16(info, cpu->GetEnableFP16());
-    }
-    if (const auto gpu = device->Cast<GPUDeviceInfo>()) {
-      MSDeviceInfoSetEnableFP16(info, gpu->GetEnableFP16());
-    }
-    if (const auto npu = device->Cast<KirinNPUDeviceInfo>()) {
-      MSDeviceInfoSetFrequency(info, npu->GetFrequency());
-    }
-    return info;
-  }
-
-  MSModelHandle model_;
+  std::shared_ptr<void> model_;
 };
 
 }  // namespace mindspore

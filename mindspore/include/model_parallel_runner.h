@@ -166,10 +166,10 @@ class ModelParallelRunner {
       return detail::ToStatus(init(nullptr, config->GetWorkersNum()));
     }
     MSContextHandle handle = MSContextCreate();
-    Model::Fill(config->GetContext(), handle);
-    const MSStatus status = init(handle, config->GetWorkersNum());
+    Status status = detail::ContextBuilder::Fill(config->GetContext(), nullptr, handle);
+    if (status.IsOk()) status = detail::ToStatus(init(handle, config->GetWorkersNum()));
     MSContextDestroy(&handle);  // no effect if the runner owns it now
-    return detail::ToStatus(status);
+    return status;
   }
 
   DeputyMSRunner* runner_;

@@ -6,10 +6,14 @@
 #define DEPUTY_MINDSPORE_INCLUDE_STATUS_H_
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <utility>
 
 #include "delegate_c.h"
+#include "dual_abi_helper.h"  // IWYU pragma: export
+#include "errorcode.h"        // IWYU pragma: export
+#include "visible.h"          // IWYU pragma: export
 
 namespace mindspore {
 
@@ -23,6 +27,34 @@ enum CompCode : uint32_t {
 
 enum StatusCode : uint32_t {
   kSuccess = 0,
+
+  // Codes of MindSpore's other components, which Deputy does not return.
+  kCoreFailed = kCore | 1u,
+  kMDOutOfMemory = kMD | 1u,
+  kMDShapeMisMatch = kMD | 2u,
+  kMDInterrupted = kMD | 3u,
+  kMDNoSpace = kMD | 4u,
+  kMDPyFuncException = kMD | 5u,
+  kMDDuplicateKey = kMD | 6u,
+  kMDPythonInterpreterFailure = kMD | 7u,
+  kMDTDTPushFailure = kMD | 8u,
+  kMDFileNotExist = kMD | 9u,
+  kMDProfilingError = kMD | 10u,
+  kMDBoundingBoxOutOfBounds = kMD | 11u,
+  kMDBoundingBoxInvalidShape = kMD | 12u,
+  kMDSyntaxError = kMD | 13u,
+  kMDTimeOut = kMD | 14u,
+  kMDBuddySpaceFull = kMD | 15u,
+  kMDNetWorkError = kMD | 16u,
+  kMDNotImplementedYet = kMD | 17u,
+  kMDUnexpectedError = kMD | 127u,
+  kMEFailed = kME | 1u,
+  kMEInvalidInput = kME | 2u,
+  kMCFailed = kMC | 1u,
+  kMCDeviceError = kMC | 2u,
+  kMCInvalidInput = kMC | 3u,
+  kMCInvalidArgs = kMC | 4u,
+
   kLiteError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-1)),
   kLiteNullptr = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-2)),
   kLiteParamInvalid = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-3)),
@@ -39,12 +71,36 @@ enum StatusCode : uint32_t {
   kLiteOutOfTensorRange = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-100)),
   kLiteInputTensorError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-101)),
   kLiteReentrantError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-102)),
+  // Codes of the engine for language models, which Deputy does not have.
+  kLiteLLMWaitProcessTimeOut = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-103)),
+  kLiteLLMKVCacheNotExist = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-104)),
+  kLiteLLMRepeatRequest = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-105)),
+  kLiteLLMRequestAlreadyCompleted = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-106)),
+  kLiteLLMEngineFinalized = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-107)),
+  kLiteLLMNotYetLink = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-108)),
+  kLiteLLMAlreadyLink = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-109)),
+  kLiteLLMLinkFailed = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-110)),
+  kLiteLLMUnlinkFailed = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-111)),
+  kLiteLLMNofiryPromptUnlinkFailed = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-112)),
+  kLiteLLMClusterNumExceedLimit = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-113)),
+  kLiteLLMProcessingLink = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-114)),
+  kLiteLLMOutOfMemory = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-115)),
+  kLiteLLMPrefixAlreadyExist = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-116)),
+  kLiteLLMPrefixNotExist = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-117)),
+  kLiteLLMSeqLenOverLimit = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-118)),
+  kLiteLLMNoFreeBlock = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-119)),
+  kLiteLLMBlockOutOfMemory = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-120)),
   kLiteGraphFileError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-200)),
   kLiteNotFindOp = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-300)),
   kLiteInvalidOpName = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-301)),
   kLiteInvalidOpAttr = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-302)),
   kLiteOpExecuteFailure = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-303)),
   kLiteFormatError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-400)),
+  kLiteShapeError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-401)),
+  kLiteDataSizeError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-402)),
+  kLiteDTypeError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-403)),
+  kLiteDeviceDataError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-404)),
+  kLiteHostDataError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-405)),
   kLiteInferError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-500)),
   kLiteInferInvalid = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-501)),
   kLiteInputParamInvalid = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-600)),
@@ -75,9 +131,13 @@ class Status {
   std::string SetErrDescription(const std::string& description) {
     return description_ = description;
   }
+  void SetStatusMsg(const std::string& description) { description_ = description; }
   std::string ToString() const {
     const std::string text = CodeAsString(code_);
     return description_.empty() ? text : text + ": " + description_;
+  }
+  friend std::ostream& operator<<(std::ostream& stream, const Status& status) {
+    return stream << status.ToString();
   }
   static std::string CodeAsString(enum StatusCode code) {
     return DeputyMSStatusText(static_cast<MSStatus>(code));
@@ -96,32 +156,6 @@ class Status {
   int line_ = -1;
   std::string file_;
 };
-
-// Status codes of a kernel's functions, which return them as ints.
-namespace lite {
-using STATUS = int;
-constexpr int RET_OK = 0;
-constexpr int RET_ERROR = -1;
-constexpr int RET_NULL_PTR = -2;
-constexpr int RET_PARAM_INVALID = -3;
-constexpr int RET_NO_CHANGE = -4;
-constexpr int RET_SUCCESS_EXIT = -5;
-constexpr int RET_MEMORY_FAILED = -6;
-constexpr int RET_NOT_SUPPORT = -7;
-constexpr int RET_THREAD_POOL_ERROR = -8;
-constexpr int RET_OUT_OF_TENSOR_RANGE = -100;
-constexpr int RET_INPUT_TENSOR_ERROR = -101;
-constexpr int RET_REENTRANT_ERROR = -102;
-constexpr int RET_GRAPH_FILE_ERR = -200;
-constexpr int RET_NOT_FIND_OP = -300;
-constexpr int RET_INVALID_OP_NAME = -301;
-constexpr int RET_INVALID_OP_ATTR = -302;
-constexpr int RET_OP_EXECUTE_FAILURE = -303;
-constexpr int RET_FORMAT_ERR = -400;
-constexpr int RET_INFER_ERR = -500;
-constexpr int RET_INFER_INVALID = -501;
-constexpr int RET_INPUT_PARAM_INVALID = -600;
-}  // namespace lite
 
 namespace detail {
 // Converts the status of a C API call, and adds its error message.

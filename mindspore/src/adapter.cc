@@ -288,7 +288,7 @@ TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
   if (ready == kMSStatusLiteNotSupport) return kTfLiteOk;
   if (ready != kMSStatusSuccess) return Report(context, ready, "Init", kTfLiteDelegateError);
 
-  DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
+  DeputyMSGraph graph(std::make_shared<GraphTensors>(context, AddressesOfGraph()));
   TF_LITE_ENSURE_STATUS(graph.Load());
   MSStatus built = kMSStatusSuccess;
   {
@@ -318,7 +318,7 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportResult* result
   const DeputyMSDelegate& delegate = holder_->get();
   if (delegate.explain == nullptr) return kMSStatusLiteNotSupport;
   if (const MSStatus ready = Init(); ready != kMSStatusSuccess) return ready;
-  DeputyMSGraph graph(std::make_shared<GraphTensors>(context));
+  DeputyMSGraph graph(std::make_shared<GraphTensors>(context, AddressesOfGraph()));
   if (graph.Load() != kTfLiteOk) return kMSStatusLiteError;
   {
     const std::lock_guard calls(holder_->mutex());
@@ -363,6 +363,11 @@ Adapter::Preview Adapter::PreviewOf(TfLiteContext* context, const std::vector<in
 const char* Adapter::InternName(const std::string& name) {
   const std::lock_guard lock(mutex_);
   return names_.insert(name).first->c_str();
+}
+
+bool Adapter::HasKernel(const char* name) {
+  const std::lock_guard lock(mutex_);
+  return names_.count(name) > 0;
 }
 
 TfLiteStatus Adapter::Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel) {

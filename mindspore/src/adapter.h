@@ -38,9 +38,15 @@ class Adapter {
   MSStatus Init();
   bool declined() const { return init_state_ == InitState::kDeclined; }
 
+  // Addresses of the main graph's tensors on the delegate's device.
+  const std::shared_ptr<DeviceAddresses>& addresses() const { return addresses_; }
+
   // Queries the delegate's support status for the nodes of `context`. Texts are valid until the
   // next call on the same thread.
   MSStatus GetSupport(TfLiteContext* context, DeputySupportResult* result);
+
+  // Returns true if the delegate has a kernel of this name.
+  bool HasKernel(const char* name);
 
   // Returns the nanoseconds spent in the delegate's build and in its kernels' Prepare.
   int64_t compile_ns() const { return compile_ns_; }
@@ -63,6 +69,11 @@ class Adapter {
   bool ShouldApplyTo(const TfLiteContext* context);
   // Stores a copy of the name, since the runtime keeps the pointer, and returns it.
   const char* InternName(const std::string& name);
+  // Returns the table for the tensors of a graph. Indices of tensors identify them in one graph, so
+  // that only an adapter for one graph has a common table.
+  std::shared_ptr<DeviceAddresses> AddressesOfGraph() const {
+    return main_only_ ? addresses_ : std::make_shared<DeviceAddresses>();
+  }
   TfLiteStatus Prepare(TfLiteContext* context);
   MSStatus Build(DeputyMSGraph* graph);
   TfLiteStatus Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel);
@@ -75,6 +86,7 @@ class Adapter {
                       TfLiteStatus status);
 
   TfLiteDelegate delegate_ = {};
+  const std::shared_ptr<DeviceAddresses> addresses_ = std::make_shared<DeviceAddresses>();
   const std::shared_ptr<DelegateHolder> holder_;
   const MSContextHandle context_;
   const bool main_only_;

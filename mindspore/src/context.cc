@@ -92,7 +92,7 @@ MSStatus Context::Check() const {
     return Fail(kMSStatusLiteParamInvalid, "the context: expected 0 or more threads, found %d",
                 thread_count);
   }
-  return kMSStatusSuccess;
+  return CheckSettings();
 }
 
 int32_t Context::ThreadCount() const {
@@ -100,9 +100,15 @@ int32_t Context::ThreadCount() const {
   return std::thread::hardware_concurrency() > kManyCores ? 4 : 2;
 }
 
-bool Context::HasDevice(MSDeviceType type) const {
+bool Context::HasDevice(int type) const {
   return std::any_of(devices.begin(), devices.end(),
-                     [type](const auto& device) { return device->type == type; });
+                     [type](const auto& device) { return static_cast<int>(device->type) == type; });
+}
+
+bool Context::AllowsHalfOnCpu() const {
+  return std::any_of(devices.begin(), devices.end(), [](const auto& device) {
+    return device->type == kMSDeviceTypeCPU && device->enable_fp16;
+  });
 }
 
 }  // namespace deputy::ms_api
@@ -216,7 +222,7 @@ void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_i
 }
 
 MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {
-  if (device_type < kMSDeviceTypeCPU || device_type > kMSDeviceTypeKirinNPU) {
+  if (static_cast<int>(device_type) < 0 || static_cast<int>(device_type) > kAllDevices) {
     Fail(kMSStatusLiteNotSupport, "MSDeviceInfoCreate: device type %d is not supported",
          static_cast<int>(device_type));
     return nullptr;
@@ -286,6 +292,23 @@ void MSDeviceInfoSetFrequency(MSDeviceInfoHandle device_info, int frequency) {
 int MSDeviceInfoGetFrequency(const MSDeviceInfoHandle device_info) {
   const DeviceInfo* const source = CheckedInfo(device_info, "MSDeviceInfoGetFrequency");
   return source == nullptr || source->type != kMSDeviceTypeKirinNPU ? -1 : source->frequency;
+}
+
+MSStatus DeputyMSContextSetSetting(MSContextHandle context, const char* name, const char* value) {
+  Context* const target = CheckedContext(context, "DeputyMSContextSetSetting");
+  if (target == nullptr || name == nullptr || value == nullptr) return kMSStatusLiteNullptr;
+  return Guard([&] { return target->settings[name] = value, kMSStatusSuccess; });
+}
+
+MSStatus DeputyMSDeviceInfoSetSetting(MSDeviceInfoHandle device_info, const char* name,
+                                      const char* value) {
+  DeviceInfo* const target = CheckedInfo(device_info, "DeputyMSDeviceInfoSetSetting");
+  if (target == nullptr || name == nullptr || value == nullptr) return kMSStatusLiteNullptr;
+  if (std::strcmp(name, "enable_fp16") == 0) {
+    target->enable_fp16 = std::strcmp(value, "true") == 0;
+    return kMSStatusSuccess;
+  }
+  return Guard([&] { return target->settings[name] = value, kMSStatusSuccess; });
 }
 
 MSStatus DeputyMSContextSetDelegate(MSContextHandle context, const DeputyMSDelegate* delegate) {

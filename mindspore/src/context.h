@@ -5,18 +5,30 @@
 #define DEPUTY_MINDSPORE_SRC_CONTEXT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "mindspore/include/delegate_c.h"
+#include "mindspore/include/extensions_c.h"
 
 namespace deputy::ms_api {
 
 inline constexpr int kDefaultFrequency = 3;
 inline constexpr int kMinFrequency = 1;
 inline constexpr int kMaxFrequency = 4;
+
+// Settings by name, as text.
+using Settings = std::map<std::string, std::string>;
+
+// Types of devices that only the C++ API names.
+inline constexpr int kAscend = 3;
+inline constexpr int kDSP = 6;
+inline constexpr int kAllDevices = 8;
+
+// Returns the name of a type of devices, "KirinNPU".
+const char* DeviceName(int type);
 
 struct DeviceInfo {
   explicit DeviceInfo(MSDeviceType device_type) : type(device_type) {}
@@ -28,6 +40,13 @@ struct DeviceInfo {
   int frequency = kDefaultFrequency;
   std::string provider;
   std::string provider_device;
+  Settings settings;
+
+  std::string Setting(const std::string& setting) const {
+    const auto found = settings.find(setting);
+    return found == settings.end() ? "" : found->second;
+  }
+  const char* name() const { return DeviceName(static_cast<int>(type)); }
 };
 
 // Copy of a client's delegate struct, which calls its release in the destructor. The context and
@@ -69,18 +88,26 @@ class Context {
   MSStatus Check() const;
   // Returns the number of threads for the interpreter.
   int32_t ThreadCount() const;
-  bool HasDevice(MSDeviceType type) const;
+  bool HasDevice(int type) const;
+  // Returns true if the CPU is among the devices.
+  bool HasCpu() const { return HasDevice(kMSDeviceTypeCPU) || HasDevice(kAllDevices); }
+  // Returns true if the CPU may compute in half precision.
+  bool AllowsHalfOnCpu() const;
 
   int32_t thread_count = 0;
   int affinity_mode = 0;
   std::vector<int32_t> cores;
   bool parallel = false;
+  Settings settings;
   std::vector<std::unique_ptr<DeviceInfo>> devices;
   std::shared_ptr<DelegateHolder> delegate;
   std::vector<TfLiteDelegate*> tflite_delegates;
   std::shared_ptr<void> object;  // of DeputyMSContextSetObject
 
  private:
+  MSStatus CheckSettings() const;
+  static MSStatus CheckDevice(const DeviceInfo& device);
+
   std::mutex mutex_;
   int references_ = 1;
   bool adopted_ = false;

@@ -60,7 +60,8 @@ enum class Phase {
 // The tensors of a TfLiteContext. They outlive the kernels of the delegate.
 class GraphTensors : public TensorSource {
  public:
-  explicit GraphTensors(TfLiteContext* context) : context_(context), table_(this) {}
+  GraphTensors(TfLiteContext* context, std::shared_ptr<DeviceAddresses> addresses)
+      : context_(context), addresses_(std::move(addresses)), table_(this) {}
 
   TensorTable& table() { return table_; }
   TfLiteContext* context() const { return context_; }
@@ -78,9 +79,11 @@ class GraphTensors : public TensorSource {
   bool IsInner(int index) override { return inner_.count(index) > 0; }
   bool SetShape(int index, std::span<const int64_t> shape) override;
   bool AcceptsData(int /*index*/) override { return false; }
+  DeviceAddresses* addresses() override { return addresses_.get(); }
 
  private:
   TfLiteContext* context_;
+  const std::shared_ptr<DeviceAddresses> addresses_;
   Phase phase_ = Phase::kIdle;
   const TfLiteNode* node_ = nullptr;
   std::set<int> inner_;

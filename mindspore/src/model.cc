@@ -5,14 +5,21 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <set>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
 #include "mindspore/ms/convert.h"
 #include "mindspore/ms/file.h"
+#include "mindspore/ms/read.h"
+#include "mindspore/src/affinity.h"
+#include "mindspore/src/devices.h"
 #include "mindspore/src/log.h"
 
 namespace deputy::ms_api {
@@ -32,51 +39,6 @@ MSStatus ConvertMsFile(const std::vector<char>& ms, std::vector<char>* out_tflit
 
 bool IsMs(const std::vector<char>& bytes) {
   return ms::IsMsModel({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-}
-
-// Returns the delegate library of a device.
-const char* LibraryOf(const DeviceInfo& device) {
-  if (!device.provider.empty()) return device.provider.c_str();
-  return device.type == kMSDeviceTypeGPU ? "libdeputy_gpu.so" : "libdeputy_npu_stub.so";
-}
-
-struct PluginDeleter {
-  void operator()(DeputyPlugin* plugin) const { DeputyPluginRelease(plugin); }
-};
-
-// Error reporter that discards messages, for calls whose failure is logged with DeputyLastError.
-void DiscardError(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
-
-// Converts a device's settings to options of delegate libraries: the frequency of an NPU, and
-// `auto` precision for a GPU, which uses half precision if it is faster.
-std::vector<std::pair<std::string, std::string>> SettingsOf(const DeviceInfo& device) {
-  if (device.type == kMSDeviceTypeKirinNPU) {
-    return {{"frequency", std::to_string(device.frequency)}};
-  }
-  if (device.type == kMSDeviceTypeGPU && device.enable_fp16) return {{"precision", "auto"}};
-  return {};
-}
-
-// Creates the delegate of a device, with those settings that its library declares as options.
-TfLiteDelegate* CreateDeviceDelegate(DeputyPlugin* plugin, const DeviceInfo& device) {
-  DeputyPluginInfo info = {};
-  info.struct_size = sizeof info;
-  if (DeputyPluginDescribe(plugin, &info) != kTfLiteOk) info.option_count = 0;
-  const auto settings = SettingsOf(device);
-  std::vector<const char*> keys, values;
-  for (const auto& [key, value] : settings) {
-    for (size_t i = 0; i < info.option_count; ++i) {
-      if (key != info.options[i].name) continue;
-      keys.push_back(key.c_str());
-      values.push_back(value.c_str());
-    }
-  }
-  return DeputyPluginCreateDelegateWithErrorReporter(plugin, keys.data(), values.data(),
-                                                     keys.size(), DiscardError, nullptr);
-}
-
-std::vector<int> ShapeOf(const TfLiteTensor& tensor) {
-  return {tensor.dims->data, tensor.dims->data + tensor.dims->size};
 }
 
 }  // namespace
@@ -174,6 +136,16 @@ MSStatus Model::BuildWith(Source source) {
 }
 
 MSStatus Model::BuildSteps(Source source) {
+  absent_device_.clear();
+  if (const MSStatus status = FindCores(*context_, &cores_); status != kMSStatusSuccess) {
+    return status;
+  }
+  const AffinityScope affinity(cores_);
+  if (!affinity.ok()) {
+    return Fail(kMSStatusLiteParamInvalid,
+                "the context: SetThreadAffinity: the process may use none of the cores");
+  }
+  config_.LogIgnored();
   for (const auto step : {&Model::MakeAdapter}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
@@ -186,6 +158,7 @@ MSStatus Model::BuildSteps(Source source) {
        {&Model::MakeInterpreter, &Model::ApplyDelegates, &Model::CheckPlacement}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
+  CheckHalfPrecision();
   MakeViews();
   return kMSStatusSuccess;
 }
@@ -212,6 +185,7 @@ MSStatus Model::LoadModel(Source source) {
     if (IsMs(source.bytes)) {
       const MSStatus status = ConvertMsFile(source.bytes, &loaded->bytes);
       if (status != kMSStatusSuccess) return status;
+      ReadNodeNames(source.bytes);
     } else {
       loaded->bytes = std::move(source.bytes);
     }
@@ -228,15 +202,46 @@ MSStatus Model::LoadModel(Source source) {
   return Fail(kMSStatusLiteGraphFileError, "Build: the model was rejected: %s", why.c_str());
 }
 
+// Reads the names of the nodes that compute outputs from a .ms file.
+void Model::ReadNodeNames(const Bytes& ms) {
+  // ReadModel requires an alignment that the caller's bytes need not have.
+  const std::unique_ptr<void, decltype(&std::free)> aligned(
+      std::aligned_alloc(16, (ms.size() + 15) / 16 * 16), std::free);
+  if (aligned == nullptr) throw std::bad_alloc();
+  std::memcpy(aligned.get(), ms.data(), ms.size());
+  ms::Model model;
+  std::string error;
+  const auto* first = static_cast<const uint8_t*>(aligned.get());
+  if (!ms::ReadModel({first, ms.size()}, {}, &model, &error)) return;
+  std::map<uint32_t, std::string> producers;
+  for (const ms::Node& node : model.nodes) {
+    for (const uint32_t tensor : node.outputs) producers[tensor] = node.name;
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const auto found = producers.find(model.outputs[i]);
+    if (found != producers.end()) named_outputs_.emplace(found->second, i);
+  }
+}
+
 MSStatus Model::MakeInterpreter() {
   const std::unique_ptr<TfLiteInterpreterOptions, ModelDeleter> options(
       TfLiteInterpreterOptionsCreate());
   if (options == nullptr) return Fail(kMSStatusLiteMemoryFailed, "out of memory");
-  const bool leaves_it = context_->thread_count == 0 && default_threads_ > 0;
+  const bool has_default = context_->thread_count == 0 && default_threads_ > 0;
   TfLiteInterpreterOptionsSetNumThreads(options.get(),
-                                        leaves_it ? default_threads_ : context_->ThreadCount());
+                                        has_default ? default_threads_ : context_->ThreadCount());
+  // The interpreter limits its own threads to the number of processors. A pool has the number of
+  // threads that the context requests.
+  std::unique_ptr<DeputyThreadPool, ModelDeleter> pool;
+  if (context_->thread_count > static_cast<int32_t>(std::thread::hardware_concurrency())) {
+    pool.reset(DeputyThreadPoolCreate(context_->thread_count));
+    if (pool != nullptr) DeputyInterpreterOptionsSetThreadPool(options.get(), pool.get());
+  }
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), ReportError, this);
   TfLiteInterpreterOptionsSetTelemetryProfiler(options.get(), &profiler_);
+  if (context_->AllowsHalfOnCpu()) {
+    DeputyInterpreterOptionsSetPrecision(options.get(), kDeputyPrecisionBfloat16);
+  }
   // A failing kernel must fail Predict, regardless of the policy in the environment.
   DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyTfLite);
   reported_.clear();
@@ -310,36 +315,53 @@ void Model::ClearFailures() {
   if (registered_ != nullptr) registered_->ClearFailure();
 }
 
-// Applies the delegate of an NPU or, if there is none, of a GPU. If the device or its library is
-// not available, the model runs on the CPU.
+// Applies the delegate of an NPU, or else of a GPU, or else of another device. If the device or its
+// library is not available, the model runs on the CPU.
 MSStatus Model::ApplyDeviceDelegate() {
-  for (const MSDeviceType type : {kMSDeviceTypeKirinNPU, kMSDeviceTypeGPU}) {
+  std::vector<int> types = {kMSDeviceTypeKirinNPU, kMSDeviceTypeGPU};
+  for (int type = kAscend; type < kAllDevices; ++type) types.push_back(type);
+  for (const int type : types) {
     for (const auto& device : context_->devices) {
-      if (device->type != type) continue;
-      const std::unique_ptr<DeputyPlugin, PluginDeleter> plugin(
-          DeputyPluginLoadWithErrorReporter(LibraryOf(*device), DiscardError, nullptr));
-      if (plugin != nullptr) device_delegate_.reset(CreateDeviceDelegate(plugin.get(), *device));
+      if (static_cast<int>(device->type) != type) continue;
+      std::string problem;
+      device_delegate_.reset(CreateDeviceDelegate(*device, config_, &problem));
       if (device_delegate_ != nullptr) return ApplyDelegate(device_delegate_.get());
-      Log(kDeputyMSLogWarning, "device %d: no delegate: %s", static_cast<int>(type),
-          DeputyLastError());
+      absent_device_ = std::string("device ") + device->name() + ": " + problem;
+      Log(kDeputyMSLogWarning, "device %s: not supported (-7): %s", device->name(),
+          problem.c_str());
     }
   }
   return kMSStatusSuccess;
 }
 
+// Logs that half precision is permitted, but no operator of the model uses it.
+void Model::CheckHalfPrecision() const {
+  if (!context_->AllowsHalfOnCpu()) return;
+  for (int node = 0; node < DeputyInterpreterGetNodeCount(interpreter_.get(), 0); ++node) {
+    DeputyNodeRun run = {};
+    run.struct_size = sizeof run;
+    if (DeputyInterpreterGetNodeRun(interpreter_.get(), 0, node, &run) != kTfLiteOk) continue;
+    const std::string_view name = run.implementation == nullptr ? "" : run.implementation;
+    if (name.ends_with("_bf16")) return;
+  }
+  Log(kDeputyMSLogWarning,
+      "device CPU: SetEnableFP16(true) has no effect: this processor computes no operator of the "
+      "model in half precision");
+}
+
 // Checks the placement of the nodes: if the context has no CPU device, every node must run on a
 // delegate.
 MSStatus Model::CheckPlacement() {
-  if (context_->HasDevice(kMSDeviceTypeCPU)) return kMSStatusSuccess;
+  if (context_->HasCpu()) return kMSStatusSuccess;
   const TfLiteInterpreter* interpreter = interpreter_.get();
   for (int node = 0; node < DeputyInterpreterGetNodeCount(interpreter, 0); ++node) {
     DeputyNodeInfo info = {};
     info.struct_size = sizeof info;
     if (DeputyInterpreterGetNodeInfo(interpreter, 0, node, &info) != kTfLiteOk) continue;
     if (info.plan_position < 0 || info.builtin_code == kTfLiteBuiltinDelegate) continue;
-    return Fail(kMSStatusLiteError,
-                "Build: no delegate runs node %d %s, and the context has no CPU device", node,
-                info.operator_name);
+    return Fail(absent_device_.empty() ? kMSStatusLiteError : kMSStatusLiteNotSupport,
+                "Build: no delegate runs node %d %s, and the context has no CPU device%s%s", node,
+                info.operator_name, absent_device_.empty() ? "" : "; ", absent_device_.c_str());
   }
   return kMSStatusSuccess;
 }
@@ -352,7 +374,9 @@ MSStatus Model::FailedCall(const char* call, MSStatus otherwise) {
 
 void Model::MakeViews() {
   TfLiteInterpreter* const interpreter = interpreter_.get();
-  tensors_ = std::make_unique<InterpreterTensors>(interpreter);
+  tensors_ = std::make_unique<InterpreterTensors>(
+      interpreter,
+      adapter_ == nullptr ? std::make_shared<DeviceAddresses>() : adapter_->addresses());
   table_ = std::make_unique<TensorTable>(tensors_.get());
   const int* first = TfLiteInterpreterInputTensorIndices(interpreter);
   inputs_ = table_->Handles(
@@ -364,6 +388,8 @@ void Model::MakeViews() {
 
 void Model::Clear() {
   views_.clear();
+  named_outputs_.clear();
+  found_outputs_.clear();
   inputs_.clear();
   outputs_.clear();
   table_.reset();
@@ -375,284 +401,42 @@ void Model::Clear() {
   model_.reset();
 }
 
-// ---- Callbacks ----------------------------------------------------------------------------------
-
-// Returns a node as presented to callbacks. Views are created on first use, because a resize may
-// add nodes of delegates.
-const Model::NodeView& Model::ViewOf(int node) {
-  const auto at = static_cast<size_t>(node);
-  if (at >= views_.size()) views_.resize(at + 1);
-  if (views_[at] != nullptr) return *views_[at];
-  auto view = std::make_unique<NodeView>();
-  DeputyNodeInfo info = {};
-  info.struct_size = sizeof info;
-  if (DeputyInterpreterGetNodeInfo(interpreter_.get(), 0, node, &info) == kTfLiteOk) {
-    const bool delegate = info.builtin_code == kTfLiteBuiltinDelegate;
-    view->type = delegate ? "NONE" : TypeNameOf(info.builtin_code);
-    view->name = delegate ? info.operator_name : view->type + "-op" + std::to_string(node);
-    view->inputs = table_->Handles({info.inputs, static_cast<size_t>(info.input_count)});
-    view->outputs = table_->Handles({info.outputs, static_cast<size_t>(info.output_count)});
-  }
-  views_[at] = std::move(view);
-  return *views_[at];
-}
-
-void Model::CallBack(DeputyMSKernelCallBack callback, int node) {
-  if (callback == nullptr) return;
-  Guard([&] {
-    const NodeView& view = ViewOf(node);
-    const MSCallBackParamC info = {const_cast<char*>(view.name.c_str()),
-                                   const_cast<char*>(view.type.c_str())};
-    if (!callback(callbacks_->user_data, ArrayOf(view.inputs), ArrayOf(view.outputs), info)) {
-      Log(kDeputyMSLogWarning, "a callback of node '%s' returned false", view.name.c_str());
-    }
-    return kMSStatusSuccess;
-  });
-}
-
-// ---- Predict ------------------------------------------------------------------------------------
-
-MSStatus Model::Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* outputs,
-                        const Callbacks& callbacks) {
+const std::vector<MSTensorHandle>& Model::OutputsOfNode(const std::string& name) {
   const std::scoped_lock lock(mutex_);
-  if (interpreter_ == nullptr) {
-    return Fail(kMSStatusLiteUninitializedObj, "Predict: the model is not built");
-  }
-  if (running_) return Fail(kMSStatusLiteReentrantError, "Predict: the model is running");
-  if (inputs.handle_num != inputs_.size()) {
-    return Fail(kMSStatusLiteInputTensorError, "Predict: expected %zu inputs, found %zu",
-                inputs_.size(), inputs.handle_num);
-  }
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const MSStatus status = CheckInput(i, inputs.handle_list[i]);
-    if (status != kMSStatusSuccess) return status;
-  }
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const MSStatus status = CopyInput(i, inputs.handle_list[i]);
-    if (status != kMSStatusSuccess) return status;
-  }
-  reported_.clear();
-  ClearFailures();
-  running_ = true;
-  const bool has_callbacks = callbacks.before != nullptr || callbacks.after != nullptr;
-  callbacks_ = has_callbacks ? &callbacks : nullptr;
-  // A profiler that reports each node disables fusion in the interpreter, so that it is installed
-  // only if needed.
-  profiler_.ReportBeginOpInvokeEvent = has_callbacks ? begin_event_ : nullptr;
-  const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());
-  callbacks_ = nullptr;
-  running_ = false;
-  if (status != kTfLiteOk) return FailedCall("Predict", kMSStatusLiteError);
-  if (outputs != nullptr) *outputs = ArrayOf(outputs_);
-  return kMSStatusSuccess;
-}
-
-MSStatus Model::CheckInput(size_t index, MSTensorHandle handle) {
-  Tensor* const own = Tensor::Of(inputs_[index]);
-  Tensor* const given = Tensor::Of(handle);
-  if (given == nullptr) {
-    return Fail(kMSStatusLiteInputTensorError, "Predict: input %zu '%s' is NULL", index,
-                own->name().c_str());
-  }
-  if (given == own) return kMSStatusSuccess;
-  if (given->type() != own->type() || given->byte_size() != own->byte_size()) {
-    return Fail(kMSStatusLiteInputTensorError,
-                "Predict: input %zu '%s': expected type %d and %zu bytes, found type %d and %zu",
-                index, own->name().c_str(), own->type(), own->byte_size(), given->type(),
-                given->byte_size());
-  }
-  if (given->data() == nullptr && own->byte_size() > 0) {
-    return Fail(kMSStatusLiteInputTensorError, "Predict: input %zu '%s' has no data", index,
-                own->name().c_str());
-  }
-  if (given->name() != own->name()) {
-    Log(kDeputyMSLogWarning, "Predict: input %zu: expected '%s', found '%s'", index,
-        own->name().c_str(), given->name().c_str());
-  }
-  return kMSStatusSuccess;
-}
-
-MSStatus Model::CopyInput(size_t index, MSTensorHandle handle) {
-  Tensor* const given = Tensor::Of(handle);
-  const void* data = handle == inputs_[index] ? given->given_data() : given->data();
-  TfLiteTensor* tensor =
-      TfLiteInterpreterGetInputTensor(interpreter_.get(), static_cast<int32_t>(index));
-  if (data == nullptr || tensor->bytes == 0) return kMSStatusSuccess;
-  if (TfLiteTensorCopyFromBuffer(tensor, data, tensor->bytes) == kTfLiteOk) return kMSStatusSuccess;
-  return Fail(kMSStatusLiteInputTensorError, "Predict: input %zu cannot be copied", index);
-}
-
-// ---- Resize -------------------------------------------------------------------------------------
-
-MSStatus Model::Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* shapes, size_t count) {
-  const std::scoped_lock lock(mutex_);
-  if (interpreter_ == nullptr) {
-    return Fail(kMSStatusLiteUninitializedObj, "Resize: the model is not built");
-  }
-  if (running_) return Fail(kMSStatusLiteReentrantError, "Resize: the model is running");
-  if (inputs.handle_num != inputs_.size() || count != inputs_.size() || shapes == nullptr) {
-    return Fail(kMSStatusLiteInputParamInvalid,
-                "Resize: expected %zu inputs with shapes, found %zu and %zu", inputs_.size(),
-                inputs.handle_num, count);
-  }
-  std::vector<std::vector<int>> old_shapes, new_shapes(count);
-  for (size_t i = 0; i < count; ++i) {
-    if (inputs.handle_list[i] != inputs_[i] || shapes[i].shape_num > MS_MAX_SHAPE_NUM) {
-      return Fail(kMSStatusLiteInputParamInvalid, "Resize: tensor %zu is not the model's input", i);
-    }
-    for (size_t axis = 0; axis < shapes[i].shape_num; ++axis) {
-      const int64_t dim = shapes[i].shape[axis];
-      if (dim < 0 || dim > INT32_MAX) {
-        return Fail(kMSStatusLiteInputParamInvalid,
-                    "Resize: input %zu: expected dimensions of 0 to 2147483647, found %lld", i,
-                    static_cast<long long>(dim));
+  static const std::vector<MSTensorHandle> none;
+  if (interpreter_ == nullptr) return none;
+  const auto known = found_outputs_.find(name);
+  if (known != found_outputs_.end()) return known->second;
+  std::vector<MSTensorHandle> found;
+  const auto [first, last] = named_outputs_.equal_range(name);
+  for (auto row = first; row != last; ++row) found.push_back(outputs_[row->second]);
+  for (int node = 0; node < DeputyInterpreterGetNodeCount(interpreter_.get(), 0); ++node) {
+    if (ViewOf(node).name != name) continue;
+    for (const MSTensorHandle tensor : ViewOf(node).outputs) {
+      const bool is_output = std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
+      if (is_output && std::find(found.begin(), found.end(), tensor) == found.end()) {
+        found.push_back(tensor);
       }
-      new_shapes[i].push_back(static_cast<int>(dim));
     }
-    old_shapes.push_back(
-        ShapeOf(*TfLiteInterpreterGetInputTensor(interpreter_.get(), static_cast<int32_t>(i))));
   }
-  reported_.clear();
-  ClearFailures();
-  if (ResizeInputs(new_shapes) == kTfLiteOk) {
-    views_.clear();
-    return kMSStatusSuccess;
-  }
-  const MSStatus status = FailedCall("Resize", kMSStatusLiteError);
-  const std::string text = DeputyMSLastError();
-  RestoreShapes(old_shapes);
-  return Fail(status, "%s", text.c_str());
+  return found.empty() ? none : found_outputs_.emplace(name, std::move(found)).first->second;
 }
 
-TfLiteStatus Model::ResizeInputs(const std::vector<std::vector<int>>& shapes) {
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    TF_LITE_ENSURE_STATUS(TfLiteInterpreterResizeInputTensor(
-        interpreter_.get(), static_cast<int32_t>(i), shapes[i].data(),
-        static_cast<int32_t>(shapes[i].size())));
-  }
-  return TfLiteInterpreterAllocateTensors(interpreter_.get());
+// ---- Configuration ------------------------------------------------------------------------------
+
+MSStatus Model::LoadConfig(const char* path) {
+  const std::scoped_lock lock(mutex_);
+  if (interpreter_ != nullptr) return Fail(kMSStatusLiteError, "LoadConfig: the model is built");
+  return config_.Load(path);
 }
 
-// Restores the previous shapes of the inputs. A static delegate that failed for the new shapes was
-// removed, and must be applied again.
-void Model::RestoreShapes(const std::vector<std::vector<int>>& shapes) {
-  views_.clear();
-  const bool restored = ResizeInputs(shapes) == kTfLiteOk;
-  bool applied = true;
-  for (int i = 0; i < DeputyInterpreterGetDelegateCount(interpreter_.get()); ++i) {
-    DeputyDelegateInfo info = {};
-    info.struct_size = sizeof info;
-    DeputyInterpreterGetDelegateInfo(interpreter_.get(), i, &info);
-    applied = applied && info.applied != 0;
+MSStatus Model::UpdateConfig(const char* section, const char* key, const char* value) {
+  const std::scoped_lock lock(mutex_);
+  if (interpreter_ != nullptr) return Fail(kMSStatusLiteError, "UpdateConfig: the model is built");
+  if (section == nullptr || key == nullptr || value == nullptr) {
+    return Fail(kMSStatusLiteNullptr, "UpdateConfig: an argument is NULL");
   }
-  if (restored && (applied || ApplyDelegates() == kMSStatusSuccess)) return;
-  Log(kDeputyMSLogError, "Resize: the former shapes could not be restored");
+  return config_.Update(section, key, value);
 }
 
 }  // namespace deputy::ms_api
-
-// ---- The C API ----------------------------------------------------------------------------------
-
-using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
-
-namespace {
-
-Model* CheckedModel(MSModelHandle handle, const char* function) {
-  if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the model is NULL", function);
-  return Model::Of(handle);
-}
-
-// Callbacks of MSModelPredict, which have no user_data.
-struct PlainCallbacks {
-  MSKernelCallBackC before, after;
-};
-
-MSTensorHandle FindByName(const std::vector<MSTensorHandle>& tensors, const char* name) {
-  for (MSTensorHandle tensor : tensors) {
-    if (name != nullptr && Tensor::Of(tensor)->name() == name) return tensor;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-MSModelHandle MSModelCreate() {
-  return Contain<Model*>(nullptr, nullptr, [] { return new Model; });
-}
-
-void MSModelDestroy(MSModelHandle* model) {
-  if (model == nullptr || *model == nullptr) return;
-  delete Model::Of(*model);
-  *model = nullptr;
-}
-
-MSStatus MSModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
-                      MSModelType model_type, const MSContextHandle model_context) {
-  Model* const target = CheckedModel(model, "MSModelBuild");
-  if (target == nullptr) return kMSStatusLiteNullptr;
-  return Guard([&] { return target->Build(model_data, data_size, model_type, model_context); });
-}
-
-MSStatus MSModelBuildFromFile(MSModelHandle model, const char* model_path, MSModelType model_type,
-                              const MSContextHandle model_context) {
-  Model* const target = CheckedModel(model, "MSModelBuildFromFile");
-  if (target == nullptr) return kMSStatusLiteNullptr;
-  return Guard([&] { return target->BuildFromFile(model_path, model_type, model_context); });
-}
-
-MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs,
-                       MSShapeInfo* shape_infos, size_t shape_info_num) {
-  Model* const target = CheckedModel(model, "MSModelResize");
-  if (target == nullptr) return kMSStatusLiteNullptr;
-  return Guard([&] { return target->Resize(inputs, shape_infos, shape_info_num); });
-}
-
-MSStatus DeputyMSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
-                              MSTensorHandleArray* outputs, DeputyMSKernelCallBack before,
-                              DeputyMSKernelCallBack after, void* user_data) {
-  Model* const target = CheckedModel(model, "MSModelPredict");
-  if (target == nullptr) return kMSStatusLiteNullptr;
-  return Guard([&] { return target->Predict(inputs, outputs, {before, after, user_data}); });
-}
-
-MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
-                        MSTensorHandleArray* outputs, const MSKernelCallBackC before,
-                        const MSKernelCallBackC after) {
-  PlainCallbacks plain = {before, after};
-  const auto call_before = [](void* user_data, const MSTensorHandleArray in,
-                              const MSTensorHandleArray out, const MSCallBackParamC info) {
-    return static_cast<PlainCallbacks*>(user_data)->before(in, out, info);
-  };
-  const auto call_after = [](void* user_data, const MSTensorHandleArray in,
-                             const MSTensorHandleArray out, const MSCallBackParamC info) {
-    return static_cast<PlainCallbacks*>(user_data)->after(in, out, info);
-  };
-  return DeputyMSModelPredict(
-      model, inputs, outputs,
-      before == nullptr ? nullptr : static_cast<DeputyMSKernelCallBack>(call_before),
-      after == nullptr ? nullptr : static_cast<DeputyMSKernelCallBack>(call_after), &plain);
-}
-
-MSTensorHandleArray MSModelGetInputs(const MSModelHandle model) {
-  const Model* const source = CheckedModel(model, "MSModelGetInputs");
-  return source == nullptr ? MSTensorHandleArray{} : ArrayOf(source->inputs());
-}
-
-MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model) {
-  const Model* const source = CheckedModel(model, "MSModelGetOutputs");
-  return source == nullptr ? MSTensorHandleArray{} : ArrayOf(source->outputs());
-}
-
-MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model, const char* tensor_name) {
-  const Model* const source = CheckedModel(model, "MSModelGetInputByTensorName");
-  return source == nullptr ? nullptr : FindByName(source->inputs(), tensor_name);
-}
-
-MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const char* tensor_name) {
-  const Model* const source = CheckedModel(model, "MSModelGetOutputByTensorName");
-  return source == nullptr ? nullptr : FindByName(source->outputs(), tensor_name);
-}
-
-const TfLiteInterpreter* DeputyMSModelGetInterpreter(const MSModelHandle model) {
-  return model == nullptr ? nullptr : Model::Of(model)->interpreter();
-}

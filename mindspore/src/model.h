@@ -6,6 +6,7 @@
 #define DEPUTY_MINDSPORE_SRC_MODEL_H_
 
 #include <cstdarg>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,7 @@
 #include "deputy/telemetry_profiler.h"
 #include "mindspore/include/delegate_c.h"
 #include "mindspore/src/adapter.h"
+#include "mindspore/src/config.h"
 #include "mindspore/src/context.h"
 #include "mindspore/src/registry.h"
 #include "mindspore/src/tensor.h"
@@ -24,16 +26,19 @@ namespace deputy::ms_api {
 // The tensors of an interpreter's main subgraph.
 class InterpreterTensors : public TensorSource {
  public:
-  explicit InterpreterTensors(TfLiteInterpreter* interpreter) : interpreter_(interpreter) {}
+  InterpreterTensors(TfLiteInterpreter* interpreter, std::shared_ptr<DeviceAddresses> addresses)
+      : interpreter_(interpreter), addresses_(std::move(addresses)) {}
 
   TfLiteTensor* At(int index) override { return TfLiteInterpreterGetTensor(interpreter_, index); }
   bool HasMemory(int /*index*/) override { return true; }
   bool IsInner(int /*index*/) override { return false; }
   bool SetShape(int /*index*/, std::span<const int64_t> /*shape*/) override { return false; }
   bool AcceptsData(int index) override;
+  DeviceAddresses* addresses() override { return addresses_.get(); }
 
  private:
   TfLiteInterpreter* interpreter_;
+  const std::shared_ptr<DeviceAddresses> addresses_;
 };
 
 struct ModelDeleter {
@@ -42,6 +47,7 @@ struct ModelDeleter {
   void operator()(TfLiteInterpreterOptions* options) const {
     TfLiteInterpreterOptionsDelete(options);
   }
+  void operator()(DeputyThreadPool* pool) const { DeputyThreadPoolDelete(pool); }
   void operator()(TfLiteDelegate* delegate) const { DeputyPluginDeleteDelegate(delegate); }
   void operator()(Context* context) const { context->Release(); }
 };
@@ -77,6 +83,12 @@ class Model {
   MSStatus Predict(const MSTensorHandleArray& inputs, MSTensorHandleArray* outputs,
                    const Callbacks& callbacks);
 
+  // Returns the model's outputs that a node computes; empty if there is none.
+  const std::vector<MSTensorHandle>& OutputsOfNode(const std::string& name);
+  MSStatus LoadConfig(const char* path);
+  MSStatus UpdateConfig(const char* section, const char* key, const char* value);
+
+  const Config& config() const { return config_; }
   const std::vector<MSTensorHandle>& inputs() const { return inputs_; }
   const std::vector<MSTensorHandle>& outputs() const { return outputs_; }
   const TfLiteInterpreter* interpreter() const { return interpreter_.get(); }
@@ -103,6 +115,7 @@ class Model {
   MSStatus BuildSteps(Source source);
   MSStatus MakeAdapter();
   MSStatus LoadModel(Source source);
+  void ReadNodeNames(const Bytes& ms);
   MSStatus MakeInterpreter();
   MSStatus ApplyDelegates();
   MSStatus ApplyDelegate(TfLiteDelegate* delegate);
@@ -110,6 +123,7 @@ class Model {
   MSStatus ApplyRegisteredKernels();
   bool MayUseRegisteredKernels() const;
   MSStatus CheckPlacement();
+  void CheckHalfPrecision() const;
   void MakeViews();
   const NodeView& ViewOf(int node);
   void CallBack(DeputyMSKernelCallBack callback, int node);
@@ -119,12 +133,21 @@ class Model {
   MSStatus FailedCall(const char* call, MSStatus otherwise);
   MSStatus CheckInput(size_t index, MSTensorHandle handle);
   MSStatus CopyInput(size_t index, MSTensorHandle handle);
+  MSStatus CopyTexts(size_t index, Tensor* given);
+  MSStatus CheckDeviceInput(size_t index);
+  MSStatus Run(const MSTensorHandleArray& inputs, const Callbacks& callbacks);
   TfLiteStatus ResizeInputs(const std::vector<std::vector<int>>& shapes);
   void RestoreShapes(const std::vector<std::vector<int>>& shapes);
   void Clear();
 
   std::recursive_mutex mutex_;
   bool running_ = false;
+  Config config_;
+  std::vector<int32_t> cores_;  // cores of the model's threads; empty for all
+  std::string absent_device_;   // reason why the last device of the context is not available
+  // Positions of outputs by the name of the node that computes them, for a .ms file.
+  std::multimap<std::string, size_t> named_outputs_;
+  std::map<std::string, std::vector<MSTensorHandle>> found_outputs_;  // results of OutputsOfNode
   std::string reported_;  // messages of the interpreter since the last call
   std::unique_ptr<Context, ModelDeleter> context_;
   int32_t default_threads_ = 0;  // 0: the context's default

@@ -2,6 +2,7 @@
 #include "mindspore/src/tensor.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -60,6 +61,30 @@ size_t ElementSize(MSDataType type) {
   return row == std::end(kTypes) ? 0 : row->size;
 }
 
+// ---- TensorAllocator ----------------------------------------------------------------------------
+
+TensorAllocator::~TensorAllocator() {
+  if (functions_.release == nullptr) return;
+  Guard([this] { return functions_.release(functions_.user_data), kMSStatusSuccess; });
+}
+
+void* TensorAllocator::Allocate(size_t size) const {
+  if (functions_.allocate == nullptr) return std::calloc(1, size);
+  void* const memory = Contain<void*>(
+      nullptr, nullptr, [&] { return functions_.allocate(functions_.user_data, size); });
+  if (memory != nullptr) std::memset(memory, 0, size);
+  return memory;
+}
+
+void TensorAllocator::Free(void* memory) const {
+  if (memory == nullptr) return;
+  if (functions_.deallocate == nullptr) {
+    std::free(memory);
+  } else {
+    Guard([&] { return functions_.deallocate(functions_.user_data, memory), kMSStatusSuccess; });
+  }
+}
+
 // ---- Tensor -------------------------------------------------------------------------------------
 
 Tensor::Tensor(std::string name, MSDataType type, std::vector<int64_t> shape)
@@ -69,6 +94,20 @@ Tensor::Tensor(TensorSource* source, int index) : is_view_(true), source_(source
   const TfLiteTensor* tensor = graph_tensor();
   if (tensor == nullptr) return;
   if (tensor->name != nullptr) name_ = tensor->name;
+}
+
+Tensor::~Tensor() {
+  for (const Attachment& attachment : attachments_) {
+    Guard([&] { return attachment.destroy(attachment.object), kMSStatusSuccess; });
+  }
+  FreeMemory();
+  if (owns_borrowed_) allocator_->Free(borrowed_);
+}
+
+void Tensor::FreeMemory() {
+  allocator_->Free(memory_);
+  memory_ = nullptr;
+  packed_size_ = 0;
 }
 
 const std::string& Tensor::name() { return name_; }
@@ -81,7 +120,7 @@ MSDataType Tensor::type() {
 
 bool Tensor::set_type(MSDataType type) {
   if (is_view_) return type == this->type();
-  if (type != type_) memory_.reset();
+  if (type != type_) FreeMemory();
   type_ = type;
   return true;
 }
@@ -98,7 +137,7 @@ std::span<const int64_t> Tensor::shape() {
 bool Tensor::set_shape(std::span<const int64_t> shape) {
   if (is_view_ && source_ == nullptr) return false;
   if (!own_memory()) return source_->SetShape(index_, shape);
-  if (!std::equal(shape.begin(), shape.end(), shape_.begin(), shape_.end())) memory_.reset();
+  if (!std::equal(shape.begin(), shape.end(), shape_.begin(), shape_.end())) FreeMemory();
   shape_.assign(shape.begin(), shape.end());
   shape_is_set_ = true;
   return true;
@@ -114,6 +153,7 @@ int64_t Tensor::element_count() { return std::max<int64_t>(Count(shape()), 0); }
 size_t Tensor::byte_size() {
   const TfLiteTensor* tensor = graph_tensor();
   if (tensor != nullptr && !own_memory()) return tensor->bytes;
+  if (packed_size_ > 0) return packed_size_;
   const auto count = static_cast<uint64_t>(element_count());
   size_t size = 0;
   return __builtin_mul_overflow(count, ElementSize(type()), &size) ? 0 : size;
@@ -121,7 +161,7 @@ size_t Tensor::byte_size() {
 
 const void* Tensor::data() {
   if (borrowed_ != nullptr) return borrowed_;
-  if (own_memory()) return memory_.get();
+  if (own_memory()) return memory_;
   TfLiteTensor* tensor = graph_tensor();
   const bool readable = tensor != nullptr && !IsSparse(*tensor) && source_->HasMemory(index_);
   return readable ? tensor->data.raw_const : nullptr;
@@ -130,18 +170,69 @@ const void* Tensor::data() {
 void* Tensor::mutable_data() {
   if (borrowed_ != nullptr) return borrowed_;
   if (!own_memory()) return is_constant() ? nullptr : const_cast<void*>(data());
-  if (memory_ == nullptr && byte_size() > 0) memory_.reset(std::calloc(1, byte_size()));
-  return memory_.get();
+  if (memory_ == nullptr && byte_size() > 0) memory_ = allocator_->Allocate(byte_size());
+  return memory_;
 }
 
-bool Tensor::set_data(void* data) {
+bool Tensor::set_data(void* data, bool own_data) {
   if (is_view_ && (source_ == nullptr || !source_->AcceptsData(index_))) return false;
   borrowed_ = data;
+  owns_borrowed_ = own_data;
   return true;
 }
 
+bool Tensor::set_device_data(void* address) {
+  if (is_view_ && source_ == nullptr) return false;
+  if (is_view_) {
+    source_->addresses()->Set(index_, address);
+  } else {
+    device_data_ = address;
+  }
+  return true;
+}
+
+void* Tensor::device_data() {
+  if (!is_view_) return device_data_;
+  return source_ == nullptr ? nullptr : source_->addresses()->Get(index_);
+}
+
+bool Tensor::set_allocator(std::shared_ptr<TensorAllocator> allocator) {
+  if (is_view_) return false;
+  FreeMemory();
+  if (owns_borrowed_) allocator_->Free(std::exchange(borrowed_, nullptr));
+  owns_borrowed_ = false;
+  allocator_ = std::move(allocator);
+  return true;
+}
+
+bool Tensor::set_quantization(std::span<const DeputyMSQuantParam> params) {
+  if (is_view_) return false;
+  quantization_.assign(params.begin(), params.end());
+  return true;
+}
+
+bool Tensor::SetPackedTexts(const std::vector<char>& bytes) {
+  FreeMemory();
+  memory_ = allocator_->Allocate(bytes.size());
+  if (memory_ == nullptr) return false;
+  std::memcpy(memory_, bytes.data(), bytes.size());
+  packed_size_ = bytes.size();
+  return true;
+}
+
+void* Tensor::Attach(void* (*create)(), void (*destroy)(void* object)) {
+  const std::scoped_lock lock(attachments_mutex_);
+  for (const Attachment& attachment : attachments_) {
+    if (attachment.create == create) return attachment.object;
+  }
+  attachments_.reserve(attachments_.size() + 1);
+  void* const object = create();
+  if (object != nullptr) attachments_.push_back({create, destroy, object});
+  return object;
+}
+
 std::vector<DeputyMSQuantParam> Tensor::quantization() {
-  if (!is_view_) return params_;
+  if (!is_view_) return quantization_;
   const TfLiteTensor* tensor = graph_tensor();
   if (tensor == nullptr || tensor->quantization.type != kTfLiteAffineQuantization) return {};
   const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params);
@@ -170,10 +261,21 @@ std::unique_ptr<Tensor> Tensor::Clone() {
   auto copy =
       std::make_unique<Tensor>(name_, type(), std::vector<int64_t>(dims.begin(), dims.end()));
   copy->format_ = format_;
-  copy->params_ = quantization();
+  copy->quantization_ = quantization();
   const void* bytes = data();
-  if (bytes != nullptr && !copy->CopyIn(bytes, copy->byte_size())) return nullptr;
+  if (bytes == nullptr) return copy;
+  if (type() == kMSDataTypeObjectTypeString) {
+    const auto* first = static_cast<const char*>(bytes);
+    if (!copy->SetPackedTexts({first, first + byte_size()})) return nullptr;
+  } else if (!copy->CopyIn(bytes, copy->byte_size())) {
+    return nullptr;
+  }
   return copy;
+}
+
+Tensor* CheckedTensor(MSTensorHandle handle, const char* function) {
+  if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the tensor is NULL", function);
+  return Tensor::Of(handle);
 }
 
 // ---- TensorTable --------------------------------------------------------------------------------
@@ -208,12 +310,6 @@ std::vector<MSTensorHandle> TensorTable::Handles(std::span<const int> indices) {
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-// Returns the tensor of a handle. For NULL reports an error and returns null.
-Tensor* CheckedTensor(MSTensorHandle handle, const char* function) {
-  if (handle == nullptr) Fail(kMSStatusLiteNullptr, "%s: the tensor is NULL", function);
-  return Tensor::Of(handle);
-}
 
 // Returns true if `size` is the size in bytes of a tensor with this type and shape.
 bool Fits(MSDataType type, std::span<const int64_t> shape, size_t size) {
@@ -322,7 +418,7 @@ MSFormat MSTensorGetFormat(const MSTensorHandle tensor) {
 
 void MSTensorSetData(MSTensorHandle tensor, void* data) {
   Tensor* const target = CheckedTensor(tensor, "MSTensorSetData");
-  if (target == nullptr || target->set_data(data)) return;
+  if (target == nullptr || target->set_data(data, false)) return;
   Fail(kMSStatusLiteNotSupport, "tensor '%s': its memory belongs to the runtime",
        target->name().c_str());
 }

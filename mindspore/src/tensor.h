@@ -5,15 +5,15 @@
 #define DEPUTY_MINDSPORE_SRC_TENSOR_H_
 
 #include <atomic>
-#include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "deputy/common.h"
-#include "mindspore/include/delegate_c.h"
+#include "mindspore/include/extensions_c.h"
 
 namespace deputy::ms_api {
 
@@ -21,6 +21,46 @@ MSDataType DataTypeOf(TfLiteType type);
 
 // Returns the size of an element in bytes; 0 for types without a fixed size.
 size_t ElementSize(MSDataType type);
+
+// Addresses of tensors' data on a device, by tensor index. A model shares its table with the views
+// of its delegate's kernels, which may run on another thread than the one that sets an address.
+class DeviceAddresses {
+ public:
+  void Set(int index, void* address) {
+    const std::scoped_lock lock(mutex_);
+    if (address == nullptr) {
+      addresses_.erase(index);
+    } else {
+      addresses_[index] = address;
+    }
+  }
+  void* Get(int index) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = addresses_.find(index);
+    return found == addresses_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, void*> addresses_;
+};
+
+// Memory functions of a tensor: the caller's allocator, or the heap.
+class TensorAllocator {
+ public:
+  TensorAllocator() = default;
+  explicit TensorAllocator(const DeputyMSAllocator& functions) : functions_(functions) {}
+  TensorAllocator(const TensorAllocator&) = delete;
+  TensorAllocator& operator=(const TensorAllocator&) = delete;
+  ~TensorAllocator();
+
+  // Returns zeroed memory; null if out of memory.
+  void* Allocate(size_t size) const;
+  void Free(void* memory) const;
+
+ private:
+  DeputyMSAllocator functions_ = {};
+};
 
 // Provides the tensors for views: an interpreter, or the context of a delegate.
 class TensorSource {
@@ -41,6 +81,8 @@ class TensorSource {
   virtual bool SetShape(int index, std::span<const int64_t> shape) = 0;
   // Returns true if the caller may provide the tensor's memory.
   virtual bool AcceptsData(int index) = 0;
+  // Returns the table of the graph's addresses on a device.
+  virtual DeviceAddresses* addresses() = 0;
 };
 
 class Tensor {
@@ -76,14 +118,22 @@ class Tensor {
   size_t byte_size();
   const void* data();
   void* mutable_data();
-  bool set_data(void* data);
+  // With `own_data`, the destructor frees the data.
+  bool set_data(void* data, bool own_data);
   // Returns true if the caller has provided the tensor's memory.
   bool is_borrowing() const { return borrowed_ != nullptr; }
   // Returns the memory that the caller has provided for a view; null if none.
   const void* given_data() const { return is_view_ ? borrowed_ : nullptr; }
+  bool set_device_data(void* address);
+  void* device_data();
+  bool set_allocator(std::shared_ptr<TensorAllocator> allocator);
   std::vector<DeputyMSQuantParam> quantization();
   // Sets the parameters of a tensor that belongs to the caller; those of a view are the graph's.
-  void set_quantization(std::vector<DeputyMSQuantParam> params) { params_ = std::move(params); }
+  bool set_quantization(std::span<const DeputyMSQuantParam> params);
+  // Makes this tensor of the caller hold `bytes`, the packed form of texts.
+  bool SetPackedTexts(const std::vector<char>& bytes);
+  // Returns the attachment of the code that `create` identifies, creating it on the first call.
+  void* Attach(void* (*create)(), void (*destroy)(void* object));
   // Returns a copy that belongs to the caller; null if out of memory.
   std::unique_ptr<Tensor> Clone();
   // Copies the bytes into the memory that the caller has provided, which must be large enough, or
@@ -91,12 +141,15 @@ class Tensor {
   bool CopyIn(const void* bytes, size_t size);
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+  struct Attachment {
+    void* (*create)();
+    void (*destroy)(void* object);
+    void* object;
   };
 
   friend struct std::default_delete<Tensor>;
-  ~Tensor() = default;
+  ~Tensor();
+  void FreeMemory();
   TfLiteTensor* graph_tensor() { return source_ == nullptr ? nullptr : source_->At(index_); }
   bool own_memory() { return !is_view_ || (source_ != nullptr && source_->IsInner(index_)); }
 
@@ -111,10 +164,19 @@ class Tensor {
   // an internal tensor.
   std::vector<int64_t> shape_;
   bool shape_is_set_ = false;
-  std::vector<DeputyMSQuantParam> params_;
+  std::shared_ptr<TensorAllocator> allocator_ = std::make_shared<TensorAllocator>();
   void* borrowed_ = nullptr;
-  std::unique_ptr<void, Free> memory_;
+  bool owns_borrowed_ = false;
+  void* memory_ = nullptr;
+  size_t packed_size_ = 0;       // size of the packed texts in memory_
+  void* device_data_ = nullptr;  // of a tensor of the caller
+  std::vector<DeputyMSQuantParam> quantization_;
+  std::mutex attachments_mutex_;
+  std::vector<Attachment> attachments_;
 };
+
+// Returns the tensor of a handle. For NULL reports an error and returns null.
+Tensor* CheckedTensor(MSTensorHandle handle, const char* function);
 
 // The views of one graph. Each is created on first use, so that a tensor has one handle.
 class TensorTable {

@@ -154,8 +154,8 @@ TEST(MindSporeTensor, own_tensors_copy_borrow_and_clone) {
   float values[] = {1, 2, 3};
   MSTensor* copied =
       MSTensor::CreateTensor("t", DataType::kNumberTypeFloat32, {3}, values, sizeof values);
-  MSTensor* borrowed =
-      MSTensor::CreateRefTensor("r", DataType::kNumberTypeFloat32, {3}, values, sizeof values);
+  MSTensor* borrowed = MSTensor::CreateRefTensor("r", DataType::kNumberTypeFloat32, {3}, values,
+                                                 sizeof values, false);
   ASSERT_TRUE(copied != nullptr && borrowed != nullptr);
   values[0] = 7;
   EXPECT_EQ(static_cast<const float*>(copied->Data().get())[0], 1);
@@ -520,7 +520,7 @@ TEST(MindSporeModel, inputs_may_use_caller_memory) {
 
   std::vector<float> borrowed = {4, 3, 2, 1};
   std::vector<MSTensor> inputs = model.GetInputs();
-  inputs[0].SetData(borrowed.data());
+  inputs[0].SetData(borrowed.data(), false);
   ASSERT_EQ(model.Predict(inputs, &outputs), mindspore::kSuccess);
   EXPECT_EQ(std::vector<float>(y, y + 4), ChainResult(3, borrowed));
 

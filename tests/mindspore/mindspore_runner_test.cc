@@ -242,7 +242,7 @@ TEST(MindSporeRunner, results_are_written_to_the_callers_memory) {
   ASSERT_EQ(Init(&runner, ChainModel(1), 2), mindspore::kSuccess);
   std::vector<float> memory(6, 7);
   std::vector<MSTensor> outputs = runner.GetOutputs();
-  outputs[0].SetData(memory.data());
+  outputs[0].SetData(memory.data(), false);
   ASSERT_EQ(runner.Predict({TensorOf({1, 4}, {1, 1, 1, 1})}, &outputs), mindspore::kSuccess);
   EXPECT_THAT(memory, testing::ElementsAre(2, 3, 4, 5, 7, 7));
   EXPECT_EQ(outputs[0].Data().get(), memory.data());

@@ -126,28 +126,30 @@ foreach(line IN LISTS cpp_forwards)
 endforeach()
 
 # MindSpore's headers: mindspore/<name>, and headers under the names of MindSpore's own tree that
-# forward to it.
+# forward to it: include/api/<name> and api/<name> below mindspore/, and include/<name> for those
+# that are there in MindSpore's tree.
 file(GLOB mindspore_headers RELATIVE ${PROJECT_SOURCE_DIR}/mindspore/include CONFIGURE_DEPENDS
      mindspore/include/*.h)
 foreach(header IN LISTS mindspore_headers)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS mindspore/include/${header})
   file(READ ${PROJECT_SOURCE_DIR}/mindspore/include/${header} content)
   deputy_write_header(mindspore/${header} "${content}")
-  set(tree api)
+  set(trees include/api api)
   if(header MATCHES "_c\\.h$")
-    set(tree c_api)
+    set(trees include/c_api c_api)
+  elseif(header MATCHES "^(errorcode|kernel_interface|lite_types)\\.h$")
+    list(APPEND trees include)
+  elseif(header MATCHES "^register_kernel")
+    list(APPEND trees include/registry)
   endif()
-  string(CONCAT content
-    "// SPDX-License-Identifier: Apache-2.0\n"
-    "// Forwards to the header of Deputy that holds these declarations.\n"
-    "#include \"../../${header}\"  // IWYU pragma: export\n")
-  deputy_write_header(mindspore/include/${tree}/${header} "${content}")
-  if(header MATCHES "^register_kernel")
-    deputy_write_header(mindspore/include/registry/${header} "${content}")
-  elseif(header STREQUAL "kernel_interface.h")
-    string(REPLACE "../../" "../" content "${content}")
-    deputy_write_header(mindspore/include/${header} "${content}")
-  endif()
+  foreach(tree IN LISTS trees)
+    file(RELATIVE_PATH relative /mindspore/${tree} /mindspore/${header})
+    string(CONCAT content
+      "// SPDX-License-Identifier: Apache-2.0\n"
+      "// Forwards to the header of Deputy that holds these declarations.\n"
+      "#include \"${relative}\"  // IWYU pragma: export\n")
+    deputy_write_header(mindspore/${tree}/${header} "${content}")
+  endforeach()
 endforeach()
 include(tools/cmake/client_ms_schema.cmake)
 

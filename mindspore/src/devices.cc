@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mindspore/src/devices.h"
+
+#include <cstdarg>
+#include <memory>
+#include <vector>
+
+#include "deputy/deputy.h"
+#include "mindspore/src/log.h"
+
+namespace deputy::ms_api {
+namespace {
+
+// Returns the delegate library of a device; "" if none is known.
+std::string LibraryOf(const DeviceInfo& device) {
+  if (!device.provider.empty()) return device.provider;
+  if (device.type == kMSDeviceTypeGPU) return "libdeputy_gpu.so";
+  return device.type == kMSDeviceTypeKirinNPU ? "libdeputy_npu_stub.so" : "";
+}
+
+struct PluginDeleter {
+  void operator()(DeputyPlugin* plugin) const { DeputyPluginRelease(plugin); }
+};
+
+// Error reporter that discards messages, for calls whose failure is logged with DeputyLastError.
+void DiscardError(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
+
+// A setting as an option of a delegate library.
+struct Option {
+  std::string key, value;
+  std::string member;    // name of the setting, for messages
+  bool selects = false;  // it selects the device, so that it must not be ignored
+  bool implied = false;  // a default of the device, which is not logged if it is not declared
+};
+
+// Adds the option for half precision: `auto` precision of a GPU uses it if it is faster.
+void AddPrecision(const DeviceInfo& device, const Config& config, std::vector<Option>* options) {
+  std::string mode = device.Setting("precision_mode");
+  std::string member = "SetPrecisionMode";
+  const std::string configured = config.Get("gpu_context", "precision_mode");
+  if (device.type == kMSDeviceTypeGPU && !configured.empty()) {
+    mode = configured == "enforce_fp16" || configured == "preferred_fp16" ? "fp16" : configured;
+    member = "precision_mode of the configuration";
+  }
+  if (device.type != kMSDeviceTypeGPU && !mode.empty()) {
+    options->push_back({"precision_mode", mode, member});
+  }
+  if (device.type == kMSDeviceTypeGPU && mode == "fp16") {
+    options->push_back({"precision", "auto", member});
+  } else if (device.enable_fp16) {
+    const bool gpu = device.type == kMSDeviceTypeGPU;
+    options->push_back({"precision", gpu ? "auto" : "fp16", "SetEnableFP16"});
+  }
+}
+
+std::vector<Option> OptionsOf(const DeviceInfo& device, const Config& config) {
+  std::vector<Option> options;
+  if (device.type == kMSDeviceTypeKirinNPU) {
+    options.push_back({"frequency", std::to_string(device.frequency), "SetFrequency", false, true});
+  }
+  AddPrecision(device, config, &options);
+  const std::string id = device.Setting("device_id");
+  if (!device.provider_device.empty()) {
+    options.push_back({"device", device.provider_device, "SetProviderDevice"});
+  } else if (!id.empty()) {
+    options.push_back({"device", id, "SetDeviceID(" + id + ")", id != "0", id == "0"});
+  }
+  const std::string cache = config.Get("common_context", "model_cache_dir");
+  if (!cache.empty()) {
+    options.push_back({"cache_dir", cache, "model_cache_dir of the configuration"});
+  }
+  for (const auto& [key, value] : device.settings) {
+    const bool handled = key == "device_id" || key == "precision_mode" || key == "allocator" ||
+                         key.starts_with("gl_") || key == "enable_gl_texture";
+    if (!handled && !value.empty()) options.push_back({key, value, key});
+  }
+  return options;
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDeviceDelegate(const DeviceInfo& device, const Config& config,
+                                     std::string* out_problem) {
+  const std::string library = LibraryOf(device);
+  if (library.empty()) {
+    *out_problem = "it has no delegate library; name one with SetProvider";
+    return nullptr;
+  }
+  const std::unique_ptr<DeputyPlugin, PluginDeleter> plugin(
+      DeputyPluginLoadWithErrorReporter(library.c_str(), DiscardError, nullptr));
+  if (plugin == nullptr) {
+    *out_problem = DeputyLastError();
+    return nullptr;
+  }
+  DeputyPluginInfo info = {};
+  info.struct_size = sizeof info;
+  if (DeputyPluginDescribe(plugin.get(), &info) != kTfLiteOk) info.option_count = 0;
+  const std::vector<Option> options = OptionsOf(device, config);
+  std::vector<const char*> keys, values;
+  for (const Option& option : options) {
+    bool declared = false;
+    for (size_t i = 0; i < info.option_count; ++i) {
+      declared = declared || option.key == info.options[i].name;
+    }
+    if (declared) {
+      keys.push_back(option.key.c_str());
+      values.push_back(option.value.c_str());
+    } else if (option.selects) {
+      *out_problem = option.member + ": " + library + " has no option '" + option.key + "'";
+      return nullptr;
+    } else if (!option.implied) {
+      Log(kDeputyMSLogWarning, "device %s: %s has no effect: %s has no option '%s'", device.name(),
+          option.member.c_str(), library.c_str(), option.key.c_str());
+    }
+  }
+  TfLiteDelegate* delegate = DeputyPluginCreateDelegateWithErrorReporter(
+      plugin.get(), keys.data(), values.data(), keys.size(), DiscardError, nullptr);
+  if (delegate == nullptr) *out_problem = DeputyLastError();
+  return delegate;
+}
+
+}  // namespace deputy::ms_api
