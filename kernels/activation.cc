@@ -483,8 +483,8 @@ bool PowerOfTwo(float scale, int* out_exponent) {
 }
 
 // Returns the scaling of an input to the logistic table. It is exact for the scale 2^-12 and its
-// multiples by powers of two up to 2^largest_shift; other scales get a factor with as many bits as
-// fit in 15.
+// multiples by powers of two up to 2^largest_shift. Other scales get a factor that is rounded down
+// to at most 15 significant bits; a factor above 2^15 is only truncated to an integer.
 TableScaling ScalingOf(float scale, int largest_shift) {
   int exponent;
   if (PowerOfTwo(scale, &exponent) && exponent >= -12 && exponent <= largest_shift - 12) {

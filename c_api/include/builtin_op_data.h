@@ -99,9 +99,9 @@ typedef enum {
 
 // Combination of embedding rows.
 typedef enum {
-  // Sum of the rows.
+  // Weighted sum.
   kTfLiteCombinerTypeSum = 0,
-  // Mean of the rows.
+  // Weighted sum, divided by the sum of weights.
   kTfLiteCombinerTypeMean = 1,
   // Weighted sum, divided by the square root of the sum of squared weights.
   kTfLiteCombinerTypeSqrtn = 2,

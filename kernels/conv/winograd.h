@@ -119,7 +119,7 @@ struct WinogradCost {
   double input, output, weight, extra_tiles;
 };
 
-// Estimates the time of Winograd's algorithm as a fraction of the time of sums over windows.
+// Estimates the time of Winograd's algorithm as a fraction of that of direct convolution.
 inline double RelativeWinogradCost(const ConvShape& shape, int tile_size,
                                    const WinogradCost& cost) {
   const WinogradTiles tiles(shape, tile_size);

@@ -41,8 +41,8 @@ std::vector<float> Steps(size_t count, size_t factor) {
   return values;
 }
 
-// The tensors are larger than a task, and have all forms of the plan: row by row, a scalar, and two
-// inputs of equal shape.
+// The second input has the shape of the first, or is a row, a column or a scalar that is broadcast.
+// The output is larger than a task.
 TEST(ParallelRanges, broadcasts_are_the_same_on_all_threads) {
   constexpr int kRows = 300, kColumns = 700;
   ThreadedContext context(4);

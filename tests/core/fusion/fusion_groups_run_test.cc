@@ -433,7 +433,7 @@ Found RunGraph(const std::vector<uint8_t>& model, const RunSettings& settings) {
 
 // Returns true if a graph computes the same bits as its nodes run one by one. If a group subsamples
 // a layer that Winograd's transforms would compute, compares on the same CPU without these
-// transforms, because the group computes sums over windows there.
+// transforms, because the group uses direct convolution for that layer.
 bool HasSameBits(const std::vector<uint8_t>& model, const RunSettings& settings, const Found& found,
                  const Found& expected) {
   if (found.outputs == expected.outputs) return true;

@@ -164,7 +164,8 @@ TEST(InPlacePass, a_part_is_overwritten_after_the_last_use_of_the_whole) {
   EXPECT_EQ(owner_of_changed(3), 0);
 }
 
-// If two parts overlap, neither is overwritten while the other is still read.
+// Parts that overlap may be overwritten together only if they are the same part; otherwise neither
+// is overwritten while the other is still read.
 TEST(InPlacePass, overlapping_parts_are_not_overwritten) {
   constexpr uint64_t kEither = kTfLiteInplaceOpInput0Shared | kTfLiteInplaceOpInput1Shared;
   const int kOneAndTwo[] = {1, 2};

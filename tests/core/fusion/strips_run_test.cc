@@ -254,7 +254,7 @@ std::vector<std::string> RunModel(const std::vector<uint8_t>& model, int threads
 constexpr uint32_t kChains = 60;
 
 // Returns true if a chain computes the same bits in strips as node by node. Winograd's transforms
-// are disabled, because groups with subsampled layers compute sums over windows instead.
+// are disabled, because groups with subsampled layers use direct convolution.
 bool HasSameBits(const std::vector<uint8_t>& model, size_t cache, int threads) {
   CpuKernels without = Cpu();
   without.winograd_f32 = {};

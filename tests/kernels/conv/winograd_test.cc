@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares 3x3 convolutions by Winograd's transforms, on every CPU table, with sums over windows in
+// Compares 3x3 convolutions by Winograd's transforms, on every CPU table, with direct convolution in
 // double precision: shapes around all tile edges, epilogues, and values that are not finite.
 #include <gtest/gtest.h>
 
@@ -326,7 +326,7 @@ TEST(Winograd, has_equal_bits_for_any_number_of_threads) {
   });
 }
 
-// Values that are not finite affect the same outputs as with sums over windows; the transforms
+// Values that are not finite affect the same outputs as with direct convolution; the transforms
 // alone would spread them.
 TEST(Winograd, non_finite_values_stay_in_their_windows) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),

@@ -398,8 +398,8 @@ TEST(MsOperators, transposed_convolutions) {
     int stride, before, after, extra;
     file::PadMode mode;
   };
-  // A transposed convolution adds every input element times the weights: 3 x 2 x 2 inputs, kernel
-  // 3, 2 outputs.
+  // The expected result adds every input element times the weights to the output. The input is an
+  // image of 3 x 2 with two channels, the kernel is 3 x 3, the output has two channels.
   const Floats x = Noise(12, 4), weights = Noise(2 * 9 * 2, 5), bias = {0.5F, -1};
   for (const Case& c : {Case{2, 0, 0, 0, file::PadMode_PAD}, Case{2, 1, 1, 0, file::PadMode_PAD},
                         Case{2, 1, 1, 1, file::PadMode_PAD}, Case{1, 1, 1, 0, file::PadMode_PAD},

@@ -181,8 +181,8 @@ inline void PreprocessLogSoftmaxScalingExp(double beta, double input_scale, int 
   QuantizeMultiplierSmallerThanOneExp(inverse, reverse_scaling_divisor, reverse_scaling_left_shift);
 }
 
-// Returns the largest magnitude of an input difference that stays below 2^input_integer_bits after
-// a left shift and multiplication.
+// Returns the largest input difference that, shifted left, is at most 2^input_integer_bits - 1 as a
+// fixed-point number with `input_integer_bits` integer bits and `total_signed_bits` bits in all.
 inline int CalculateInputRadius(int input_integer_bits, int input_left_shift,
                                 int total_signed_bits = 31) {
   const double max_rescaled =
