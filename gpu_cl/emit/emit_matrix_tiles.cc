@@ -287,8 +287,8 @@ class MatrixTileWriter {
     }
   }
 
-  // Emits one instruction for each result in a row of the warp's results, with two elements of each
-  // row of the left side.
+  // Emits the instructions for row `r` of the warp's results, one per column. Each reads the two
+  // elements `elements` of the vectors that a work-item has loaded from both sides.
   void Multiply(int r, const std::string& to, const std::string& elements,
                 const std::string& of_left, const std::string& of_right) {
     for (int c = 0; c < tile_.columns; ++c) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // float32 CONV_2D of 3x3 with stride 1 by Winograd's algorithm: output tiles are products of
-// transformed planes, which take 2.25 (2x2 tiles) or 4 times (4x4) fewer multiplications than direct
-// convolution. Rounding errors are those of sums with fewer terms, amplified by the transforms.
+// transformed planes, which take 2.25 (2x2 tiles) or 4 times (4x4) fewer multiplications than
+// direct convolution. Rounding errors are those of sums with fewer terms, amplified by the
+// transforms.
 //
 // The weights are packed as in conv_rows.cc. Each panel is transformed when it is used, which costs
 // a few per cent but needs no permanent memory.

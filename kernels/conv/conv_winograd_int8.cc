@@ -2,8 +2,8 @@
 //
 // int8 CONV_2D of 3x3 with stride 1 by Winograd's algorithm with 2x2 tiles: 2.25 times fewer
 // multiplications, of 16-bit values. All values are integers and all divisions are exact, so that
-// the sums are bit-identical to those of direct convolution. It is faster if int8 products are computed in
-// 16 bits anyway.
+// the sums are bit-identical to those of direct convolution. It is faster if int8 products are
+// computed in 16 bits anyway.
 //
 // The weights are packed as in conv_rows_int8.cc for filter rows that are whole runs: in one part.
 #include "kernels/conv/winograd.h"

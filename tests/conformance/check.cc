@@ -142,8 +142,8 @@ Verdict CompareCase(const OpCase& op_case, const Result& expected, const Result&
   return Agrees(found, target);
 }
 
-// Checks that the message of a refusal names the operator and the reason, unless a delegate's
-// kernel replaces the operator.
+// Checks that a case is refused no later than expected, and that the message contains the reason
+// and, on targets without a delegate, the operator. A delegate's kernel may replace the operator.
 Verdict JudgeRefusal(const OpCase& op_case, const Result& found, const Target& target) {
   const bool may_be_late = op_case.late || !op_case.feeds.empty();
   const Outcome latest = may_be_late ? Outcome::kRefusedInvoke : Outcome::kRefusedAllocate;

@@ -17,7 +17,7 @@ namespace deputy::fuzz {
 struct Seed {
   std::string name;
   std::unique_ptr<ModelT> model;
-  bool large = false;  // mutants use only parts of the model
+  bool large = false;  // most mutants use only a part of the model
 };
 
 class Seeds {

@@ -131,12 +131,13 @@ std::vector<int16_t> AllShorts() {
   return all;
 }
 
-// Returns samples with jumps that wrap around, and table entries made from them.
+// Returns samples with differences that wrap around in int16.
 std::vector<int16_t> Samples() {
   std::vector<int16_t> samples;
   for (int i = 0; i <= 512; ++i) samples.push_back(static_cast<int16_t>(i * i * 977));
   return samples;
 }
+// Returns the table entries for the samples.
 std::vector<int32_t> Entries() {
   const std::vector<int16_t> samples = Samples();
   std::vector<int32_t> entries;
