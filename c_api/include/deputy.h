@@ -1038,8 +1038,9 @@ TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateDelegateWithErrorReporter(
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyPluginCreateStableDelegate(DeputyPlugin* plugin,
                                                                  const void* settings);
 
-// Deletes a delegate that a DeputyPluginCreate… function or TfLiteExternalDelegateCreate created.
-// NULL is ignored; any other delegate is reported and not deleted.
+// Deletes a delegate of a plug-in: one from a DeputyPluginCreate… function,
+// TfLiteExternalDelegateCreate or DeputyXnnpackDelegateCreate. NULL is ignored; a delegate that no
+// plug-in created is reported and not deleted.
 TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 
 // Creates a delegate that runs nodes in XNNPACK, from the plug-in "xnnpack" (docs/xnnpack.md);

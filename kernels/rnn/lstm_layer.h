@@ -41,7 +41,7 @@ class LstmLayer {
   TfLiteStatus Run(TfLiteContext* context, const LstmCell& cell, const LstmSequence& sequence);
 
  private:
-  // Matrices of the cell, in the order of LstmGateNumber.
+  // Weights of one gate; `gates_` has one entry per LstmGateNumber.
   struct GateMatrices {
     RecurrentMatrix input, auxiliary, recurrent;
   };

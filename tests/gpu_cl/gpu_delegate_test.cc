@@ -540,7 +540,7 @@ TEST_F(GpuDelegateTest, runs_compile_and_allocate_nothing) {
   EXPECT_EQ(after, before);
 }
 
-// One thread creates the delegate, a second one runs it, a third one deletes it.
+// The delegate is created, applied, prepared, run and deleted, each on another thread.
 TEST_F(GpuDelegateTest, any_thread_may_make_the_next_call) {
   auto gpu = std::make_unique<TestDelegate>(spy_->api());
   std::unique_ptr<TestInterpreter> t;

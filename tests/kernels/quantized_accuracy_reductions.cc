@@ -95,8 +95,7 @@ AccuracyCase LongMeanCase() {
   return a.Finish("MEAN of many", kTfLiteInt16, 1);
 }
 
-// A case of a product of few factors near 1: rounding each partial product would cost one step
-// each.
+// A case of a product of a few factors. Rounding each partial product would cost one step each.
 AccuracyCase ProductCase(TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const int rows = 60, factors = seed == 1 ? 2 : seed == 2 ? 4 : 7;

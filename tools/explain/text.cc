@@ -154,8 +154,9 @@ void PrintReasons(const Json& report) {
 
 // ---- The nodes ----------------------------------------------------------------------------------
 
-// Returns true for a result that is shown: not the owner's, and not that of a delegate that was
-// never offered the node.
+// Returns true if the query result of a delegate is shown. For a node on the CPU, all results are,
+// except those of delegates that run it. For a node of a delegate, results of delegates that did
+// not read the node or found it claimed are not shown.
 bool IsShown(const Json& node, const Json& support) {
   const int reason = support["reason"];
   if (support["delegate"] == node["owner"] || support["delegated"].get<bool>()) return false;

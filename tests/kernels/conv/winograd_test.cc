@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares 3x3 convolutions by Winograd's transforms, on every CPU table, with direct convolution in
-// double precision: shapes around all tile edges, epilogues, and values that are not finite.
+// Compares 3x3 convolutions by Winograd's transforms, on every CPU table, with direct convolution
+// in double precision: shapes around all tile edges, epilogues, and values that are not finite.
 #include <gtest/gtest.h>
 
 #include <array>
