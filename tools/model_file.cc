@@ -3,7 +3,6 @@
 // Loads model files, and converts those of MindSpore Lite.
 #include "model_file.h"
 
-#include "mindspore/ms/convert.h"
 #include "mindspore/ms/file.h"
 
 namespace deputy::tools {
@@ -18,7 +17,8 @@ void ReportTo(ModelFile::Reporter reporter, void* user_data, const char* format,
 
 }  // namespace
 
-ModelFile::ModelFile(const std::string& path, Reporter reporter, void* user_data)
+ModelFile::ModelFile(const std::string& path, ms::Unmapped unmapped, Reporter reporter,
+                     void* user_data)
     : model_(nullptr, &TfLiteModelDelete) {
   std::vector<char> file;
   std::string error;
@@ -30,14 +30,13 @@ ModelFile::ModelFile(const std::string& path, Reporter reporter, void* user_data
     model_.reset(TfLiteModelCreateFromFileWithErrorReporter(path.c_str(), reporter, user_data));
     return;
   }
-  converted_ =
-      ms::ConvertMsModel({reinterpret_cast<const uint8_t*>(file.data()), file.size()}, {}, &error);
-  if (converted_.empty()) {
+  const auto* first = reinterpret_cast<const uint8_t*>(file.data());
+  if (!ms::ConvertMsModel({first, file.size()}, {}, unmapped, &converted_, &error)) {
     ReportTo(reporter, user_data, "%s", error.c_str());
     return;
   }
-  model_.reset(TfLiteModelCreateWithErrorReporter(converted_.data(), converted_.size(), reporter,
-                                                  user_data));
+  model_.reset(TfLiteModelCreateWithErrorReporter(converted_.tflite.data(),
+                                                  converted_.tflite.size(), reporter, user_data));
 }
 
 }  // namespace deputy::tools

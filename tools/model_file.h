@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "deputy/c_api.h"
+#include "mindspore/ms/convert.h"
 
 namespace deputy::tools {
 
@@ -20,13 +21,15 @@ class ModelFile {
   using Reporter = void (*)(void* user_data, const char* format, va_list args);
 
   // Loads the file at `path`. get() returns null if the file is not a usable model; the reason goes
-  // to the reporter, which must outlive this object.
-  ModelFile(const std::string& path, Reporter reporter, void* user_data);
+  // to the reporter, which must outlive this object. `unmapped` concerns .ms files.
+  ModelFile(const std::string& path, ms::Unmapped unmapped, Reporter reporter, void* user_data);
 
   const TfLiteModel* get() const { return model_.get(); }
+  // Returns the nodes of a .ms file that became custom operators without a kernel.
+  const std::vector<ms::UnmappedNode>& unmapped() const { return converted_.unmapped; }
 
  private:
-  std::vector<uint8_t> converted_;  // backing memory of the model if it was converted
+  ms::ConvertedModel converted_;  // backing memory of the model if it was converted
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_;
 };
 

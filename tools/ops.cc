@@ -242,7 +242,7 @@ void ListOperators(const OpsOptions& options) {
   }
   CheckReadable(path);
   std::string report;
-  const ModelFile file(path, &CollectReport, &report);
+  const ModelFile file(path, ms::Unmapped::kKeep, &CollectReport, &report);
   if (file.get() == nullptr) {
     FailWork("%s is not a usable model: %s", path.c_str(), Known(report).c_str());
   }

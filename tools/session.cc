@@ -44,7 +44,10 @@ Session::Session(const SessionOptions& options)
   CheckReadable(path_);
   LoadDelegates(options);
   double start = NowMs();
-  model_ = std::make_unique<ModelFile>(path_, &Collect, this);
+  // Nodes of a .ms file that cannot be mapped are refused at once if no delegate may claim them.
+  const bool keeps = !delegates_.empty() || options.missing_operators_are_fine;
+  model_ = std::make_unique<ModelFile>(path_, keeps ? ms::Unmapped::kKeep : ms::Unmapped::kRefuse,
+                                       &Collect, this);
   if (model() == nullptr) Refuse("is not a usable model");
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> settings(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
@@ -326,7 +329,8 @@ void Session::Collect(void* session, const char* format, va_list args) {
 }
 
 void Session::Refuse(const char* what) const {
-  const std::string missing = missing_.empty() ? "" : "; " + MissingText(missing_);
+  std::string missing = missing_.empty() ? "" : "; " + MissingText(missing_);
+  for (const ms::UnmappedNode& node : model_->unmapped()) missing += "; " + node.text;
   FailWork("%s %s: %s%s", path_.c_str(), what,
            report_.empty() ? "the library gave no reason" : report_.c_str(), missing.c_str());
 }

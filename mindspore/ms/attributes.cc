@@ -89,7 +89,7 @@ Attribute::Kind KindOf(const reflection::Field& field) {
 
 class AttributeReader {
  public:
-  AttributeReader(const Table& table, size_t max_bytes) : table_(table), left_(max_bytes) {}
+  AttributeReader(const Table& table, size_t* budget) : table_(table), budget_(budget) {}
 
   bool Read(const reflection::Field& field, Attribute* out) {
     out->name = field.name()->str();
@@ -128,8 +128,8 @@ class AttributeReader {
 
  private:
   bool Take(size_t bytes) {
-    if (bytes > left_) return false;
-    left_ -= bytes;
+    if (bytes > *budget_) return false;
+    *budget_ -= bytes;
     return true;
   }
 
@@ -202,7 +202,7 @@ class AttributeReader {
   }
 
   const Table& table_;
-  size_t left_;
+  size_t* const budget_;
 };
 
 // ---- Building -----------------------------------------------------------------------------------
@@ -278,26 +278,12 @@ const Attribute* Find(const std::vector<Attribute>& attributes, std::string_view
 
 }  // namespace
 
-int PrimitiveNumber(std::string_view name) {
-  for (const auto* value : *Primitives().values()) {
-    if (value->name()->string_view() == name) return static_cast<int>(value->value());
-  }
-  return 0;
-}
-
-bool HasAttribute(int primitive, std::string_view name) {
-  const Fields* fields = FieldsOf(primitive);
-  return fields != nullptr &&
-         std::any_of(fields->begin(), fields->end(),
-                     [name](const auto* field) { return field->name()->string_view() == name; });
-}
-
-bool ReadAttributes(const file::Primitive& primitive, size_t max_bytes,
+bool ReadAttributes(const file::Primitive& primitive, size_t* budget,
                     std::vector<Attribute>* out_attributes) {
   const Fields* fields = FieldsOf(primitive.value_type());
   const auto* table = static_cast<const Table*>(primitive.value());
   if (fields == nullptr || table == nullptr) return false;
-  AttributeReader reader(*table, max_bytes);
+  AttributeReader reader(*table, budget);
   for (const reflection::Field* field : *fields) {
     if (field->name()->string_view() == kCustomEntries) continue;
     if (!reader.Read(*field, &out_attributes->emplace_back())) return false;
@@ -306,29 +292,32 @@ bool ReadAttributes(const file::Primitive& primitive, size_t max_bytes,
   return custom == nullptr || reader.ReadEntries(*custom, out_attributes);
 }
 
-std::vector<uint8_t> BuildPrimitive(int primitive, const std::vector<Attribute>& attributes) {
-  const Fields* fields = FieldsOf(primitive);
-  if (fields == nullptr) return {};
-  FlatBufferBuilder fbb;
+Offset<file::Primitive> WritePrimitive(int type, const std::vector<Attribute>& attributes,
+                                       FlatBufferBuilder* fbb) {
+  const Fields& fields = *FieldsOf(type);
   std::vector<Offset<void>> references;
-  for (const reflection::Field* field : *fields) {
+  for (const reflection::Field* field : fields) {
     const Attribute* attribute = Find(attributes, field->name()->string_view());
     if (field->name()->string_view() == kCustomEntries) {
-      references.push_back(BuildEntries(&fbb, attributes));
+      references.push_back(BuildEntries(fbb, attributes));
     } else {
       references.push_back(attribute == nullptr ? Offset<void>()
-                                                : BuildReference(&fbb, *field, *attribute));
+                                                : BuildReference(fbb, *field, *attribute));
     }
   }
-  const flatbuffers::uoffset_t start = fbb.StartTable();
-  for (size_t i = 0; i < fields->size(); ++i) {
-    const reflection::Field& field = *(*fields)[i];
-    const Attribute* attribute = Find(attributes, field.name()->string_view());
-    fbb.AddOffset(field.offset(), references[i]);  // adds nothing if it is null
-    if (attribute != nullptr) AddScalar(&fbb, field, *attribute);
+  const flatbuffers::uoffset_t start = fbb->StartTable();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const Attribute* attribute = Find(attributes, fields[i]->name()->string_view());
+    fbb->AddOffset(fields[i]->offset(), references[i]);  // adds nothing if it is null
+    if (attribute != nullptr) AddScalar(fbb, *fields[i], *attribute);
   }
-  const Offset<void> value(fbb.EndTable(start));
-  fbb.Finish(file::CreatePrimitive(fbb, static_cast<file::PrimitiveType>(primitive), value));
+  const Offset<void> value(fbb->EndTable(start));
+  return file::CreatePrimitive(*fbb, static_cast<file::PrimitiveType>(type), value);
+}
+
+std::vector<uint8_t> BuildPrimitive(int type, const std::vector<Attribute>& attributes) {
+  FlatBufferBuilder fbb;
+  fbb.Finish(WritePrimitive(type, attributes, &fbb));
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 

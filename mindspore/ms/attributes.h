@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "flatbuffers/flatbuffer_builder.h"
 #include "mindspore/ms/read.h"
 
 namespace deputy::ms {
@@ -29,23 +29,21 @@ struct Attribute {
   bool is_entry = false;            // an entry of Custom.attr, of kind kBytes
 };
 
-// Returns the number of the primitive with this name in the schema; 0 if there is none.
-int PrimitiveNumber(std::string_view name);
-
-// Returns true if the primitive has an attribute of this name in the schema.
-bool HasAttribute(int primitive, std::string_view name);
-
 // Reads all attributes of a primitive in the order of their field numbers, with the defaults of
 // those that it does not contain. Entries of Custom.attr follow. The primitive must have passed
-// FlatBuffers' verifier. Returns false if its type is not in the schema or it refers to more than
-// `max_bytes` bytes of lists and strings.
-bool ReadAttributes(const file::Primitive& primitive, size_t max_bytes,
+// FlatBuffers' verifier. Subtracts the bytes of lists and strings from `budget`. Returns false if
+// that is exceeded, or if the primitive's type is not in the schema.
+bool ReadAttributes(const file::Primitive& primitive, size_t* budget,
                     std::vector<Attribute>* out_attributes);
 
-// Returns a FlatBuffer whose root is a Primitive with these attributes, all of them aligned.
-// Ignores attributes that are not in the schema, except for Custom: those of kind kBytes become
-// `attr`.
-std::vector<uint8_t> BuildPrimitive(int primitive, const std::vector<Attribute>& attributes);
+// Writes a Primitive of a type in the schema with these attributes, all of them aligned. Attributes
+// that the type does not have are ignored; those that are not given have their defaults.
+flatbuffers::Offset<file::Primitive> WritePrimitive(int type,
+                                                    const std::vector<Attribute>& attributes,
+                                                    flatbuffers::FlatBufferBuilder* fbb);
+
+// Returns a FlatBuffer whose root is such a Primitive.
+std::vector<uint8_t> BuildPrimitive(int type, const std::vector<Attribute>& attributes);
 
 }  // namespace deputy::ms
 

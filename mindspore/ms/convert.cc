@@ -9,7 +9,9 @@
 #include <memory>
 #include <new>
 
+#include "mindspore/ms/attributes.h"
 #include "mindspore/ms/mapping.h"
+#include "mindspore/ms/node_list.h"
 #include "mindspore/ms/read.h"
 #include "mindspore/ms/text.h"
 #include "mindspore/ms/write.h"
@@ -48,6 +50,15 @@ bool IsTraining(std::string_view name) {
   });
 }
 
+// Returns the name of the custom operator for a primitive that is not mapped. The prefix
+// distinguishes it from custom operators of TensorFlow Lite, such as Mfcc.
+std::string CustomNameOf(const file::Primitive& primitive) {
+  const file::Custom* custom = primitive.value_as_Custom();
+  const bool named = custom != nullptr && custom->type() != nullptr && custom->type()->size() > 0;
+  if (named) return custom->type()->str();
+  return std::string("mindspore.") + PrimitiveName(primitive.value_type());
+}
+
 bool CheckTypes(Mapping* mapping) {
   for (size_t i = 0; i < mapping->outputs(); ++i) {
     if (ElementSize(mapping->out(i).type) != 0) continue;
@@ -65,44 +76,116 @@ bool CheckTypes(Mapping* mapping) {
   return true;
 }
 
-bool MapNode(const Table& table, Mapping* mapping) {
-  const Node& node = mapping->node();
-  const auto number = static_cast<int>(node.primitive->value_type());
-  const Row* row = number >= 0 && number < static_cast<int>(kPrimitives) ? table[number] : nullptr;
+const Row* RowOf(int type) {
+  static const Table table = MakeTable();
+  return type >= 0 && static_cast<size_t>(type) < table.size() ? table[type] : nullptr;
+}
+
+class Converter {
+ public:
+  Converter(const Model& model, Unmapped unmapped, Writer* writer, std::string* error)
+      : model_(model), unmapped_(unmapped), mapping_(model, writer, error) {}
+
+  // Maps all nodes and writes the result. On failure the text is in `error` of the constructor.
+  bool Convert(ConvertedModel* out);
+
+ private:
+  int type() const { return static_cast<int>(mapping_.node().primitive->value_type()); }
+  bool CheckMinimum();
+  bool MapNode();
+  // Lists the node's primitive for delegates: the operator `op` represents all of the node.
+  void List(int op);
+  // Maps a node that cannot be expressed to a custom operator.
+  bool Keep(int op);
+
+  const Model& model_;
+  const Unmapped unmapped_;
+  Mapping mapping_;
+  NodeListWriter list_;
+  std::vector<UnmappedNode> kept_;
+};
+
+// Checks that the node has the inputs and outputs that readers of its type access.
+bool Converter::CheckMinimum() {
+  const Row* row = RowOf(type());
+  if (row == nullptr) return true;
+  if (mapping_.inputs() < row->min_inputs) {
+    return mapping_.Fail(Format("expected %d to %d inputs, found %zu", row->min_inputs,
+                                row->max_inputs, mapping_.inputs()));
+  }
+  return mapping_.outputs() >= row->outputs ||
+         mapping_.Fail(Format("expected %d outputs, found %zu", row->outputs, mapping_.outputs()));
+}
+
+bool Converter::MapNode() {
+  constexpr uint8_t kAny = 255;
+  const Row* row = RowOf(type());
   if (row == nullptr) {
-    return mapping->Fail(IsTraining(PrimitiveName(number))
+    return mapping_.Fail(IsTraining(PrimitiveName(type()))
                              ? "this is a training graph; export the inference graph"
                              : "this primitive is not supported");
   }
-  constexpr uint8_t kAny = 255;
-  const size_t inputs = mapping->inputs(), outputs = mapping->outputs();
-  if (inputs < row->min_inputs || (row->max_inputs != kAny && inputs > row->max_inputs)) {
-    return mapping->Fail(
-        Format("expected %d to %d inputs, found %zu", row->min_inputs, row->max_inputs, inputs));
+  if (!CheckMinimum()) return false;
+  if (row->max_inputs != kAny && mapping_.inputs() > row->max_inputs) {
+    return mapping_.Fail(Format("expected %d to %d inputs, found %zu", row->min_inputs,
+                                row->max_inputs, mapping_.inputs()));
   }
-  if (row->outputs != 0 && outputs != row->outputs) {
-    return mapping->Fail(Format("expected %d outputs, found %zu", row->outputs, outputs));
+  if (row->outputs != 0 && mapping_.outputs() > row->outputs) {
+    return mapping_.Fail(
+        Format("expected %d outputs, found %zu", row->outputs, mapping_.outputs()));
   }
-  return CheckTypes(mapping) && row->map(*mapping, row->code);
+  return CheckTypes(&mapping_) && row->map(mapping_, row->code);
 }
 
-bool MapModel(const Model& model, Writer* writer, std::vector<uint8_t>* out, std::string* error) {
-  const Table table = MakeTable();
-  Mapping mapping(model, writer, error);
+void Converter::List(int op) {
+  const Node& node = mapping_.node();
+  std::vector<Attribute> attributes;
+  size_t budget = mapping_.writer().free_bytes();
+  if (!ReadAttributes(*node.primitive, &budget, &attributes)) return;
+  const size_t before = list_.size();
+  list_.Add(node, attributes, op);
+  mapping_.writer().Reserve(list_.size() - before);
+}
+
+bool Converter::Keep(int op) {
+  const std::string text = mapping_.TakeFailure();
+  mapping_.writer().TruncateOps(op);
+  mapping_.ForgetOutputs();
+  if (!CheckMinimum() || !CheckTypes(&mapping_)) return false;
+  const file::Primitive& primitive = *mapping_.node().primitive;
+  std::vector<Attribute> attributes;
+  size_t budget = mapping_.writer().free_bytes();
+  if (!ReadAttributes(primitive, &budget, &attributes)) return mapping_.Fail(text);
+  std::vector<int> inputs;
+  for (size_t i = 0; i < mapping_.inputs(); ++i) inputs.push_back(mapping_.RawIn(i));
+  const std::vector<uint8_t> options = BuildPrimitive(type(), attributes);
+  mapping_.writer().AddCustomOp(CustomNameOf(primitive), inputs, mapping_.AllOut(), options);
+  List(op);
+  kept_.push_back({op, text});
+  return true;
+}
+
+bool Converter::Convert(ConvertedModel* out) {
+  Writer& writer = mapping_.writer();
   std::vector<int> inputs, outputs;
-  for (const uint32_t input : model.inputs) inputs.push_back(mapping.IndexOfTensor(input));
-  for (const Node& node : model.nodes) {
-    mapping.Start(node);
+  for (const uint32_t input : model_.inputs) inputs.push_back(mapping_.IndexOfTensor(input));
+  for (const Node& node : model_.nodes) {
+    mapping_.Start(node);
+    const int op = writer.op_count();
     // A mapping function may return true although an earlier call has failed: failed() covers that.
-    if (!MapNode(table, &mapping) || mapping.failed()) return mapping.Fail(kTooLarge);
+    if (MapNode() && !mapping_.failed()) {
+      if (writer.op_count() == op + 1) List(op);
+      continue;
+    }
+    const bool kept = unmapped_ == Unmapped::kKeep && !writer.full() && Keep(op);
+    if (!kept || mapping_.failed()) return mapping_.Fail(kTooLarge);
   }
-  for (const uint32_t output : model.outputs) outputs.push_back(mapping.IndexOfTensor(output));
-  if (mapping.failed()) {
-    if (error->empty()) *error = kTooLarge;
-    return false;
-  }
-  std::string description(model.version);
-  *out = writer->Finish(inputs, outputs, description);
+  const std::vector<uint8_t> list = list_.Finish();
+  if (!list.empty()) writer.AddMetadata(kNodeListName, list);
+  for (const uint32_t output : model_.outputs) outputs.push_back(mapping_.IndexOfTensor(output));
+  if (mapping_.failed()) return mapping_.Fail(kTooLarge);
+  out->tflite = writer.Finish(inputs, outputs, std::string(model_.version));
+  out->unmapped = std::move(kept_);
   return true;
 }
 
@@ -113,8 +196,13 @@ bool IsMsModel(std::span<const uint8_t> bytes) {
   return bytes.size() >= kIdentifierEnd && std::memcmp(bytes.data() + 4, "MSL", 3) == 0;
 }
 
-std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits,
-                                    std::string* error) {
+size_t MinInputs(int type) {
+  const Row* row = RowOf(type);
+  return row == nullptr ? 0 : row->min_inputs;
+}
+
+bool ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits, Unmapped unmapped,
+                    ConvertedModel* out, std::string* error) {
   error->clear();
   std::unique_ptr<uint8_t[]> copy;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0) {
@@ -125,14 +213,19 @@ std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const Deputy
     bytes = {aligned, bytes.size()};
   }
   Model model;
-  std::vector<uint8_t> result;
-  if (!ReadModel(bytes, limits, &model, error)) return {};
+  if (!ReadModel(bytes, limits, &model, error)) return false;
   size_t limit = std::min(kGrowth * bytes.size() + kBytesPerNode * model.nodes.size() + kBaseBytes,
                           kMaxFileBytes);
   if (limits.max_block_bytes != 0) limit = std::min(limit, limits.max_block_bytes);
   Writer writer(limit);
-  if (!MapModel(model, &writer, &result, error)) return {};
-  return result;
+  return Converter(model, unmapped, &writer, error).Convert(out);
+}
+
+std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits,
+                                    std::string* error) {
+  ConvertedModel model;
+  if (!ConvertMsModel(bytes, limits, Unmapped::kRefuse, &model, error)) return {};
+  return std::move(model.tflite);
 }
 
 }  // namespace deputy::ms

@@ -8,7 +8,7 @@
 //   TfLiteModel* model = tflite.empty() ? nullptr : TfLiteModelCreate(tflite.data(),
 //   tflite.size());
 //
-// ms.fbs lists the parts of the format that are read; map_*.cc map primitives to operators.
+// ms.fbs is the format; map_*.cc map primitives to operators.
 #ifndef DEPUTY_MINDSPORE_MS_CONVERT_H_
 #define DEPUTY_MINDSPORE_MS_CONVERT_H_
 
@@ -25,10 +25,33 @@ namespace deputy::ms {
 // file's name is irrelevant.
 bool IsMsModel(std::span<const uint8_t> bytes);
 
-// Returns a .tflite file that computes the same as the .ms file. On failure returns an empty
-// vector, and `error` names the node, primitive and tensor. `bytes` may be arbitrary and need no
-// alignment. A field of `limits` that is 0 selects the default of DeputyLimits; struct_size is
-// ignored. Memory use is bounded by a multiple of the input's size. Throws only std::bad_alloc.
+// Treatment of nodes that have no equivalent in TensorFlow Lite.
+enum class Unmapped {
+  kRefuse,  // the model is refused
+  kKeep,    // the node becomes a custom operator, which a delegate or a client may implement
+};
+
+// A node of the file that became a custom operator. Its name is "mindspore.LSTM" for LSTM, or the
+// type of a Custom, and its options are the primitive as a FlatBuffer (attributes.h).
+struct UnmappedNode {
+  int op = 0;        // index of the operator
+  std::string text;  // node, primitive and the reason why it is not mapped
+};
+
+struct ConvertedModel {
+  std::vector<uint8_t> tflite;
+  std::vector<UnmappedNode> unmapped;
+};
+
+// Converts a .ms file to a .tflite file that computes the same, and whose metadata has the file's
+// primitives (node_list.h). On failure returns false, and `error` names the node, primitive and
+// tensor. `bytes` may be arbitrary and need no alignment. A field of `limits` that is 0 selects the
+// default of DeputyLimits; struct_size is ignored. Memory use is bounded by a multiple of the
+// input's size. Throws only std::bad_alloc.
+bool ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits, Unmapped unmapped,
+                    ConvertedModel* out, std::string* error);
+
+// Returns the .tflite file; empty on failure. Nodes without an equivalent are refused.
 std::vector<uint8_t> ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits,
                                     std::string* error);
 

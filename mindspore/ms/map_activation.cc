@@ -10,7 +10,6 @@
 namespace deputy::ms {
 namespace {
 
-
 // Returns true if the activation is one operator of TensorFlow Lite without options.
 bool SingleOperator(file::ActivationType activation, Builtin* out) {
   switch (activation) {

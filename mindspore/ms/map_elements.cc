@@ -3,6 +3,7 @@
 // Element-wise operators: arithmetic, comparisons, unary functions, conversions.
 #include <cmath>
 
+#include "mindspore/ms/attributes.h"
 #include "mindspore/ms/mapping.h"
 #include "mindspore/ms/text.h"
 
@@ -110,19 +111,24 @@ bool MapQuantCast(Mapping& m, Builtin) {
   return true;
 }
 
-// Maps DetectionPostProcess and the custom operators of the file. This library has no kernel for
-// them; the client or a delegate may provide one.
+// Maps the custom operators of the file. This library has no kernel for them; the client or a
+// delegate may provide one. The options are the primitive, unless it has no attributes.
 bool MapCustom(Mapping& m, Builtin) {
-  const file::Custom* attributes = nullptr;
-  if (!m.Read(&attributes)) return false;
-  if (attributes->type() == nullptr || attributes->type()->size() == 0) {
+  const file::Custom* custom = nullptr;
+  if (!m.Read(&custom)) return false;
+  if (custom->type() == nullptr || custom->type()->size() == 0) {
     return m.Fail("expected a type, found none");
   }
-  if (attributes->attr() != nullptr && attributes->attr()->size() > 0) {
-    return m.Fail("custom operator " + Quoted(attributes->type()->c_str()) +
-                  ": attributes are not supported");
+  std::vector<uint8_t> options;
+  if (custom->attr() != nullptr && custom->attr()->size() > 0) {
+    std::vector<Attribute> attributes;
+    size_t budget = m.writer().free_bytes();
+    if (!ReadAttributes(*m.node().primitive, &budget, &attributes)) {
+      return m.Fail("its attributes exceed the size limit");
+    }
+    options = BuildPrimitive(file::PrimitiveType_Custom, attributes);
   }
-  m.writer().AddCustomOp(attributes->type()->c_str(), m.AllIn(), m.AllOut(), {});
+  m.writer().AddCustomOp(custom->type()->c_str(), m.AllIn(), m.AllOut(), options);
   return true;
 }
 

@@ -117,6 +117,10 @@ std::vector<int> Mapping::AllOut() {
   return all;
 }
 
+void Mapping::ForgetOutputs() {
+  for (const uint32_t output : node_->outputs) tensor_indices_[output] = -1;
+}
+
 bool Mapping::Forward(size_t input) {
   const uint32_t output = node_->outputs[0];
   if (!is_output_[output]) {

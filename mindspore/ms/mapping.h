@@ -10,6 +10,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mindspore/ms/read.h"
@@ -45,6 +46,8 @@ class Mapping {
   // one of its tensors. The first failure is kept, and failed() stays true from then on.
   bool Fail(const std::string& text);
   bool FailInput(size_t i, const std::string& text);
+  // Forgets a failure of the node and returns its text.
+  std::string TakeFailure() { return std::exchange(*error_, {}); }
   // Returns true if anything has failed or the writer is full, even if later calls returned true.
   // The model is rejected in this case.
   bool failed() const { return !error_->empty() || writer_->full(); }
@@ -68,6 +71,8 @@ class Mapping {
   std::vector<int> AllIn();
   std::vector<int> AllOut();
   int IndexOfTensor(uint32_t tensor, int channel_axis = 0);
+  // Forgets the tensors of the node's outputs, so that it can be mapped again.
+  void ForgetOutputs();
   // Makes the node's output an alias of one of its inputs.
   bool Forward(size_t input = 0);
 

@@ -18,8 +18,6 @@
 namespace deputy::ms {
 namespace {
 
-constexpr uint32_t kMaxDepth = 64;
-constexpr uint32_t kMaxTables = 4'000'000;
 constexpr int32_t kDefaultCount = 1'000'000;
 // Lower bound on the size, in the file, of a table that describes a tensor or a node.
 constexpr size_t kMinTableBytes = 16;

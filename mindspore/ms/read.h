@@ -16,6 +16,7 @@
 #include "deputy/deputy.h"
 
 namespace mindspore::schema {
+struct CNode;
 struct MetaGraph;
 struct Primitive;
 }  // namespace mindspore::schema
@@ -27,6 +28,9 @@ namespace file = ::mindspore::schema;
 
 // Maximum number of dimensions of a tensor.
 inline constexpr size_t kMaxRank = 8;
+
+// Limits of FlatBuffers' verifier.
+inline constexpr uint32_t kMaxDepth = 64, kMaxTables = 4'000'000;
 
 // Element types, with their values in the file.
 enum class Type : int {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the tables of a .tflite file, each when it is added.
+// Writes the tables of a .tflite file: operators at the end, others when they are added.
 #include "mindspore/ms/write.h"
 
 #include <algorithm>
@@ -80,18 +80,32 @@ void Writer::AddNode(Builtin code, const std::string& name, const std::vector<in
                      flatbuffers::Offset<void> options, std::span<const uint8_t> custom_options) {
   const size_t index_bytes = (inputs.size() + outputs.size()) * sizeof(int32_t);
   if (!Reserve(kNodeBytes + index_bytes + name.size() + custom_options.size())) return;
-  const char* custom_name = code == Builtin::CUSTOM ? name.c_str() : nullptr;
-  writer_.AddNode(
-      {.code_index = writer_.AddOperatorCode(static_cast<int>(code), custom_name, VersionOf(code)),
-       .inputs = inputs,
-       .outputs = outputs,
-       .options_type = kind,
-       .options = options,
-       .custom_options = custom_options});
+  ops_.push_back(
+      {code, name, inputs, outputs, kind, options, {custom_options.begin(), custom_options.end()}});
+}
+
+void Writer::AddMetadata(const char* name, std::span<const uint8_t> bytes) {
+  constexpr size_t kAlignment = 16;
+  if (!Reserve(bytes.size() + 2 * kAlignment)) return;
+  fbb().ForceVectorAlignment(bytes.size(), 1, kAlignment);
+  const auto data = fbb().CreateVector(bytes.data(), bytes.size());
+  const uint32_t buffer = writer_.AddRawBuffer(schema::CreateBuffer(fbb(), data));
+  const auto text = fbb().CreateString(name);
+  writer_.AddRawMetadata(schema::CreateMetadata(fbb(), text, buffer));
 }
 
 std::vector<uint8_t> Writer::Finish(const std::vector<int>& inputs, const std::vector<int>& outputs,
                                     const std::string& description) {
+  for (const Op& op : ops_) {
+    const char* name = op.code == Builtin::CUSTOM ? op.name.c_str() : nullptr;
+    writer_.AddNode(
+        {.code_index = writer_.AddOperatorCode(static_cast<int>(op.code), name, VersionOf(op.code)),
+         .inputs = op.inputs,
+         .outputs = op.outputs,
+         .options_type = op.kind,
+         .options = op.options,
+         .custom_options = op.custom_options});
+  }
   writer_.SetName("main");
   writer_.SetInputs(inputs);
   writer_.SetOutputs(outputs);

@@ -63,6 +63,15 @@ class Writer {
     AddNode(Builtin::CUSTOM, name, inputs, outputs, schema::BuiltinOptions::NONE, 0, options);
   }
 
+  int op_count() const { return static_cast<int>(ops_.size()); }
+  // Removes the operators that were added last, so that `count` remain.
+  void TruncateOps(int count) { ops_.resize(static_cast<size_t>(count)); }
+
+  void AddMetadata(const char* name, std::span<const uint8_t> bytes);
+
+  // Returns the number of bytes that may still be added.
+  size_t free_bytes() const { return full_ ? 0 : limit_ - used_; }
+
   // Returns the builder for option tables.
   flatbuffers::FlatBufferBuilder& fbb() { return writer_.fbb(); }
 
@@ -70,6 +79,16 @@ class Writer {
                               const std::string& description);
 
  private:
+  // An operator, which Finish writes.
+  struct Op {
+    Builtin code = Builtin::ADD;
+    std::string name;  // of a custom operator
+    std::vector<int> inputs, outputs;
+    schema::BuiltinOptions kind = schema::BuiltinOptions::NONE;
+    flatbuffers::Offset<void> options;
+    std::vector<uint8_t> custom_options;
+  };
+
   int AddTensorOfBuffer(const TensorForm& form, uint32_t buffer);
   flatbuffers::Offset<schema::QuantizationParameters> WriteQuantization(const TensorForm& form);
   void AddNode(Builtin code, const std::string& name, const std::vector<int>& inputs,
@@ -80,6 +99,7 @@ class Writer {
   size_t used_ = 0;
   bool full_ = false;
   ModelWriter writer_;
+  std::vector<Op> ops_;
 };
 
 }  // namespace deputy::ms

@@ -9,6 +9,7 @@
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_opaque.h"
+#include "mindspore/schema/model_generated.h"
 #include "mindspore/src/log.h"
 
 namespace deputy::ms_api {
@@ -31,6 +32,11 @@ std::vector<int> IndicesOf(const MSTensorHandleArray& handles) {
     }
   }
   return indices;
+}
+
+// Returns a name such as "Conv2DFusion-op3".
+std::string DefaultNameOf(const DeputyMSKernel& kernel) {
+  return std::string(kernel.primitive()->type_name) + "-op" + std::to_string(kernel.node);
 }
 
 bool Contains(const std::vector<int>& indices, int index) {
@@ -96,6 +102,7 @@ TfLiteStatus DeputyMSGraph::Load() {
   TF_LITE_ENSURE_STATUS(context->GetExecutionPlan(context, &plan));
   const std::vector<int> nodes(plan->data, plan->data + plan->size);
   for (const int node : nodes) TF_LITE_ENSURE_STATUS(AddNode(node));
+  ReadStated();
   for (const auto& original : originals) {
     list.push_back(original.get());
     for (const int output : original->output_indices) producers_[output] = original.get();
@@ -120,10 +127,46 @@ TfLiteStatus DeputyMSGraph::AddNode(int node_index) {
     kernel->name = registration->custom_name == nullptr ? "" : registration->custom_name;
   } else {
     kernel->derived = std::make_unique<DeputyMSPrimitive>(*context, *node, *registration);
-    kernel->name = std::string(kernel->primitive()->type_name) + "-op" + std::to_string(node_index);
+    kernel->name = DefaultNameOf(*kernel);
   }
   originals.push_back(std::move(kernel));
   return kTfLiteOk;
+}
+
+void DeputyMSGraph::ReadStated() {
+  constexpr size_t kAlignment = 16, kGrowth = 16;
+  const TfLiteContext* context = tensors->context();
+  const char* data = nullptr;
+  size_t size = 0;
+  if (context->GetModelMetadata == nullptr ||
+      context->GetModelMetadata(context, deputy::ms::kNodeListName, &data, &size) != kTfLiteOk) {
+    return;
+  }
+  std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(data), size);
+  std::vector<uint8_t> copy;
+  if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
+    copy.assign(bytes.begin(), bytes.end());
+    bytes = copy;
+  }
+  std::vector<deputy::ms::ListedNode> nodes;
+  if (deputy::ms::ReadNodeList(bytes, &nodes)) return SetStated(nodes, kGrowth * size);
+  Log(kDeputyMSLogWarning, "the metadata '%s' of the model is not valid; it is ignored",
+      deputy::ms::kNodeListName);
+}
+
+// The metadata may be of any model. A primitive is ignored if the operator has fewer inputs than
+// readers of the primitive access, or if tables of the metadata share too much.
+void DeputyMSGraph::SetStated(const std::vector<deputy::ms::ListedNode>& nodes, size_t budget) {
+  std::map<int, DeputyMSKernel*> kernels;
+  for (const auto& kernel : originals) kernels[kernel->node] = kernel.get();
+  for (const deputy::ms::ListedNode& node : nodes) {
+    const auto found = kernels.find(node.op);
+    if (found == kernels.end() || found->second->foreign) continue;
+    DeputyMSKernel& kernel = *found->second;
+    if (kernel.inputs.size() < deputy::ms::MinInputs(node.primitive->value_type())) continue;
+    kernel.stated = kernel.derived->WithContents(*node.primitive, &budget);
+    kernel.name = DefaultNameOf(kernel);
+  }
 }
 
 // Finds the inputs and outputs of the graph. Deputy's runtime provides both. For another runtime

@@ -14,6 +14,7 @@
 
 #include "deputy/common.h"
 #include "mindspore/include/delegate_c.h"
+#include "mindspore/ms/node_list.h"
 #include "mindspore/src/primitive.h"
 #include "mindspore/src/tensor.h"
 
@@ -139,6 +140,9 @@ struct DeputyMSGraph {
 
  private:
   TfLiteStatus AddNode(int node_index);
+  // Reads the primitives that the file of a converted model states.
+  void ReadStated();
+  void SetStated(const std::vector<deputy::ms::ListedNode>& nodes, size_t budget);
   void FindInputsAndOutputs();
   void FindOutputs();
   DeputyMSKernel* Wrap(std::unique_ptr<deputy::ms_api::DelegateKernel> kernel);

@@ -28,13 +28,14 @@ namespace {
 constexpr uint32_t kMindIRLite = 4;  // kMindIR_Lite of the C++ API
 
 // Converts a .ms file to a .tflite file in memory.
-MSStatus ConvertMsFile(const std::vector<char>& ms, std::vector<char>* out_tflite) {
+MSStatus ConvertMsFile(const std::vector<char>& ms, ms::Unmapped unmapped,
+                       ms::ConvertedModel* out_model) {
   std::string error;
   const auto* first = reinterpret_cast<const uint8_t*>(ms.data());
-  const std::vector<uint8_t> tflite = ms::ConvertMsModel({first, ms.size()}, {}, &error);
-  if (tflite.empty()) return Fail(kMSStatusLiteGraphFileError, "Build: %s", error.c_str());
-  out_tflite->assign(tflite.begin(), tflite.end());
-  return kMSStatusSuccess;
+  if (ms::ConvertMsModel({first, ms.size()}, {}, unmapped, out_model, &error)) {
+    return kMSStatusSuccess;
+  }
+  return Fail(kMSStatusLiteGraphFileError, "Build: %s", error.c_str());
 }
 
 bool IsMs(const std::vector<char>& bytes) {
@@ -183,9 +184,13 @@ MSStatus Model::LoadModel(Source source) {
     loaded->model.reset(TfLiteModelCreateFromFileWithErrorReporter(source.path, reporter, this));
   } else {
     if (IsMs(source.bytes)) {
-      const MSStatus status = ConvertMsFile(source.bytes, &loaded->bytes);
+      ms::ConvertedModel converted;
+      const MSStatus status = ConvertMsFile(
+          source.bytes, MayBeClaimed() ? ms::Unmapped::kKeep : ms::Unmapped::kRefuse, &converted);
       if (status != kMSStatusSuccess) return status;
       ReadNodeNames(source.bytes);
+      loaded->bytes.assign(converted.tflite.begin(), converted.tflite.end());
+      loaded->unmapped = std::move(converted.unmapped);
     } else {
       loaded->bytes = std::move(source.bytes);
     }
@@ -251,10 +256,9 @@ MSStatus Model::MakeInterpreter() {
   // custom operator without a kernel.
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
-  const bool may_be_claimed =
-      status == kTfLiteUnresolvedOps &&
-      (adapter_ != nullptr || !context_->tflite_delegates.empty() || MayUseRegisteredKernels());
-  if (may_be_claimed) return kMSStatusSuccess;
+  if (status == kTfLiteUnresolvedOps && (MayBeClaimed() || MayUseRegisteredKernels())) {
+    return kMSStatusSuccess;
+  }
   return FailedCall(
       "Build", status == kTfLiteUnresolvedOps ? kMSStatusLiteNotFindOp : kMSStatusLiteInferError);
 }
@@ -275,8 +279,21 @@ MSStatus Model::ApplyDelegates() {
   reported_.clear();
   const TfLiteStatus status = TfLiteInterpreterAllocateTensors(interpreter_.get());
   if (status == kTfLiteOk) return kMSStatusSuccess;
-  return FailedCall("Build",
-                    status == kTfLiteUnresolvedOps ? kMSStatusLiteNotFindOp : kMSStatusLiteError);
+  if (status != kTfLiteUnresolvedOps) return FailedCall("Build", kMSStatusLiteError);
+  return model_->unmapped.empty() ? FailedCall("Build", kMSStatusLiteNotFindOp) : FailUnclaimed();
+}
+
+MSStatus Model::FailUnclaimed() {
+  std::string text;
+  for (const ms::UnmappedNode& node : model_->unmapped) {
+    DeputyNodeInfo info = {};
+    info.struct_size = sizeof info;
+    const TfLiteStatus status = DeputyInterpreterGetNodeInfo(interpreter_.get(), 0, node.op, &info);
+    if (status == kTfLiteOk && info.plan_position >= 0) text += "; " + node.text;
+  }
+  if (text.empty()) return FailedCall("Build", kMSStatusLiteNotFindOp);
+  return Fail(kMSStatusLiteNotFindOp, "Build: no delegate has claimed a node without a kernel%s",
+              text.c_str());
 }
 
 MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
@@ -286,6 +303,11 @@ MSStatus Model::ApplyDelegate(TfLiteDelegate* delegate) {
     return kMSStatusSuccess;
   }
   return FailedCall("Build", kMSStatusLiteError);
+}
+
+bool Model::MayBeClaimed() const {
+  return adapter_ != nullptr || !context_->tflite_delegates.empty() ||
+         Registry::Get().MayMatch(*context_, {});
 }
 
 bool Model::MayUseRegisteredKernels() const {

@@ -15,6 +15,7 @@
 #include "deputy/deputy.h"
 #include "deputy/telemetry_profiler.h"
 #include "mindspore/include/delegate_c.h"
+#include "mindspore/ms/convert.h"
 #include "mindspore/src/adapter.h"
 #include "mindspore/src/config.h"
 #include "mindspore/src/context.h"
@@ -57,6 +58,7 @@ struct ModelDeleter {
 struct LoadedModel {
   std::vector<char> bytes;  // empty if the model is a mapped file
   std::unique_ptr<TfLiteModel, ModelDeleter> model;
+  std::vector<ms::UnmappedNode> unmapped = {};  // nodes of a .ms file without an equivalent
 };
 
 // The callbacks of one inference.
@@ -124,6 +126,11 @@ class Model {
   bool MayUseRegisteredKernels() const;
   MSStatus CheckPlacement();
   void CheckHalfPrecision() const;
+  // Returns true if a delegate or a provider's kernel may claim operators that the library has no
+  // kernel for.
+  bool MayBeClaimed() const;
+  // Reports the nodes of a .ms file that neither the library nor a delegate can compute.
+  MSStatus FailUnclaimed();
   void MakeViews();
   const NodeView& ViewOf(int node);
   void CallBack(DeputyMSKernelCallBack callback, int node);

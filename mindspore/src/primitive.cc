@@ -21,8 +21,6 @@ namespace schema = mindspore::schema;
 using ms::Attribute;
 
 constexpr int kImageRank = 4;
-// Upper bound on the contents of a primitive that is built here.
-constexpr size_t kNoLimit = SIZE_MAX;
 
 // A node whose attributes are read.
 struct Source {
@@ -579,9 +577,9 @@ DeputyMSPrimitive::DeputyMSPrimitive(const TfLiteContext& context, const TfLiteN
 }
 
 std::unique_ptr<DeputyMSPrimitive> DeputyMSPrimitive::WithContents(
-    const mindspore::schema::Primitive& from, size_t max_bytes) const {
+    const mindspore::schema::Primitive& from, size_t* budget) const {
   std::unique_ptr<DeputyMSPrimitive> result(new DeputyMSPrimitive);
-  if (!deputy::ms::ReadAttributes(from, max_bytes, &result->attributes)) return nullptr;
+  if (!deputy::ms::ReadAttributes(from, budget, &result->attributes)) return nullptr;
   result->builtin_code = builtin_code;
   result->version = version;
   result->custom_name = custom_name;
@@ -615,7 +613,8 @@ void DeputyMSPrimitive::Finish() {
   buffer = deputy::ms::BuildPrimitive(type, attributes);
   attributes.clear();
   const auto* root = flatbuffers::GetRoot<mindspore::schema::Primitive>(buffer.data());
-  deputy::ms::ReadAttributes(*root, kNoLimit, &attributes);
+  size_t unlimited = SIZE_MAX;
+  deputy::ms::ReadAttributes(*root, &unlimited, &attributes);
   attributes.insert(attributes.end(), extra_.begin(), extra_.end());
 }
 

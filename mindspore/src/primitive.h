@@ -30,10 +30,10 @@ struct DeputyMSPrimitive {
                     const TfLiteRegistration& registration);
 
   // Returns a primitive for the same operator with the type and attributes of `from`, which must
-  // have passed FlatBuffers' verifier; null if the schema does not have its type or it refers to
-  // more than `max_bytes` bytes.
+  // have passed FlatBuffers' verifier. Subtracts the bytes of lists and strings from `budget`.
+  // Returns null if that is exceeded or the schema does not have the type.
   std::unique_ptr<DeputyMSPrimitive> WithContents(const mindspore::schema::Primitive& from,
-                                                  size_t max_bytes) const;
+                                                  size_t* budget) const;
 
   void Add(const char* name, std::vector<int64_t> values);
   void AddInt(const char* name, int64_t value) { Add(name, {value}); }
