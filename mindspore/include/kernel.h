@@ -28,9 +28,12 @@ class Kernel : public IKernel<schema::Primitive> {
 
   int InferShape() override { return lite::RET_NOT_SUPPORT; }
   virtual schema::PrimitiveType type() const { return type_; }
+  // Returns the kind of quantisation of a kernel that sets it; the runtime does not.
+  virtual schema::QuantType quant_type() const { return quant_type_; }
 
  protected:
   schema::PrimitiveType type_ = schema::PrimitiveType_NONE;
+  schema::QuantType quant_type_ = schema::QuantType_QUANT_NONE;
 };
 
 }  // namespace mindspore::kernel

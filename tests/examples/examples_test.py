@@ -12,6 +12,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -131,6 +132,28 @@ class ExamplesTest(unittest.TestCase):
             self.assertRegex(lines[2], r'^largest difference: [0-9.e-]+$')
         self.assertEqual(run(BUILD / 'examples/mindspore_delegate', DIGITS / 'labels.txt').returncode,
                          1)
+
+    def test_mindspore_2x_reads_its_configuration_and_runs_its_delegate(self):
+        program = BUILD / 'examples/mindspore_2x'
+        model = ROOT / 'examples/conv_mean.tflite'
+        plain = run(program, model)
+        self.assertEqual(plain.returncode, 0, plain.stderr.decode())
+        lines = plain.stdout.decode().splitlines()
+        self.assertIn('API of MindSpore Lite 2.7', lines[0])
+        self.assertEqual(lines[1], 'kernels of the delegate: 1')
+        self.assertEqual([round(float(value), 3) for value in lines[2].split()[1:]],
+                         [0.183, 0.207, 0.174, 0.168])  # the CPU's results
+        self.assertEqual(lines[3].split(), ['cat', 'dog'])
+        with tempfile.NamedTemporaryFile('w', suffix='.ini') as file:
+            file.write('[example]\nverbose = true\n')
+            file.flush()
+            verbose = run(program, model, file.name)
+            self.assertIn(b'Softmax of the example: ', verbose.stdout)
+            file.write('no equals sign\n')
+            file.flush()
+            wrong = run(program, model, file.name)
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn(b'line 3', wrong.stderr)
 
     def test_mindspore_plugin_is_a_delegate_for_the_command(self):
         plugin = BUILD / 'examples/libmindspore_plugin.so'

@@ -409,6 +409,16 @@ target_link_libraries(client PRIVATE {target})
             env=dict(os.environ, LD_LIBRARY_PATH=str(self.libraries))))
         self.assertIn('NpuGraph1', printed)
 
+    def test_mindspore_2x_example_builds_with_the_package_and_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect_success(run('cmake', '-S', ROOT / 'examples/mindspore_2x', '-B', folder, '-G',
+                                    'Ninja', f'-DCMAKE_PREFIX_PATH={self.prefix}',
+                                    '-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror'))
+            self.expect_success(run('cmake', '--build', folder))
+            printed = self.expect_success(run(pathlib.Path(folder) / 'mindspore_2x',
+                                              ROOT / 'examples/conv_mean.tflite'))
+        self.assertIn('kernels of the delegate: 1', printed)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)
