@@ -415,6 +415,12 @@ inline Status CreateKernels(Delegate* delegate, LiteDelegateGraph* model) {
   return kSuccess;
 }
 
+// Object of a C API's context (DeputyMSContextSetObject).
+struct ContextObject {
+  std::shared_ptr<Context> context;
+  std::shared_ptr<const ConfigInfos> config;  // may be null
+};
+
 // Object to which `user_data` of the C API's delegate struct points.
 struct DelegateState {
   std::shared_ptr<Delegate> delegate;

@@ -39,10 +39,9 @@ class ContextBuilder {
     for (struct TfLiteDelegate* delegate : context->tflite_delegates()) {
       DeputyMSContextAddTfLiteDelegate(handle, delegate);
     }
-    // For registered kernels, which get the context.
-    DeputyMSContextSetObject(handle, new std::shared_ptr<Context>(context), [](void* object) {
-      delete static_cast<std::shared_ptr<Context>*>(object);
-    });
+    // For registered kernels, which get the context and the configuration.
+    DeputyMSContextSetObject(handle, new ContextObject{context, config},
+                             [](void* object) { delete static_cast<ContextObject*>(object); });
     if (context->get_delegate() == nullptr) return kSuccess;
     const std::shared_ptr<Delegate> delegate = context->GetDelegate();
     if (delegate == nullptr) {
@@ -281,7 +280,7 @@ class Model {
   }
 
  private:
-  friend class ModelParallelRunner;  // uses Callbacks
+  friend class ModelParallelRunner;  // uses Callbacks, Config and the handle
 
   struct Callbacks {
     const MSKernelCallBack& before;

@@ -44,8 +44,8 @@ class RunnerConfig {
   void SetContext(const std::shared_ptr<Context>& context) { context_ = context; }
   std::shared_ptr<Context> GetContext() const { return context_; }
 
-  // Sections of a configuration, a configuration file, and numbers of devices. Init returns
-  // kLiteNotSupport if one of them is set.
+  // Sections of a configuration, and a configuration file, which is read first: those of
+  // Model::UpdateConfig and Model::LoadConfig. Init returns their failures.
   void SetConfigInfo(const std::string& section, const std::map<std::string, std::string>& config) {
     sections_[section] = config;
   }
@@ -54,6 +54,7 @@ class RunnerConfig {
   }
   void SetConfigPath(const std::string& path) { path_ = path; }
   std::string GetConfigPath() const { return path_; }
+  // Numbers of devices. Init returns kLiteNotSupport if there are any.
   void SetDeviceIds(const std::vector<uint32_t>& ids) { device_ids_ = ids; }
   std::vector<uint32_t> GetDeviceIds() const { return device_ids_; }
 
@@ -142,17 +143,20 @@ class ModelParallelRunner {
     return tensors;
   }
 
-  // Returns kSuccess if a runner can obey the settings.
-  static Status Check(const RunnerConfig& config) {
-    if (!config.GetConfigPath().empty()) {
-      return {kLiteNotSupport, "Init: configuration files are not supported"};
-    }
-    if (const auto sections = config.GetConfigInfo(); !sections.empty()) {
-      return {kLiteNotSupport,
-              "Init: section '" + sections.begin()->first + "' of the configuration is unknown"};
-    }
+  // Sets the configuration of a model, which a runner copies.
+  static Status Configure(const RunnerConfig& config, Model* model) {
     if (!config.GetDeviceIds().empty()) {
       return {kLiteNotSupport, "Init: numbers of devices are not supported"};
+    }
+    if (!config.GetConfigPath().empty()) {
+      if (Status status = model->LoadConfig(config.GetConfigPath()); status.IsError())
+        return status;
+    }
+    for (const auto& section : config.GetConfigInfo()) {
+      for (const auto& entry : section.second) {
+        Status status = model->UpdateConfig(section.first, {entry.first, entry.second});
+        if (status.IsError()) return status;
+      }
     }
     return kSuccess;
   }
@@ -161,12 +165,14 @@ class ModelParallelRunner {
   Status InitWith(const RunnerConfig* config, Function&& init) {
     const RunnerConfig defaults;
     if (config == nullptr) config = &defaults;
-    if (Status status = Check(*config); status.IsError()) return status;
+    Model configured;
+    if (Status status = Configure(*config, &configured); status.IsError()) return status;
+    DeputyMSRunnerSetConfig(runner_, configured.model_.get());
     if (config->GetContext() == nullptr) {
       return detail::ToStatus(init(nullptr, config->GetWorkersNum()));
     }
     MSContextHandle handle = MSContextCreate();
-    Status status = detail::ContextBuilder::Fill(config->GetContext(), nullptr, handle);
+    Status status = detail::ContextBuilder::Fill(config->GetContext(), configured.Config(), handle);
     if (status.IsOk()) status = detail::ToStatus(init(handle, config->GetWorkersNum()));
     MSContextDestroy(&handle);  // no effect if the runner owns it now
     return status;

@@ -32,7 +32,9 @@ MS_API DeputyMSRunner* DeputyMSRunnerCreate(void);
 // with a CPU. Its threads are those of one worker; if it leaves the number
 // to the runtime, the processors are divided among the workers. A delegate in the context is shared
 // by the workers: its functions are called once per worker, and each worker has its own kernels.
-// TensorFlow Lite delegates in the context require one worker.
+// TensorFlow Lite delegates in the context require one worker. A core list with as
+// many cores as all threads of all workers is divided among the workers; another list applies to
+// each worker.
 //
 // `workers` is 1 to DEPUTY_MS_RUNNER_MAX_WORKERS, or 0 for the number of processors divided by the
 // threads of a worker. If the runner has a model, the call logs a warning, returns success, and
@@ -42,6 +44,11 @@ MS_API MSStatus DeputyMSRunnerInit(DeputyMSRunner* runner, const void* model_dat
                                    MSContextHandle context, int32_t workers);
 MS_API MSStatus DeputyMSRunnerInitFromFile(DeputyMSRunner* runner, const char* model_path,
                                            MSContextHandle context, int32_t workers);
+
+// Sets the configuration of the workers that the next Init builds: a copy of that of `model`
+// (DeputyMSModelLoadConfig and DeputyMSModelUpdateConfig in extensions_c.h), which need not be
+// built.
+MS_API MSStatus DeputyMSRunnerSetConfig(DeputyMSRunner* runner, const MSModelHandle model);
 
 // Return the number of workers, inputs and outputs; 0 without a model.
 MS_API size_t DeputyMSRunnerWorkerCount(DeputyMSRunner* runner);

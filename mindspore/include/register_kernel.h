@@ -62,10 +62,11 @@ class RegisteredKernel {
     auto result = std::make_unique<RegisteredKernel>(entry->provider, primitive, context);
     result->kernel_ = entry->create(mindspore::detail::ToTensors(DeputyMSKernelInputs(original)),
                                     mindspore::detail::ToTensors(DeputyMSKernelOutputs(original)),
-                                    result->primitive(), result->context_.get());
+                                    result->primitive(), result->object_.context.get());
     if (result->kernel_ == nullptr) return lite::RET_NULL_PTR;
     kernel::Kernel& created = *result->kernel_;
     if (created.name().empty()) created.set_name(DeputyMSKernelName(original));
+    created.SetConfig(result->object_.config.get());
     const std::string custom_type = CustomTypeOf(result->primitive());
     if (!custom_type.empty() && created.GetAttr("type").empty()) {
       created.SetAttr("type", custom_type);
@@ -83,8 +84,9 @@ class RegisteredKernel {
     DeputyMSPrimitiveGetBuffer(primitive, &data, &size);
     const auto* bytes = static_cast<const uint8_t*>(data);
     primitive_.assign(bytes, bytes + size);
-    const auto* object = static_cast<std::shared_ptr<Context>*>(DeputyMSContextGetObject(context));
-    if (object != nullptr) context_ = *object;
+    const auto* object =
+        static_cast<mindspore::detail::ContextObject*>(DeputyMSContextGetObject(context));
+    if (object != nullptr) object_ = *object;
   }
 
  private:
@@ -137,7 +139,7 @@ class RegisteredKernel {
 
   const std::string provider_;
   std::vector<uint8_t> primitive_;
-  std::shared_ptr<Context> context_;
+  mindspore::detail::ContextObject object_;
   std::shared_ptr<kernel::Kernel> kernel_;
   bool is_postponed_ = false;
 };

@@ -136,17 +136,30 @@ MSStatus Model::BuildWith(Source source) {
   return status;
 }
 
+int32_t Model::ThreadCount() const {
+  const bool has_default = context_->thread_count == 0 && default_threads_ > 0;
+  return has_default ? default_threads_ : context_->ThreadCount();
+}
+
+void Model::TakeCoresOfWorker() {
+  const auto threads = static_cast<size_t>(ThreadCount());
+  if (worker_count_ == 1 || cores_.size() != threads * worker_count_) return;
+  const auto first = cores_.begin() + static_cast<ptrdiff_t>(worker_index_ * threads);
+  cores_ = std::vector<int32_t>(first, first + static_cast<ptrdiff_t>(threads));
+}
+
 MSStatus Model::BuildSteps(Source source) {
   absent_device_.clear();
   if (const MSStatus status = FindCores(*context_, &cores_); status != kMSStatusSuccess) {
     return status;
   }
+  TakeCoresOfWorker();
   const AffinityScope affinity(cores_);
   if (!affinity.ok()) {
     return Fail(kMSStatusLiteParamInvalid,
                 "the context: SetThreadAffinity: the process may use none of the cores");
   }
-  config_.LogIgnored();
+  if (source.loaded == nullptr) config_.LogIgnored();
   for (const auto step : {&Model::MakeAdapter}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
@@ -232,9 +245,7 @@ MSStatus Model::MakeInterpreter() {
   const std::unique_ptr<TfLiteInterpreterOptions, ModelDeleter> options(
       TfLiteInterpreterOptionsCreate());
   if (options == nullptr) return Fail(kMSStatusLiteMemoryFailed, "out of memory");
-  const bool has_default = context_->thread_count == 0 && default_threads_ > 0;
-  TfLiteInterpreterOptionsSetNumThreads(options.get(),
-                                        has_default ? default_threads_ : context_->ThreadCount());
+  TfLiteInterpreterOptionsSetNumThreads(options.get(), ThreadCount());
   // The interpreter limits its own threads to the number of processors. A pool has the number of
   // threads that the context requests.
   std::unique_ptr<DeputyThreadPool, ModelDeleter> pool;

@@ -79,6 +79,14 @@ class Model {
   MSStatus BuildFromFile(const char* path, MSModelType type, MSContextHandle context);
   // Builds another interpreter of `source`, which is built: shares its context and constants.
   MSStatus BuildLike(const Model& source);
+  // Sets the configuration of a model that is not built.
+  void set_config(const Config& config) { config_ = config; }
+  // Makes the model the `index`th of `count` workers: a core list for the threads of all of them is
+  // divided. Precedes Build.
+  void set_worker(size_t index, size_t count) {
+    worker_index_ = index;
+    worker_count_ = count;
+  }
   // Sets the number of threads of models whose context leaves it to the runtime. Precedes Build.
   void set_default_threads(int32_t count) { default_threads_ = count; }
   MSStatus Resize(const MSTensorHandleArray& inputs, const MSShapeInfo* shapes, size_t count);
@@ -112,6 +120,8 @@ class Model {
   static void ReportError(void* user_data, const char* format, va_list arguments);
 
   MSStatus CheckBuild(MSModelType type, MSContextHandle context);
+  int32_t ThreadCount() const;
+  void TakeCoresOfWorker();
   void AdoptContext(MSContextHandle context);
   MSStatus BuildWith(Source source);
   MSStatus BuildSteps(Source source);
@@ -157,6 +167,7 @@ class Model {
   std::map<std::string, std::vector<MSTensorHandle>> found_outputs_;  // results of OutputsOfNode
   std::string reported_;  // messages of the interpreter since the last call
   std::unique_ptr<Context, ModelDeleter> context_;
+  size_t worker_index_ = 0, worker_count_ = 1;
   int32_t default_threads_ = 0;  // 0: the context's default
   TfLiteTelemetryProfilerStruct profiler_ = {};
   decltype(profiler_.ReportBeginOpInvokeEvent) begin_event_ = nullptr;

@@ -170,6 +170,8 @@ MSStatus DeputyMSRunner::BuildWorkers(const Source& source, int32_t count) {
   const auto processors = static_cast<int32_t>(std::thread::hardware_concurrency());
   for (int32_t i = 0; i < count; ++i) {
     auto worker = std::make_unique<Worker>();
+    worker->set_config(config_);
+    worker->set_worker(static_cast<size_t>(i), static_cast<size_t>(count));
     worker->set_default_threads(std::max(processors / count, 1));
     MSStatus status = kMSStatusSuccess;
     if (i > 0) {
@@ -204,6 +206,11 @@ std::vector<DeputyMSRunner::TensorInfo> DeputyMSRunner::InfosOf(
                      std::vector<int64_t>(shape.begin(), shape.end()), tensor->quantization()});
   }
   return infos;
+}
+
+void DeputyMSRunner::SetConfig(const Config& config) {
+  const std::scoped_lock init_lock(init_mutex_);
+  config_ = config;
 }
 
 size_t DeputyMSRunner::worker_count() const {
@@ -328,6 +335,13 @@ MSStatus DeputyMSRunnerInit(DeputyMSRunner* runner, const void* model_data, size
 MSStatus DeputyMSRunnerInitFromFile(DeputyMSRunner* runner, const char* model_path,
                                     MSContextHandle context, int32_t workers) {
   return InitRunner(runner, {.path = model_path == nullptr ? "" : model_path}, context, workers);
+}
+
+MSStatus DeputyMSRunnerSetConfig(DeputyMSRunner* runner, const MSModelHandle model) {
+  if (runner == nullptr || model == nullptr) {
+    return Fail(kMSStatusLiteNullptr, "SetConfig: the runner or the model is NULL");
+  }
+  return Guard([&] { return runner->SetConfig(Model::Of(model)->config()), kMSStatusSuccess; });
 }
 
 size_t DeputyMSRunnerWorkerCount(DeputyMSRunner* runner) {

@@ -36,6 +36,8 @@ struct DeputyMSRunner {
   MSStatus Predict(const MSTensorHandleArray& inputs, std::span<MSTensorHandle> outputs,
                    const deputy::ms_api::Callbacks& callbacks);
 
+  void SetConfig(const deputy::ms_api::Config& config);
+
   size_t worker_count() const;
   size_t input_count() const;
   size_t output_count() const;
@@ -69,6 +71,7 @@ struct DeputyMSRunner {
   void Release(Worker* worker);
 
   std::mutex init_mutex_;  // serialises Init
+  deputy::ms_api::Config config_;
   std::unique_ptr<deputy::ms_api::Context, deputy::ms_api::ModelDeleter> context_;
   mutable std::mutex mutex_;                      // guards the members below
   std::vector<std::unique_ptr<Worker>> workers_;  // constant once `initialized_`

@@ -534,6 +534,8 @@ static void RunnerEqualsAModel(void** state) {
   DeputyMSRunner* runner = DeputyMSRunnerCreate();
   assert_int_equal(DeputyMSRunnerInputCount(runner), 0);
   assert_null(DeputyMSRunnerCreateInput(runner, 0));
+  assert_int_equal(DeputyMSRunnerSetConfig(runner, NULL), kMSStatusLiteNullptr);
+  assert_int_equal(DeputyMSRunnerSetConfig(runner, model), kMSStatusSuccess);
   assert_int_equal(DeputyMSRunnerInit(runner, NULL, 1, NULL, 2), kMSStatusLiteNullptr);
   MSContextHandle context = CpuContext();
   assert_int_equal(DeputyMSRunnerInitFromFile(runner, NULL, context, 2), kMSStatusLiteFileError);

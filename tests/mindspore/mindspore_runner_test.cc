@@ -3,6 +3,7 @@
 // Tests ModelParallelRunner: results of several workers under load, shared constants, the queue,
 // resizing, outputs, delegates, and failures.
 #include <malloc.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,7 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -380,6 +383,73 @@ TEST(MindSporeRunner, wrong_inputs_fail_and_later_requests_succeed) {
               HasSubstr("input 0 'x' has no data"));
   EXPECT_TRUE(outputs.empty());
   EXPECT_EQ(Infer(&runner, {1, 4}, x), expected);
+}
+
+TEST(MindSporeRunner, the_configuration_reaches_the_kernels_of_all_workers) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("runner" + std::to_string(getpid()) + ".cfg");
+  std::ofstream(path) << "[vendor]\nlevel = 3\nmode = slow\n";
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
+  std::vector<const Kernel*> kernels;
+  delegate->on_kernel = [&](RunKernel* kernel) { kernels.push_back(kernel); };
+  const auto config = ConfigOf(2, CpuContext(delegate));
+  config->SetConfigPath(path.string());
+  config->SetConfigInfo("vendor", {{"mode", "fast"}});
+  const std::vector<uint8_t> model = ChainModel(2);
+  ModelParallelRunner runner;
+  ASSERT_EQ(runner.Init(model.data(), model.size(), config), mindspore::kSuccess);
+  std::filesystem::remove(path);
+  ASSERT_EQ(kernels.size(), 2U);
+  const std::map<std::string, std::string> expected = {{"level", "3"}, {"mode", "fast"}};
+  for (const Kernel* kernel : kernels) EXPECT_EQ(kernel->GetConfig("vendor"), expected);
+  ModelParallelRunner missing;
+  EXPECT_EQ(missing.Init(model.data(), model.size(), config), mindspore::kLiteFileError);
+  config->SetConfigPath("");
+  config->SetDeviceIds({1});
+  EXPECT_EQ(missing.Init(model.data(), model.size(), config), mindspore::kLiteNotSupport);
+}
+
+// Returns the cores on which the calling thread may run.
+std::vector<int> AllowedCores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<size_t>(core), &allowed)) cores.push_back(core);
+  }
+  return cores;
+}
+
+TEST(MindSporeRunner, a_core_list_for_all_threads_is_divided) {
+  std::vector<int> allowed_here = AllowedCores();
+  if (allowed_here.size() < 2) GTEST_SKIP() << "needs two processors";
+  allowed_here.resize(2);
+  const auto context = CpuContext();
+  context->SetThreadNum(1);
+  context->SetThreadAffinity(allowed_here);
+  ModelParallelRunner runner;
+  ASSERT_EQ(Init(&runner, ChainModel(1), 2, context), mindspore::kSuccess);
+  std::barrier both(2);
+  std::mutex mutex;
+  std::multiset<int> cores;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      std::vector<MSTensor> outputs;
+      runner.Predict({TensorOf({1, 4}, {1, 2, 3, 4})}, &outputs,
+                     [&](const auto&, const auto&, const auto&) {
+                       {
+                         const std::scoped_lock lock(mutex);
+                         for (const int core : AllowedCores()) cores.insert(core);
+                       }
+                       both.arrive_and_wait();
+                       return true;
+                     });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(cores, testing::ElementsAreArray(allowed_here)) << "one core for each worker";
 }
 
 TEST(MindSporeRunner, settings_that_cannot_be_obeyed_are_refused) {
