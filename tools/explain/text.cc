@@ -154,9 +154,8 @@ void PrintReasons(const Json& report) {
 
 // ---- The nodes ----------------------------------------------------------------------------------
 
-// Returns true if the query result of a delegate is shown. For a node on the CPU, all results are,
-// except those of delegates that run it. For a node of a delegate, results of delegates that did
-// not read the node or found it claimed are not shown.
+// Returns true if a delegate's query result is shown: it has not claimed the node and, unless the
+// CPU runs the node, it has read the node and did not find it claimed.
 bool IsShown(const Json& node, const Json& support) {
   const int reason = support["reason"];
   if (support["delegate"] == node["owner"] || support["delegated"].get<bool>()) return false;
