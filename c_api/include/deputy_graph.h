@@ -5,9 +5,10 @@
 //
 // A subgraph is identified by its index, 0 to DeputyInterpreterGetSubgraphCount() - 1; subgraph 0
 // is the one that the functions of c_api.h refer to. Functions with a status return kTfLiteError,
-// after a report, for a NULL argument that is required, for an index out of range, and for a change
-// of the interpreter by a callback while it runs; the interpreter stays usable. The rules of
-// deputy.h on `struct_size`, threads and failures apply.
+// after a report, for a NULL argument that is required, for an index out of range, and for a call
+// by a callback of a kernel, delegate or profiler while the interpreter runs, unless a comment
+// permits such calls; the interpreter stays usable. The rules of deputy.h on `struct_size`, threads
+// and failures apply.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_GRAPH_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_GRAPH_H_
 
@@ -68,8 +69,9 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetSubgraphName(TfLiteInterpreter*
                                                               const char* name);
 
 // Operations of c_api.h and c_api_experimental.h on any subgraph. A resize with `strict` may only
-// change dimensions that the shape signature leaves open. A kernel may call the functions on other
-// subgraphs; TfLiteInterpreterCancel ends such a call together with the inference.
+// change dimensions that the shape signature leaves open. A callback may call the functions, except
+// ClearCustomAllocations, on subgraphs that do not run, and EnsureReadable on all;
+// TfLiteInterpreterCancel ends such a call together with the inference.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterResizeInput(TfLiteInterpreter* interpreter,
                                                           int32_t subgraph_index,
                                                           int32_t tensor_index, const int32_t* dims,
@@ -105,11 +107,13 @@ DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* interpreter);
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetNumThreads(TfLiteInterpreter* interpreter,
                                                             int32_t num_threads);
 
-// Permits TfLiteInterpreterCancel, as TfLiteInterpreterOptionsEnableCancellation does.
+// Permits TfLiteInterpreterCancel, as TfLiteInterpreterOptionsEnableCancellation does. May be
+// called by a callback and by any thread.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterEnableCancellation(TfLiteInterpreter* interpreter);
 
 // Sets a function that Invoke calls with `data` before each node; if it returns true, Invoke ends
-// with kTfLiteError. NULL removes it. `data` must stay valid until then.
+// with kTfLiteError. NULL removes it. `data` must stay valid until then. May be called by a
+// callback.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetCancellationFunction(
     TfLiteInterpreter* interpreter, void* data, bool (*is_cancelled)(void* data));
 

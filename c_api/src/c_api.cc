@@ -252,8 +252,9 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
     if (deputy::Observer* observer = interpreter->impl->observer()) {
       observer->EnterInterpreter("ResizeInputTensor");
     }
-    return interpreter->impl->primary().ResizeInputTensor(
-        tensor, {input_dims, static_cast<size_t>(input_dims_size)});
+    deputy::Subgraph& primary = interpreter->impl->primary();
+    TF_LITE_ENSURE_STATUS(primary.CheckNotRunning("ResizeInputTensor"));
+    return primary.ResizeInputTensor(tensor, {input_dims, static_cast<size_t>(input_dims_size)});
   });
 }
 

@@ -183,7 +183,9 @@ TfLiteStatus TfLiteInterpreterSetCustomAllocationForTensor(TfLiteInterpreter* in
                                                            int64_t flags) {
   if (interpreter == nullptr || allocation == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    return interpreter->impl->primary().SetCustomAllocation(tensor_index, *allocation, flags);
+    deputy::Subgraph& primary = interpreter->impl->primary();
+    TF_LITE_ENSURE_STATUS(primary.CheckNotRunning("SetCustomAllocationForTensor"));
+    return primary.SetCustomAllocation(tensor_index, *allocation, flags);
   });
 }
 

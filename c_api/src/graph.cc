@@ -89,9 +89,8 @@ const int32_t* ListOf(const TfLiteInterpreter* interpreter, int32_t subgraph_ind
 Subgraph* RestingSubgraph(const TfLiteInterpreter* interpreter, int32_t index,
                           const char* function) {
   Subgraph* const subgraph = SubgraphAt(interpreter, index, function);
-  if (subgraph == nullptr || subgraph->parts().runs == 0) return subgraph;
-  RefuseArgument(*subgraph, function, "a subgraph that does not run");
-  return nullptr;
+  if (subgraph == nullptr) return nullptr;
+  return subgraph->CheckNotRunning(function) == kTfLiteOk ? subgraph : nullptr;
 }
 
 void NoteCall(const Subgraph& subgraph, const char* function) {
@@ -107,18 +106,17 @@ const deputy::SignatureDesc* SignatureAt(const TfLiteInterpreter* interpreter, i
   return position < signatures.count() ? &signatures.at(position) : nullptr;
 }
 
-TfLiteStatus CopySignatureTensor(const TfLiteInterpreter* interpreter,
+// Stores the name and the tensor of an entry of `tensors`, which is null if the client's signature
+// index is out of range.
+TfLiteStatus CopySignatureTensor(const TfLiteInterpreter* interpreter, const char* function,
                                  const std::vector<deputy::SignatureTensorDesc>* tensors,
                                  int32_t index, const char** name, int32_t* tensor_index) {
-  constexpr const char* kFunction = "DeputyInterpreterGetSignature";
-  Interpreter* const impl = deputy::InterpreterOf(interpreter, kFunction);
+  Interpreter* const impl = deputy::InterpreterOf(interpreter, function);
   if (impl == nullptr) return kTfLiteError;
   const bool exists =
       tensors != nullptr && index >= 0 && static_cast<size_t>(index) < tensors->size();
   if (!exists || name == nullptr || tensor_index == nullptr) {
-    return Fail(impl->reporter(), kTfLiteError,
-                "%s: expected a signature with tensor %d, and pointers for its name and index",
-                kFunction, index);
+    return RefuseArgument(impl->primary(), function, "indices in range and two pointers");
   }
   const deputy::SignatureTensorDesc& tensor = (*tensors)[static_cast<size_t>(index)];
   *name = tensor.name;
@@ -170,7 +168,7 @@ TfLiteStatus DeputyInterpreterSetSubgraphName(TfLiteInterpreter* interpreter,
                                               int32_t subgraph_index, const char* name) {
   const char* const function = __func__;
   return Guard(kTfLiteError, [&] {
-    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (name == nullptr) return RefuseArgument(*subgraph, function, "a name");
     deputy::GraphBuilder(subgraph).SetName(name);
@@ -219,7 +217,7 @@ TfLiteStatus DeputyInterpreterResetVariables(TfLiteInterpreter* interpreter,
                                              int32_t subgraph_index) {
   const char* const function = __func__;
   return Guard(kTfLiteError, [&] {
-    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     return subgraph == nullptr ? kTfLiteError : subgraph->ResetVariableTensors();
   });
 }
@@ -230,7 +228,7 @@ TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter
                                                   int64_t flags) {
   const char* const function = __func__;
   return Guard(kTfLiteError, [&] {
-    Subgraph* const subgraph = SubgraphAt(interpreter, subgraph_index, function);
+    Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (allocation == nullptr) return RefuseArgument(*subgraph, function, "an allocation");
     return subgraph->SetCustomAllocation(tensor_index, *allocation, flags);
@@ -362,14 +360,16 @@ TfLiteStatus DeputyInterpreterGetSignatureInput(const TfLiteInterpreter* interpr
                                                 int32_t signature_index, int32_t input_index,
                                                 const char** name, int32_t* tensor_index) {
   const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
-  return CopySignatureTensor(interpreter, signature == nullptr ? nullptr : &signature->inputs,
-                             input_index, name, tensor_index);
+  return CopySignatureTensor(interpreter, __func__,
+                             signature == nullptr ? nullptr : &signature->inputs, input_index, name,
+                             tensor_index);
 }
 
 TfLiteStatus DeputyInterpreterGetSignatureOutput(const TfLiteInterpreter* interpreter,
                                                  int32_t signature_index, int32_t output_index,
                                                  const char** name, int32_t* tensor_index) {
   const deputy::SignatureDesc* const signature = SignatureAt(interpreter, signature_index);
-  return CopySignatureTensor(interpreter, signature == nullptr ? nullptr : &signature->outputs,
-                             output_index, name, tensor_index);
+  return CopySignatureTensor(interpreter, __func__,
+                             signature == nullptr ? nullptr : &signature->outputs, output_index,
+                             name, tensor_index);
 }

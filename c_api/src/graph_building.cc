@@ -111,7 +111,7 @@ TfLiteStatus DeputyInterpreterAddTensors(TfLiteInterpreter* interpreter, int32_t
                                          int32_t count, int32_t* first_index) {
   const char* const function = __func__;
   return Guard(kTfLiteError, [&] {
-    Subgraph* const subgraph = deputy::SubgraphAt(interpreter, subgraph_index, function);
+    Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
     return subgraph == nullptr ? kTfLiteError
                                : GraphBuilder(subgraph).AddTensors(count, first_index);
   });

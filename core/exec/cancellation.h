@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests to cancel calls of an interpreter, and the client's function that is polled during
-// Invoke. Only Request may be called by other threads.
+// Invoke. Only Request and Enable may be called by other threads.
 #ifndef DEPUTY_CORE_EXEC_CANCELLATION_H_
 #define DEPUTY_CORE_EXEC_CANCELLATION_H_
 
@@ -31,13 +31,13 @@ class Cancellation {
   // Accepts requests from now on.
   void Enable() {
     accepts_.store(true, std::memory_order_relaxed);
-    polls_ = true;
+    polls_.store(true, std::memory_order_relaxed);
   }
   // Sets the client's function, null to remove it.
   void SetFunction(void* data, Function function) {
     data_ = data;
     function_ = function;
-    polls_ = function != nullptr || accepts_.load(std::memory_order_relaxed);
+    if (function != nullptr) polls_.store(true, std::memory_order_relaxed);
   }
 
   // Discards a request made before a call.
@@ -47,7 +47,7 @@ class Cancellation {
   }
   // Returns true once per request, and whenever the client's function does, during a call that can
   // be cancelled.
-  bool Take() { return polls_ && call_ != nullptr && Poll(); }
+  bool Take() { return polls_.load(std::memory_order_relaxed) && call_ != nullptr && Poll(); }
 
   // Returns the client's status of a call that ended with `status`: upstream's is kTfLiteError if
   // the client's function has cancelled the call.
@@ -67,7 +67,7 @@ class Cancellation {
     return by_function_;
   }
 
-  bool polls_;  // false: Take has nothing to check
+  std::atomic<bool> polls_;  // false: Take has nothing to check
   std::atomic<bool> accepts_;
   std::atomic<bool> requested_{false};
   Function function_ = nullptr;

@@ -41,6 +41,7 @@ TfLiteStatus CustomAllocations::Set(int tensor_index, const TfLiteCustomAllocati
   }
   std::erase_if(allocations_, [&](const auto& entry) { return entry.first == tensor_index; });
   allocations_.emplace_back(tensor_index, allocation);
+  if (allocation.bytes < target->bytes) may_be_too_small_ = true;
   target->allocation_type = kTfLiteCustom;
   target->data.data = allocation.data;
   return kTfLiteOk;
@@ -56,7 +57,7 @@ void CustomAllocations::Clear() {
   allocations_.clear();
 }
 
-TfLiteStatus CustomAllocations::Verify(std::span<const int> unprepared_nodes) const {
+TfLiteStatus CustomAllocations::Verify(std::span<const int> unprepared_nodes) {
   if (allocations_.empty()) return kTfLiteOk;
   std::vector<bool> is_unknown(graph_->tensors().size());
   for (const int node : unprepared_nodes) {
@@ -75,6 +76,7 @@ TfLiteStatus CustomAllocations::Verify(std::span<const int> unprepared_nodes) co
                   index, subgraph_index_, NameOf(target), target.bytes, allocation.bytes);
     }
   }
+  may_be_too_small_ = false;
   return kTfLiteOk;
 }
 

@@ -28,11 +28,13 @@ class CustomAllocations {
   // Makes a tensor use the client's memory; `flags` are TfLiteCustomAllocationFlags. Reports an
   // error and changes nothing if the tensor or the memory cannot be used.
   TfLiteStatus Set(int tensor_index, const TfLiteCustomAllocation& allocation, int64_t flags);
+  // True if memory that is smaller than its tensor was set after the newest successful Verify.
+  bool may_be_too_small() const { return may_be_too_small_; }
   // Returns all tensors to planned memory; tensors must be allocated again.
   void Clear();
   // Reports an error if the memory of a tensor is too small for its current shape. Ignores outputs
   // of `unprepared_nodes`, whose shapes are not known yet.
-  TfLiteStatus Verify(std::span<const int> unprepared_nodes = {}) const;
+  TfLiteStatus Verify(std::span<const int> unprepared_nodes = {});
 
  private:
   Graph* const graph_;
@@ -40,6 +42,7 @@ class CustomAllocations {
   ErrorReporter* const reporter_;
   // Pairs of tensor index and memory.
   std::vector<std::pair<int, TfLiteCustomAllocation>> allocations_;
+  bool may_be_too_small_ = false;
 };
 
 }  // namespace deputy

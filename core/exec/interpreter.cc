@@ -148,12 +148,14 @@ TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
 }
 
 TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
+  TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("AllocateTensors"));
   if (IsOutermostCall()) ArmCancellation();
   const CancelScope cancellable(this, "AllocateTensors");
   return subgraph->AllocateTensors();
 }
 
 TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
+  TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning(kInvokeCall));
   // A kernel of the client may run another subgraph; that call is part of the inference.
   const bool outermost = IsOutermostCall();
   if (outermost) ArmCancellation();
@@ -196,6 +198,11 @@ TfLiteStatus Interpreter::ModifySubgraphsWithDelegate(TfLiteDelegate* delegate,
 TfLiteStatus Interpreter::ApplyOrUndo(const std::vector<bool>& subgraphs,
                                       TfLiteDelegate* delegate) {
   if (observer() != nullptr) observer()->EnterInterpreter("ModifyGraphWithDelegate");
+  // A callback's kernel may be among the nodes that the delegate would replace.
+  if (is_running()) {
+    return Fail(reporter(), kTfLiteError, "%s: expected an interpreter that does not run",
+                "ModifyGraphWithDelegate");
+  }
   const TfLiteStatus status = ApplyTo(subgraphs, delegate);
   if (hot()) {
     if (status != kTfLiteOk) NoteDelegateSkipped();

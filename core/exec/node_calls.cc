@@ -42,6 +42,8 @@ ForeignCall CallOf(SubgraphParts* parts, Callback callback, int node_index) {
 
 TfLiteStatus InitNode(SubgraphParts* parts, int node_index,
                       std::span<const uint8_t> custom_options) {
+  const CallDepth depth(parts->interpreter);
+  const SubgraphRun run(parts);
   // A delegate's init may be the first call that accesses nodes, which reallocates the array.
   const TfLiteRegistration registration = *parts->graph.registration(node_index);
   TfLiteNode& node = *parts->graph.node(node_index);
@@ -71,6 +73,8 @@ TfLiteStatus InitNode(SubgraphParts* parts, int node_index,
 }
 
 void FreeNode(SubgraphParts* parts, int node_index) {
+  const CallDepth depth(parts->interpreter);
+  const SubgraphRun run(parts);
   TfLiteNode& node = *parts->graph.node(node_index);
   const TfLiteRegistration& registration = *parts->graph.registration(node_index);
   // The kernel's free is called last; by contract neither arrays nor builtin data exist then.

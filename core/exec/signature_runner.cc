@@ -95,6 +95,7 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
   }
   Observer* const observer = subgraph_->interpreter()->observer();
   if (observer != nullptr) observer->EnterInterpreter("ResizeInputTensor of a signature");
+  TF_LITE_ENSURE_STATUS(subgraph_->CheckNotRunning("ResizeInputTensor"));
   return strict ? subgraph_->ResizeInputTensorStrict(*index, dims)
                 : subgraph_->ResizeInputTensor(*index, dims);
 }

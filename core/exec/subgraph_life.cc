@@ -24,6 +24,12 @@ bool IsPersistent(const TfLiteTensor& tensor) {
 
 }  // namespace
 
+TfLiteStatus Subgraph::CheckNotRunning(const char* call) const {
+  if (parts_.runs == 0) return kTfLiteOk;
+  return Fail(parts_.interpreter->reporter(), kTfLiteError, "%s: expected %s", call,
+              "a subgraph that does not run");
+}
+
 TfLiteStatus Subgraph::AllocateTensors() {
   if (CheckConsistent(parts_, parts_.interpreter->reporter()) != kTfLiteOk) return kTfLiteError;
   {
@@ -165,6 +171,9 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   }
   if (!ready()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
+  }
+  if (parts_.custom_allocations.may_be_too_small()) {
+    TF_LITE_ENSURE_STATUS(parts_.custom_allocations.Verify());
   }
   const CallDepth depth(parts_.interpreter);
   if (!depth.allowed()) return kTfLiteError;
