@@ -104,6 +104,7 @@ class MMAPAllocation : public Allocation {
 
  private:
   bool OpenFile(const char* filename) {
+    if (filename == nullptr) filename = "";
     mmap_fd_ = open(filename, O_RDONLY | O_CLOEXEC);
     if (mmap_fd_ < 0) error_reporter_->Report("Could not open '%s'.", filename);
     return mmap_fd_ >= 0;
@@ -151,6 +152,7 @@ class FileCopyAllocation : public Allocation {
  public:
   FileCopyAllocation(const char* filename, ErrorReporter* error_reporter)
       : Allocation(error_reporter, Type::kFileCopy) {
+    if (filename == nullptr) filename = "";
     const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(filename, "rb"), &fclose);
     if (file == nullptr) {
       error_reporter_->Report("Could not open '%s'.", filename);

@@ -57,14 +57,14 @@ class MutableOpResolver : public OpResolver {
   }
 
   const TfLiteRegistration* FindOp(const char* op, int version) const override {
+    if (op == nullptr) return nullptr;
     const auto found = custom_ops_.find({op, version});
     if (found != custom_ops_.end()) return &found->second;
     return FindFallback(op, version);
   }
 
   // Add copies of a kernel for one version of an operator, or for all from `min_version` to
-  // `max_version`. They replace earlier ones. A null kernel is ignored for builtin operators and
-  // invalid for custom ones.
+  // `max_version`. They replace earlier ones. A null kernel or name is ignored.
   void AddBuiltin(tflite::BuiltinOperator op, const TfLiteRegistration* registration,
                   int version = 1) {
     if (registration == nullptr) return;
@@ -85,6 +85,7 @@ class MutableOpResolver : public OpResolver {
 
   // `name` must outlive the resolver and its interpreters.
   void AddCustom(const char* name, const TfLiteRegistration* registration, int version = 1) {
+    if (name == nullptr || registration == nullptr) return;
     TfLiteRegistration& added = custom_ops_[{name, version}];
     added = *registration;
     added.builtin_code = BuiltinOperator_CUSTOM;

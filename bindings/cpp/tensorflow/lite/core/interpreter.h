@@ -184,12 +184,11 @@ class Interpreter {
   const std::vector<int>& variables() const { return primary_subgraph().variables(); }
   const std::vector<int>& execution_plan() const { return primary_subgraph().execution_plan(); }
 
-  // Names of the tensors at a position of inputs() or outputs(), which must be valid.
-  const char* GetInputName(int index) const {
-    return context_->tensors[inputs()[static_cast<size_t>(index)]].name;
-  }
+  // Names of the tensors at a position of inputs() or outputs(), which must be valid; null for an
+  // absent tensor.
+  const char* GetInputName(int index) const { return NameOf(inputs()[static_cast<size_t>(index)]); }
   const char* GetOutputName(int index) const {
-    return context_->tensors[outputs()[static_cast<size_t>(index)]].name;
+    return NameOf(outputs()[static_cast<size_t>(index)]);
   }
 
   size_t tensors_size() const { return context_->tensors_size; }
@@ -207,7 +206,8 @@ class Interpreter {
   }
   const std::pair<TfLiteNode, TfLiteRegistration>* node_and_registration(int subgraph_index,
                                                                          int node_index) const {
-    return subgraph(subgraph_index)->node_and_registration(node_index);
+    const Subgraph* const found = subgraph(subgraph_index);
+    return found == nullptr ? nullptr : found->node_and_registration(node_index);
   }
 
   // Contents of a tensor; null if its type is not T.
@@ -224,7 +224,8 @@ class Interpreter {
     return reinterpret_cast<const T*>(found->data.raw);
   }
 
-  // Tensors by their position in inputs() or outputs(), which must be valid.
+  // Tensors by their position in inputs() or outputs(), which must be valid; null for an absent
+  // tensor.
   TfLiteTensor* input_tensor(size_t index) { return tensor(inputs()[index]); }
   const TfLiteTensor* input_tensor(size_t index) const { return tensor(inputs()[index]); }
   TfLiteTensor* output_tensor(size_t index) { return tensor(outputs()[index]); }
@@ -320,7 +321,8 @@ class Interpreter {
     if (options_ == nullptr || !options_->GetPreserveAllTensors()) {
       return TfLiteInterpreterAllocateTensors(interpreter_);
     }
-    return preserved_tensors_.Allocate(interpreter_, context_);
+    return preserved_tensors_.Allocate(interpreter_, context_,
+                                       primary_subgraph().memory_of_program_);
   }
 
   // Frees memory that AllocateTensors allocated; AllocateTensors must follow.
@@ -439,10 +441,7 @@ class Interpreter {
   TfLiteStatus SetCustomAllocationForTensor(int tensor_index,
                                             const TfLiteCustomAllocation& allocation,
                                             int64_t flags = kTfLiteCustomAllocationFlagsNone) {
-    TF_LITE_ENSURE_STATUS(
-        primary_subgraph().SetCustomAllocationForTensor(tensor_index, allocation, flags));
-    preserved_tensors_.KeepMemoryOfProgram(tensor_index, allocation, flags);
-    return kTfLiteOk;
+    return primary_subgraph().SetCustomAllocationForTensor(tensor_index, allocation, flags);
   }
 
   // Sets an object that kernels of a library share; it is borrowed.
@@ -451,7 +450,7 @@ class Interpreter {
   }
 
   // SetProfiler replaces all profilers; null removes them. AddProfiler adds one; null is ignored. A
-  // raw pointer is borrowed.
+  // raw pointer is borrowed. A callback may add, but not replace profilers.
   void SetProfiler(Profiler* profiler) {
     RemoveProfilers();
     AddProfiler(profiler);
@@ -536,6 +535,11 @@ class Interpreter {
     return {kTfLiteAffineQuantization, affine};
   }
 
+  const char* NameOf(int tensor_index) const {
+    const TfLiteTensor* const found = tensor(tensor_index);
+    return found == nullptr ? nullptr : found->name;
+  }
+
   // Adds objects for the subgraphs of the library that have none.
   void AppendSubgraphs() {
     const int32_t count = DeputyInterpreterGetSubgraphCount(interpreter_);
@@ -602,7 +606,7 @@ class Interpreter {
   int GetTensorIndexFromSignature(const char* tensor_name, const char* signature_key,
                                   bool is_input) const {
     const internal::SignatureDef* const signature = FindSignature(signature_key);
-    if (signature == nullptr) return -1;
+    if (signature == nullptr || tensor_name == nullptr) return -1;
     const auto& names = is_input ? signature->inputs : signature->outputs;
     const auto found = names.find(tensor_name);
     return found == names.end() ? -1 : static_cast<int>(found->second);
@@ -686,8 +690,9 @@ class Interpreter {
 
   TfLiteStatus ApplyOptionsImpl(InterpreterOptions* options) {
     if (options == nullptr) return kTfLiteOk;
+    // `options` may be the object that this replaces.
     options_ = std::make_unique<InterpreterOptions>(*options);
-    releases_dynamic_tensors_ = options->GetEnsureDynamicTensorsAreReleased();
+    releases_dynamic_tensors_ = options_->GetEnsureDynamicTensorsAreReleased();
     for (const auto& subgraph : subgraphs_) subgraph->SetOptions(options_.get());
     return kTfLiteOk;
   }
@@ -696,11 +701,12 @@ class Interpreter {
   void ReleaseDynamicTensors() {
     for (const auto& subgraph : subgraphs_) {
       std::vector<bool> is_kept(subgraph->tensors_size());
-      for (const int index : subgraph->inputs()) {
-        if (index >= 0) is_kept[static_cast<size_t>(index)] = true;
+      for (const auto* list : {&subgraph->inputs(), &subgraph->outputs(), &subgraph->variables()}) {
+        for (const int index : *list) {
+          // Absent inputs, and outputs of an invalid model, are -1.
+          if (subgraph->tensor(index) != nullptr) is_kept[static_cast<size_t>(index)] = true;
+        }
       }
-      for (const int index : subgraph->outputs()) is_kept[static_cast<size_t>(index)] = true;
-      for (const int index : subgraph->variables()) is_kept[static_cast<size_t>(index)] = true;
       for (size_t i = 0; i < is_kept.size(); ++i) {
         TfLiteTensor* const tensor = subgraph->tensor(static_cast<int>(i));
         if (!is_kept[i] && tensor->allocation_type == kTfLiteDynamic) TfLiteTensorDataFree(tensor);

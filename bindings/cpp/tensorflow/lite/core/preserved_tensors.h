@@ -16,20 +16,20 @@
 
 namespace tflite {
 
+// Memory that the program has assigned to tensors, and flags, by the tensor's index.
+using MemoryOfProgram = std::map<int, std::pair<TfLiteCustomAllocation, int64_t>>;
+
 // Assigns a separate block to each arena tensor of subgraph 0 that is not empty and for which the
 // program has not assigned memory, so that no other tensor overwrites its contents.
 class PreservedTensors {
  public:
-  // Records memory that the program has assigned to a tensor, which has priority over a block.
-  void KeepMemoryOfProgram(int tensor, const TfLiteCustomAllocation& memory, int64_t flags) {
-    of_program_[tensor] = {memory, flags};
-  }
-
-  // Allocates tensors. Blocks that are large enough are reused and keep their contents.
-  TfLiteStatus Allocate(TfLiteInterpreter* interpreter, const TfLiteContext* context) {
+  // Allocates tensors. Blocks that are large enough are reused and keep their contents. Memory of
+  // the program has priority over blocks.
+  TfLiteStatus Allocate(TfLiteInterpreter* interpreter, const TfLiteContext* context,
+                        const MemoryOfProgram& of_program) {
     // The sizes of the tensors are not known until they have been allocated without blocks.
     TF_LITE_ENSURE_STATUS(DeputyInterpreterClearCustomAllocations(interpreter, 0));
-    for (const auto& entry : of_program_) {
+    for (const auto& entry : of_program) {
       TF_LITE_ENSURE_STATUS(DeputyInterpreterSetCustomAllocation(
           interpreter, 0, entry.first, &entry.second.first, entry.second.second));
     }
@@ -38,7 +38,7 @@ class PreservedTensors {
       const TfLiteTensor& tensor = context->tensors[i];
       const int index = static_cast<int>(i);
       if (tensor.allocation_type != kTfLiteArenaRw || tensor.bytes == 0 ||
-          of_program_.count(index) != 0) {
+          of_program.count(index) != 0) {
         continue;
       }
       const TfLiteCustomAllocation block = BlockOf(index, tensor.bytes);
@@ -64,7 +64,6 @@ class PreservedTensors {
   }
 
   std::map<int, Block> blocks_;
-  std::map<int, std::pair<TfLiteCustomAllocation, int64_t>> of_program_;
 };
 
 }  // namespace tflite

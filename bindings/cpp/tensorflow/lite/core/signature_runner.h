@@ -144,16 +144,13 @@ class SignatureRunner {
     for (const int tensor : tensors) out_in_subgraph_order->push_back(name_of[tensor]);
   }
 
-  int FindInput(const char* name) const {
-    const auto found = signature_def_->inputs.find(name);
-    if (found != signature_def_->inputs.end()) return static_cast<int>(found->second);
-    subgraph_->ReportError("Input name %s was not found", name);
-    return -1;
-  }
-  int FindOutput(const char* name) const {
-    const auto found = signature_def_->outputs.find(name);
-    if (found != signature_def_->outputs.end()) return static_cast<int>(found->second);
-    subgraph_->ReportError("Output name %s was not found", name);
+  int FindInput(const char* name) const { return Find(signature_def_->inputs, "Input", name); }
+  int FindOutput(const char* name) const { return Find(signature_def_->outputs, "Output", name); }
+
+  int Find(const std::map<std::string, uint32_t>& names, const char* what, const char* name) const {
+    const auto found = name == nullptr ? names.end() : names.find(name);
+    if (found != names.end()) return static_cast<int>(found->second);
+    subgraph_->ReportError("%s name %s was not found", what, name == nullptr ? "null" : name);
     return -1;
   }
 

@@ -24,6 +24,7 @@
 #include "tensorflow/lite/core/c/c_api_experimental.h"
 #include "tensorflow/lite/core/c/c_api_opaque.h"
 #include "tensorflow/lite/core/c/common.h"
+#include "tensorflow/lite/core/preserved_tensors.h"
 #include "tensorflow/lite/interpreter_options.h"
 #include "tensorflow/lite/stderr_reporter.h"
 
@@ -220,10 +221,9 @@ class Subgraph {
     parameters.data = buffer;
     parameters.bytes = bytes;
     parameters.is_constant = true;
-    const TfLiteStatus status =
-        DeputyInterpreterSetTensor(interpreter_, index_, tensor_index, &parameters);
-    if (status == kTfLiteOk) context_->tensors[tensor_index].allocation = allocation;
-    return status;
+    TF_LITE_ENSURE_STATUS(SetTensor(tensor_index, parameters));
+    context_->tensors[tensor_index].allocation = allocation;
+    return kTfLiteOk;
   }
 
   TfLiteStatus SetTensorParametersReadWrite(int tensor_index, TfLiteType type, const char* name,
@@ -245,9 +245,9 @@ class Subgraph {
                                             size_t /*external_buffer_id*/ = 0) {
     DeputyTensorParameters parameters = Describe(type, name, ndims, dims, quantization);
     parameters.signature_dims = dims_signature;
-    parameters.signature_rank = static_cast<int32_t>(ndims_signature);
+    parameters.signature_rank = Rank(ndims_signature);
     parameters.is_variable = is_variable;
-    return DeputyInterpreterSetTensor(interpreter_, index_, tensor_index, &parameters);
+    return SetTensor(tensor_index, parameters);
   }
 
   // ---- Tensors, nodes and lists -----------------------------------------------------------------
@@ -314,14 +314,14 @@ class Subgraph {
   // Returns how many operators read each tensor; outputs of the subgraph count as read.
   std::vector<int> GetInputTensorsCount() const {
     std::vector<int> counts(tensors_size());
-    const auto count = [&](int tensor) {
-      if (tensor >= 0) ++counts[static_cast<size_t>(tensor)];
+    const auto count = [&](int index) {
+      if (tensor(index) != nullptr) ++counts[static_cast<size_t>(index)];
     };
     for (const int node : execution_plan()) {
       const TfLiteIntArray* const read = node_and_registration(node)->first.inputs;
       for (int i = 0; i < read->size; ++i) count(read->data[i]);
     }
-    for (const int tensor : outputs()) count(tensor);
+    for (const int output : outputs()) count(output);
     return counts;
   }
 
@@ -352,8 +352,10 @@ class Subgraph {
   TfLiteStatus SetCustomAllocationForTensor(int tensor_index,
                                             const TfLiteCustomAllocation& allocation,
                                             int64_t flags = kTfLiteCustomAllocationFlagsNone) {
-    return DeputyInterpreterSetCustomAllocation(interpreter_, index_, tensor_index, &allocation,
-                                                flags);
+    TF_LITE_ENSURE_STATUS(DeputyInterpreterSetCustomAllocation(interpreter_, index_, tensor_index,
+                                                               &allocation, flags));
+    memory_of_program_[tensor_index] = {allocation, flags};
+    return kTfLiteOk;
   }
 
   // Deputy's own: the interpreter of the C API, for the functions of deputy.h.
@@ -361,7 +363,9 @@ class Subgraph {
 
   // Removes all memory of the program; AllocateTensors must follow.
   TfLiteStatus ClearCustomAllocations() {
-    return DeputyInterpreterClearCustomAllocations(interpreter_, index_);
+    TF_LITE_ENSURE_STATUS(DeputyInterpreterClearCustomAllocations(interpreter_, index_));
+    memory_of_program_.clear();
+    return kTfLiteOk;
   }
 
   // Reports a message through the context.
@@ -515,6 +519,16 @@ class Subgraph {
 
   static int32_t Count(const std::vector<int>& list) { return static_cast<int32_t>(list.size()); }
 
+  // Returns -1, which the library rejects, for a rank that is no int32.
+  static int32_t Rank(size_t rank) { return rank <= INT32_MAX ? static_cast<int32_t>(rank) : -1; }
+
+  TfLiteStatus SetTensor(int tensor_index, const DeputyTensorParameters& parameters) {
+    TF_LITE_ENSURE_STATUS(
+        DeputyInterpreterSetTensor(interpreter_, index_, tensor_index, &parameters));
+    memory_of_program_.erase(tensor_index);
+    return kTfLiteOk;
+  }
+
   static DeputyTensorParameters Describe(TfLiteType type, const char* name, size_t rank,
                                          const int* dims, TfLiteQuantization quantization) {
     DeputyTensorParameters parameters{};
@@ -522,7 +536,7 @@ class Subgraph {
     parameters.type = type;
     parameters.name = name;
     parameters.dims = dims;
-    parameters.rank = static_cast<int32_t>(rank);
+    parameters.rank = Rank(rank);
     parameters.quantization = quantization;
     return parameters;
   }
@@ -557,6 +571,7 @@ class Subgraph {
   std::shared_ptr<TfLiteInterpreter> owner_;  // null if an Interpreter owns interpreter_
   InterpreterOptions* options_ = nullptr;     // borrowed
   std::unique_ptr<Profiler> profiler_;
+  MemoryOfProgram memory_of_program_;
   mutable subgraph_internal::IndexList inputs_, outputs_, variables_, execution_plan_;
   mutable std::string name_;
 };

@@ -48,9 +48,9 @@ class RootProfiler : public Profiler {
     }
     std::vector<uint32_t> handles;
     handles.reserve(profilers_.size());
-    for (Profiler* profiler : profilers_) {
+    ForEach([&](Profiler* profiler) {
       handles.push_back(profiler->BeginEvent(tag, event_type, event_metadata1, event_metadata2));
-    }
+    });
     const uint32_t event = next_event_++;
     events_.emplace(event, std::move(handles));
     return event;
@@ -67,16 +67,23 @@ class RootProfiler : public Profiler {
 
   void AddEvent(const char* tag, EventType event_type, uint64_t metric, int64_t event_metadata1,
                 int64_t event_metadata2) override {
-    for (Profiler* profiler : profilers_) {
+    ForEach([&](Profiler* profiler) {
       profiler->AddEvent(tag, event_type, metric, event_metadata1, event_metadata2);
-    }
+    });
   }
 
   void AddEventWithData(const char* tag, EventType event_type, const void* data) override {
-    for (Profiler* profiler : profilers_) profiler->AddEventWithData(tag, event_type, data);
+    ForEach([&](Profiler* profiler) { profiler->AddEventWithData(tag, event_type, data); });
   }
 
  private:
+  // A profiler may add others, which reallocates the list; they receive later events.
+  template <typename Function>
+  void ForEach(const Function& call) {
+    const size_t count = profilers_.size();
+    for (size_t i = 0; i < count; ++i) call(profilers_[i]);
+  }
+
   // With a single profiler, passes every number to it. With several, ignores numbers that
   // BeginEvent did not return.
   template <typename Function>
