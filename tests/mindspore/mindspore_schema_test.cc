@@ -28,11 +28,12 @@ namespace reflected = mindspore::reflected;
   X(Abs)                                                                                                                                                                    \
   X(Activation)                                                                                                                                                             \
   X(ActivationGrad)                                                                                                                                                         \
-  X(Adam) X(AddFusion) X(AdderFusion) X(AddGrad) X(AddN) X(All) X(ApplyMomentum) X(ArgMaxFusion) X(ArgMinFusion) X(Assert) X(                                               \
-      Assign) X(AssignAdd) X(AudioSpectrogram) X(AvgPoolFusion) X(AvgPoolGrad) X(BatchNorm) X(BatchNormGrad) X(BatchToSpace)                                                \
-      X(BatchToSpaceND) X(BiasAdd) X(BinaryCrossEntropy) X(BinaryCrossEntropyGrad) X(BiasAddGrad) X(                                                                        \
-          BroadcastTo) X(Cast) X(Ceil) X(Clip) X(Concat) X(Attention) X(Conv2DBackpropFilterFusion)                                                                         \
-          X(Conv2DBackpropInputFusion) X(Conv2DFusion) X(Conv2dTransposeFusion) X(                                                                                          \
+  X(Adam)                                                                                                                                                                   \
+  X(AddFusion) X(AdderFusion) X(AddGrad) X(AddN) X(All) X(ApplyMomentum) X(ArgMaxFusion) X(                                                                                 \
+      ArgMinFusion) X(Assert) X(Assign) X(AssignAdd) X(AudioSpectrogram) X(AvgPoolFusion) X(AvgPoolGrad) X(BatchNorm)                                                       \
+      X(BatchNormGrad) X(BatchToSpace) X(BatchToSpaceND) X(BiasAdd) X(BinaryCrossEntropy) X(BinaryCrossEntropyGrad) X(                                                      \
+          BiasAddGrad) X(BroadcastTo) X(Cast) X(Ceil) X(Clip) X(Concat) X(Attention)                                                                                        \
+          X(Conv2DBackpropFilterFusion) X(Conv2DBackpropInputFusion) X(Conv2DFusion) X(Conv2dTransposeFusion) X(                                                            \
               Cos) X(ConstantOfShape) X(Crop) X(CustomExtractFeatures) X(CustomNormalize) X(CustomPredict) X(DeConv2DGradFilter)                                            \
               X(Depend) X(DepthToSpace) X(DetectionPostProcess) X(DivFusion) X(DivGrad) X(Dropout) X(                                                                       \
                   DropoutGrad) X(Elu) X(Eltwise) X(Equal) X(EmbeddingLookupFusion) X(ExpFusion)                                                                             \
@@ -657,6 +658,60 @@ TEST(MindSporeSchema, a_delegate_claims_nodes_without_a_mapping) {
   ASSERT_EQ(status, mindspore::kSuccess) << status.ToString();
   EXPECT_EQ(names, (std::vector<std::string>{"Abs-op0", "Erf-op1", "TopKFusion-op2"}));
   EXPECT_EQ(Predict(&model, {1, -2, 3, -4}), (std::vector<float>{5, 5, 5, 5}));
+}
+
+// ---- Metadata of other files --------------------------------------------------------------------
+
+// Returns metadata that states a primitive for operator `op`.
+std::vector<uint8_t> Stating(file::PrimitiveType type, uint32_t op) {
+  flatbuffers::FlatBufferBuilder fbb;
+  const auto primitive = file::CreatePrimitive(fbb, type, WriteTable(&fbb, nullptr, {}).Union());
+  const auto index = fbb.CreateVector(std::vector{op});
+  const auto node = file::CreateCNode(fbb, 0, primitive, index, index);
+  const auto nodes = fbb.CreateVector(std::vector{node});
+  file::MetaGraphBuilder graph(fbb);
+  graph.add_nodes(nodes);
+  fbb.Finish(graph.Finish());
+  return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+}
+
+// Returns the type that a delegate sees for ABS in a .tflite file with this metadata.
+int TypeSeenWith(const std::vector<uint8_t>& metadata) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, kColumns}, "y");
+  m.AddOp(kTfLiteBuiltinAbs, {x}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  m.AddMetadata("mindspore.nodes", metadata);
+  int type = -1;
+  InspectModel(m.Finish(), [&type](const file::Primitive& primitive, const mindspore::Attributes&) {
+    type = primitive.value_type();
+  });
+  return type;
+}
+
+TEST(MindSporeSchema, metadata_of_any_file_is_checked) {
+  const std::vector<uint8_t> neg = Stating(file::PrimitiveType_Neg, 0);
+  EXPECT_EQ(TypeSeenWith(neg), file::PrimitiveType_Neg);
+  EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_LSTM, 0)), file::PrimitiveType_LSTM);
+  // Another operator, an unknown type, and a type that has more inputs than the operator.
+  EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_Neg, 1)), file::PrimitiveType_Abs);
+  EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_Neg, UINT32_MAX)), file::PrimitiveType_Abs);
+  EXPECT_EQ(TypeSeenWith(Stating(static_cast<file::PrimitiveType>(250), 0)),
+            file::PrimitiveType_Abs);
+  EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_AddFusion, 0)), file::PrimitiveType_Abs);
+  // Damaged metadata: every prefix, and every byte set to 0 or 255.
+  for (size_t size = 0; size < neg.size(); ++size) {
+    TypeSeenWith({neg.begin(), neg.begin() + static_cast<ptrdiff_t>(size)});
+  }
+  for (size_t i = 0; i < neg.size(); ++i) {
+    for (const uint8_t byte : {uint8_t{0}, uint8_t{255}}) {
+      std::vector<uint8_t> changed = neg;
+      changed[i] = byte;
+      TypeSeenWith(changed);
+    }
+  }
 }
 
 // ADD is written before the activation turns out to have no equivalent.

@@ -34,20 +34,25 @@ string(REGEX REPLACE
 
 # flatc's output requires headers of exactly its own version, but compiles with newer ones, too (tested
 # with 2.0.8 to 25.12.19).
-string(CONCAT exact_version
-  "// Ensure [^;]*static_assert\\(FLATBUFFERS_VERSION_MAJOR == ([0-9]+) &&[^;]*"
-  "MINOR == ([0-9]+) &&[^;]*REVISION == ([0-9]+),[^;]*;\n")
-string(REGEX MATCH "${exact_version}" matched "${content}")
-if(NOT matched)
-  message(FATAL_ERROR "cannot find the check of the version in ${client_schema_dir}/schema_generated.h")
-endif()
-string(CONCAT least_version
-  "static_assert(FLATBUFFERS_VERSION_MAJOR * 1000000LL + FLATBUFFERS_VERSION_MINOR * 1000 +\n"
-  "                      FLATBUFFERS_VERSION_REVISION >=\n"
-  "                  ${CMAKE_MATCH_1} * 1000000LL + ${CMAKE_MATCH_2} * 1000 + ${CMAKE_MATCH_3},\n"
-  "              \"FlatBuffers headers of version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3} or "
-  "newer are required\");\n")
-string(REPLACE "${matched}" "${least_version}" content "${content}")
+function(deputy_accept_newer_flatbuffers variable)
+  set(content "${${variable}}")
+  string(CONCAT exact_version
+    "// Ensure [^;]*static_assert\\(FLATBUFFERS_VERSION_MAJOR == ([0-9]+) &&[^;]*"
+    "MINOR == ([0-9]+) &&[^;]*REVISION == ([0-9]+),[^;]*;\n")
+  string(REGEX MATCH "${exact_version}" matched "${content}")
+  if(NOT matched)
+    message(FATAL_ERROR "cannot find the check of the version in flatc's header")
+  endif()
+  string(CONCAT least_version
+    "static_assert(FLATBUFFERS_VERSION_MAJOR * 1000000LL + FLATBUFFERS_VERSION_MINOR * 1000 +\n"
+    "                      FLATBUFFERS_VERSION_REVISION >=\n"
+    "                  ${CMAKE_MATCH_1} * 1000000LL + ${CMAKE_MATCH_2} * 1000 + ${CMAKE_MATCH_3},\n"
+    "              \"FlatBuffers headers of version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3} or "
+    "newer are required\");\n")
+  string(REPLACE "${matched}" "${least_version}" content "${content}")
+  set(${variable} "${content}" PARENT_SCOPE)
+endfunction()
+deputy_accept_newer_flatbuffers(content)
 
 set(schema_path tensorflow/lite/schema)
 set(guard DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_SCHEMA_BUILTIN_OPERATOR_H_)

@@ -63,6 +63,14 @@ bool ConvertsSafely(const std::vector<uint8_t>& bytes) {
   std::string error;
   std::vector<uint8_t> tflite = ConvertMsModel({block.get(), bytes.size()}, {}, &error);
   EXPECT_EQ(tflite.empty(), !error.empty());
+  // For a delegate, the nodes that are refused above become custom operators.
+  ConvertedModel kept;
+  if (ConvertMsModel({block.get(), bytes.size()}, {}, Unmapped::kKeep, &kept, &error)) {
+    EXPECT_EQ(tflite.empty(), !kept.unmapped.empty());
+    const TestInterpreter loaded(std::move(kept.tflite));
+  } else {
+    EXPECT_TRUE(tflite.empty());
+  }
   if (tflite.empty()) return false;
   TestInterpreter interpreter(std::move(tflite));
   if (interpreter.get() == nullptr) {
