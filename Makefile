@@ -212,6 +212,22 @@ EMULATE ?= '$(BUILD)/tests/gemm_test --gtest_filter=CpuTables.*' '$(BUILD)/tests
 emulate: all
 	tools/emulate.py --cpu $(EMULATE_CPU) $(EMULATE)
 
+## test-arm the tests of kernels and operators for AArch64: a cross build, run by QEMU as a Cortex-A53,
+##          a Cortex-A76 and a processor with I8MM (docs/arm.md)
+.PHONY: test-arm
+ARM_CPUS  ?= cortex-a53 cortex-a76 max
+ARM_TESTS ?= Cpu*:*Gemm*:*Depthwise*:Winograd*:*Vector*:*Requant*:*Half*:Kernels*:QuantizedAccuracy*
+test-arm: setup
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/aarch64 --toolchain tools/cmake/aarch64.cmake -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+	cmake --build build/aarch64 -j $(JOBS) --target unit_tests
+	for cpu in $(ARM_CPUS); do \
+	  echo "test-arm: $$cpu" && cd $(CURDIR)/build/aarch64 && \
+	  qemu-aarch64 -L $(CURDIR)/build/arm64 -cpu $$cpu tests/unit_tests --gtest_brief=1 \
+	    --gtest_filter='$(ARM_TESTS)' || exit 1; \
+	done
+
 ## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:

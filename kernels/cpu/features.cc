@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 namespace deputy {
 namespace {
@@ -50,6 +53,20 @@ CpuFeatures Detect() {
   for (const auto& row : rows) {
     if (row.is_supported) features = features | CpuFeatures{row.feature};
   }
+  return features;
+}
+#elif defined(__aarch64__)
+// Detects the processor's features, which Linux reports in the auxiliary vector.
+CpuFeatures Detect() {
+  CpuFeatures features = kPortableSet | kNeonSet;
+#if defined(__linux__)
+  // Bits of <asm/hwcap.h>, which older headers lack.
+  constexpr unsigned long kHwcapDot = 1ul << 20, kHwcap2I8mm = 1ul << 13;
+  if ((getauxval(AT_HWCAP) & kHwcapDot) != 0) features = features | kNeonDotSet;
+  if ((getauxval(AT_HWCAP2) & kHwcap2I8mm) != 0) {
+    features = features | CpuFeatures{CpuFeature::kNeonI8mm};
+  }
+#endif
   return features;
 }
 #else

@@ -26,6 +26,10 @@ enum class CpuFeature {
   kAmxTile,
   kAmxInt8,
   kAmxBf16,
+  // Features of AArch64 processors.
+  kNeon,  // every AArch64 processor has it
+  kNeonDot,
+  kNeonI8mm,
 };
 
 class CpuFeatures {
@@ -65,6 +69,10 @@ inline constexpr CpuFeatures kFastAvx512Bf16Set =
 inline constexpr CpuFeatures kAmxSet =
     kAvx512VnniSet | kAvx512Bf16Set |
     CpuFeatures{CpuFeature::kAmxTile, CpuFeature::kAmxInt8, CpuFeature::kAmxBf16};
+
+inline constexpr CpuFeatures kNeonSet = {CpuFeature::kNeon};
+inline constexpr CpuFeatures kNeonDotSet = kNeonSet | CpuFeatures{CpuFeature::kNeonDot};
+inline constexpr CpuFeatures kNeonI8mmSet = kNeonDotSet | CpuFeatures{CpuFeature::kNeonI8mm};
 
 // ---- Detection --------------------------------------------------------------------------------
 

@@ -4,18 +4,33 @@
 # of file. Statements about speed and size were measured with g++ 12 (docs/benchmarks.md, Size); other
 # compilers get the options that they support.
 #
-# Reads kernel_sources, host_flags, without_gaps and is_x86_64. Sets kernel_flags (for all of them)
-# and small_kernel_sources (compiled with host_flags after those), and removes from kernel_sources
-# files for other processors.
+# Reads kernel_sources, host_flags and without_gaps. Sets is_x86_64 and is_aarch64, kernel_flags (for
+# all kernels) and small_kernel_sources (compiled with host_flags after those), and removes from
+# kernel_sources files for other processors.
 
-# Vector code for x86-64 above this level is omitted. At start-up the program selects a level among
-# those that DEPUTY_CPU can name. A library for known processors can save 0.7 MB for AVX-512.
-set(cpu_levels generic avx2 avx512 amx)
-set(DEPUTY_MAX_CPU amx CACHE STRING "Highest vector code level: generic, avx2, avx512 or amx (all)")
+set(is_x86_64 FALSE)
+set(is_aarch64 FALSE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(is_x86_64 TRUE)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(is_aarch64 TRUE)
+endif()
+
+# Vector code above this level is omitted. At start-up the program selects a level among those that
+# DEPUTY_CPU can name. A library for known x86-64 processors can save 0.7 MB for AVX-512.
+set(cpu_levels generic)
+if(is_x86_64)
+  list(APPEND cpu_levels avx2 avx512 amx)
+elseif(is_aarch64)
+  list(APPEND cpu_levels neon neon_dot neon_i8mm)
+endif()
+list(GET cpu_levels -1 highest_level)
+list(JOIN cpu_levels ", " level_names)
+set(DEPUTY_MAX_CPU ${highest_level} CACHE STRING "Highest vector code level: ${level_names}")
 set_property(CACHE DEPUTY_MAX_CPU PROPERTY STRINGS ${cpu_levels})
 list(FIND cpu_levels "${DEPUTY_MAX_CPU}" max_cpu_level)
 if(max_cpu_level LESS 0)
-  message(FATAL_ERROR "DEPUTY_MAX_CPU: expected generic, avx2, avx512 or amx, found '${DEPUTY_MAX_CPU}'")
+  message(FATAL_ERROR "DEPUTY_MAX_CPU: expected one of ${level_names}, found '${DEPUTY_MAX_CPU}'")
 endif()
 set(omitted_levels ${cpu_levels})
 foreach(level RANGE ${max_cpu_level})
@@ -105,7 +120,8 @@ list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
 
 # The folders of the instruction sets. For each, `level_` is the level of DEPUTY_MAX_CPU below which
 # it is omitted, and `flags_` are its compiler flags.
-set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx)
+set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx
+    aarch64/neon aarch64/neon_dot aarch64/neon_i8mm)
 set(level_common 0)
 set(flags_common "")
 set(level_x86_64/avx2 1)
@@ -119,10 +135,18 @@ set(level_x86_64/avx512_vnni 2)
 set(flags_x86_64/avx512_vnni ${flags_x86_64/avx512} -mavx512vnni)
 set(level_x86_64/amx 3)
 set(flags_x86_64/amx ${flags_x86_64/avx512} -mavx512bf16)
+set(level_aarch64/neon 1)
+set(flags_aarch64/neon "")
+set(level_aarch64/neon_dot 2)
+set(flags_aarch64/neon_dot -march=armv8.2-a+dotprod)
+set(level_aarch64/neon_i8mm 3)
+set(flags_aarch64/neon_i8mm -march=armv8.2-a+dotprod+i8mm)
 # A processor's folders apply to that processor only.
 set(processor_folders common)
 if(is_x86_64)
   list(APPEND processor_folders x86_64)
+elseif(is_aarch64)
+  list(APPEND processor_folders aarch64)
 endif()
 
 foreach(folder IN LISTS instruction_sets)
@@ -142,9 +166,10 @@ foreach(folder IN LISTS instruction_sets)
   # These files do not use the precompiled headers, which were built with other flags.
   set_property(SOURCE ${sources} PROPERTY COMPILE_OPTIONS ${flags})
   set_property(SOURCE ${sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-  # The loops of kernels/vector have equal results on all machines: a*b+c is not contracted to FMA.
+  # The loops of kernels/vector, and those of elements.cc, have equal results on all machines: a*b+c
+  # is not contracted to FMA.
   set(vector_loops ${sources})
-  list(FILTER vector_loops INCLUDE REGEX "/(generic_)?vector\\.cc$")
+  list(FILTER vector_loops INCLUDE REGEX "/((generic_)?vector|elements)\\.cc$")
   list(REMOVE_ITEM sources ${vector_loops})
   if(NOT folder STREQUAL common)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
@@ -172,4 +197,11 @@ if(gnu_release AND is_x86_64)
   # -O3 would spill the arrays of the generic table to memory. Its loops are for machines without
   # AVX2, and only whole blocks are vectorised.
   deputy_kernel_class(OPTIONS -O2 FILES cpu/common/generic cpu/common/generic_vector)
+endif()
+if(gnu_release AND is_aarch64)
+  # These files consist of intrinsics: -O3 makes their code larger without speedup.
+  deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
+                      FILES cpu/aarch64/neon/depthwise cpu/aarch64/neon/depthwise_int8
+                            cpu/aarch64/neon/gemm cpu/aarch64/neon/gemm_int8
+                            cpu/aarch64/neon_dot/gemm_int8 cpu/aarch64/neon_i8mm/gemm_int8)
 endif()

@@ -150,7 +150,7 @@ function(deputy_register_test name program)
   if(TARGET deputy_tool AND NOT DEPUTY_SANITIZE STREQUAL "thread")
     add_dependencies(${program} deputy_tool)
   endif()
-  add_test(NAME ${name} COMMAND ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
+  add_test(NAME ${name} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${program})
   if(program STREQUAL "thread_tests")
@@ -244,7 +244,8 @@ set_tests_properties(conformance_test PROPERTIES ENVIRONMENT
                      "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=0")
 foreach(shard 1 2 3)
   math(EXPR number "${shard} + 1")
-  add_test(NAME conformance_test_${number} COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test)
+  add_test(NAME conformance_test_${number}
+           COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/conformance_test)
   set_tests_properties(conformance_test_${number} PROPERTIES ENVIRONMENT
                        "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${shard}")
 endforeach()
@@ -255,7 +256,7 @@ foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
   foreach(part operator_case golden_row)
     set(name conformance_all_${target}_${part}s)
     set(filter "*every_${part}_agrees/${target}")
-    add_test(NAME ${name} CONFIGURATIONS all COMMAND ${PROJECT_BINARY_DIR}/tests/conformance_test
+    add_test(NAME ${name} CONFIGURATIONS all COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/conformance_test
              "--gtest_filter=${filter}:${filter}_?of4")
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
   endforeach()

@@ -31,11 +31,6 @@ std::vector<std::string> NamesOf(const CpuKernels& table) {
   return names;
 }
 
-bool HasSet(const std::string& name) {
-  return std::any_of(CpuSets().begin(), CpuSets().end(),
-                     [&name](const CpuSet& set) { return set.name == name; });
-}
-
 TEST(CpuTables, are_found_by_name) {
   EXPECT_STREQ(FindCpu("generic")->name, "generic");
   EXPECT_STREQ(FindCpu("reference")->name, "reference");
@@ -121,7 +116,12 @@ TEST(CpuSelection, every_variant_belongs_to_a_named_set) {
   }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
+
+bool HasSet(const std::string& name) {
+  return std::any_of(CpuSets().begin(), CpuSets().end(),
+                     [&name](const CpuSet& set) { return set.name == name; });
+}
 
 // Features and the expected names of kernels, with the groups in the order of NamesOf.
 struct Row {
@@ -129,6 +129,28 @@ struct Row {
   CpuFeatures features;
   std::vector<std::string> kernels;
 };
+
+std::vector<Row> Rows();
+
+// Returns true if the build has the processor family's largest set, and therefore all of them.
+bool HasAllSets() {
+#if defined(__x86_64__)
+  return HasSet("amx");
+#else
+  return HasSet("neon_i8mm");
+#endif
+}
+
+TEST(CpuSelection, selects_the_best_kernels_of_the_features) {
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
+  for (const Row& row : Rows()) {
+    EXPECT_EQ(NamesOf(SelectKernels("", row.features)), row.kernels) << row.name;
+  }
+}
+
+#endif
+
+#if defined(__x86_64__)
 
 std::vector<Row> Rows() {
   const std::vector<std::string> generic = {"generic", "-",       "generic", "-",
@@ -168,15 +190,8 @@ std::vector<Row> Rows() {
   };
 }
 
-TEST(CpuSelection, selects_the_best_kernels_of_the_features) {
-  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
-  for (const Row& row : Rows()) {
-    EXPECT_EQ(NamesOf(SelectKernels("", row.features)), row.kernels) << row.name;
-  }
-}
-
 TEST(CpuSelection, of_a_named_set_ignores_other_features) {
-  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
   const CpuFeatures machine = kPortableSet | kAmxSet | kFastAvx512Bf16Set;
   std::vector<std::string> found;
   for (const CpuSet& set : CpuSets()) {
@@ -191,7 +206,7 @@ TEST(CpuSelection, of_a_named_set_ignores_other_features) {
 }
 
 TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
-  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
   EXPECT_STREQ(BestCpuSet({}).name, "reference");
   EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kAvx2Set).name, "avx2");
@@ -205,7 +220,7 @@ TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
 
 // Loops that the AVX-512 table omits are those of AVX2.
 TEST(CpuSelection, completes_vector_loops) {
-  if (!HasSet("amx")) GTEST_SKIP() << "this build has not all sets";
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
   const auto pointers = [](const CpuKernels& table) {
     std::vector<const void*> values(sizeof table.vector / sizeof(void*));
     std::memcpy(values.data(), &table.vector, sizeof table.vector);
@@ -231,6 +246,46 @@ TEST(CpuFeatures, are_detected) {
   EXPECT_EQ(features.Includes({F::kAvx512F}), __builtin_cpu_supports("avx512f") != 0);
   EXPECT_EQ(features.Includes({F::kAvx512Vnni}), __builtin_cpu_supports("avx512vnni") != 0);
   EXPECT_EQ(features.Includes({F::kAvx512Bf16}), __builtin_cpu_supports("avx512bf16") != 0);
+}
+
+#endif
+
+#if defined(__aarch64__)
+
+std::vector<Row> Rows() {
+  const std::vector<std::string> neon = {"neon", "-",    "neon", "-",       "neon", "neon",
+                                         "neon", "neon", "neon", "generic", "neon"};
+  std::vector<std::string> dot = neon, i8mm = neon;
+  dot[2] = "neon_dot";
+  i8mm[2] = "neon_i8mm";
+  const CpuFeatures portable_i8mm = kPortableSet | kNeonI8mmSet;
+  return {
+      {"NEON", kPortableSet | kNeonSet, neon},
+      {"DotProd", kPortableSet | kNeonDotSet, dot},
+      {"I8MM without DotProd", portable_i8mm.Without({F::kNeonDot}), neon},
+      {"I8MM", portable_i8mm, i8mm},
+  };
+}
+
+TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
+  EXPECT_STREQ(BestCpuSet({}).name, "reference");
+  EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonSet).name, "neon");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonDotSet).name, "neon_dot");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonI8mmSet).name, "neon_i8mm");
+  EXPECT_STREQ(BestCpuSet((kPortableSet | kNeonI8mmSet).Without({F::kNeonDot})).name, "neon");
+}
+
+// Compares the detected features with the processor's identification registers.
+TEST(CpuFeatures, are_detected) {
+  uint64_t isar0 = 0, isar1 = 0;
+  __asm__("mrs %0, s3_0_c0_c6_0" : "=r"(isar0));  // ID_AA64ISAR0_EL1
+  __asm__("mrs %0, s3_0_c0_c6_1" : "=r"(isar1));  // ID_AA64ISAR1_EL1
+  const CpuFeatures features = DetectCpuFeatures();
+  EXPECT_TRUE(features.Includes(kPortableSet | kNeonSet));
+  EXPECT_EQ(features.Includes({F::kNeonDot}), (isar0 >> 44 & 15) != 0);
+  EXPECT_EQ(features.Includes({F::kNeonI8mm}), (isar1 >> 52 & 15) != 0);
 }
 
 #endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 products for AArch64 with dot products of four values (SDOT).
+#include "kernels/cpu/aarch64/neon/gemm_int8.inc"
+
+namespace deputy {
+namespace {
+
+constexpr int kRun = 4;
+// Bytes of a run of the depth in a panel.
+constexpr int kRunBytes = kRun * kColumnsS8;
+
+template <int kRows>
+class Sums {
+ public:
+  explicit Sums(const int32_t* bias) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      sums_[r][0] = vld1q_s32(bias);
+      sums_[r][1] = vld1q_s32(bias + 4);
+    }
+  }
+
+  [[gnu::always_inline]] void Add(const int8_t* const (&a)[kRows], int depth, const int8_t* b) {
+    int d = 0;
+    for (; d + 4 * kRun <= depth; d += 4 * kRun, b += 4 * kRunBytes) {
+      int8x16_t values[kRows];
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) values[r] = vld1q_s8(a[r] + d);
+      AddLane<0>(values, b);
+      AddLane<1>(values, b + kRunBytes);
+      AddLane<2>(values, b + 2 * kRunBytes);
+      AddLane<3>(values, b + 3 * kRunBytes);
+    }
+    for (; d < depth; d += kRun, b += kRunBytes) {
+      int8x16_t values[kRows];
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        int32_t run;
+        std::memcpy(&run, a[r] + d, sizeof run);
+        values[r] = vreinterpretq_s8_s32(vdupq_n_s32(run));
+      }
+      AddLane<0>(values, b);
+    }
+  }
+
+  int32x4x2_t Row(int r) const { return {{sums_[r][0], sums_[r][1]}}; }
+
+ private:
+  // Adds the products of run kLane of each row's values with a run of the panel.
+  template <int kLane>
+  [[gnu::always_inline]] void AddLane(const int8x16_t (&values)[kRows], const int8_t* b) {
+    const int8x16_t weights0 = vld1q_s8(b), weights1 = vld1q_s8(b + kRunBytes / 2);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      sums_[r][0] = vdotq_laneq_s32(sums_[r][0], weights0, values[r], kLane);
+      sums_[r][1] = vdotq_laneq_s32(sums_[r][1], weights1, values[r], kLane);
+    }
+  }
+
+  int32x4_t sums_[kRows][2];
+};
+
+}  // namespace
+
+constexpr GemmS8Kernels kGemmS8NeonDot = GemmS8Named<Sums>("neon_dot", kRun);
+
+}  // namespace deputy

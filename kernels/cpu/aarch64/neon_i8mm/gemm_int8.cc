@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// int8 products for AArch64 with products of 2 x 8 by 8 x 2 matrices (SMMLA).
+#include "kernels/cpu/aarch64/neon/gemm_int8.inc"
+
+namespace deputy {
+namespace {
+
+constexpr int kRun = 8;
+// Bytes of a run of the depth in a panel.
+constexpr int kRunBytes = kRun * kColumnsS8;
+
+// The sums of pairs of rows; the last row of an odd number of rows is computed twice.
+template <int kRows>
+class Sums {
+ public:
+  explicit Sums(const int32_t* bias) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumnPairs; ++j) {
+      const int32x2_t columns = vld1_s32(bias + 2 * j);
+#pragma GCC unroll 4
+      for (int p = 0; p < kRowPairs; ++p) sums_[p][j] = vcombine_s32(columns, columns);
+    }
+  }
+
+  [[gnu::always_inline]] void Add(const int8_t* const (&a)[kRows], int depth, const int8_t* b) {
+    int d = 0;
+    for (; d + 2 * kRun <= depth; d += 2 * kRun, b += 2 * kRunBytes) {
+      int8x16_t run0[kRowPairs], run1[kRowPairs];
+#pragma GCC unroll 4
+      for (int p = 0; p < kRowPairs; ++p) {
+        const int64x2_t first = vreinterpretq_s64_s8(vld1q_s8(a[2 * p] + d));
+        const int64x2_t second = vreinterpretq_s64_s8(vld1q_s8(a[SecondOf(p)] + d));
+        run0[p] = vreinterpretq_s8_s64(vzip1q_s64(first, second));
+        run1[p] = vreinterpretq_s8_s64(vzip2q_s64(first, second));
+      }
+      AddRun(run0, b);
+      AddRun(run1, b + kRunBytes);
+    }
+    if (d < depth) {
+      int8x16_t run[kRowPairs];
+#pragma GCC unroll 4
+      for (int p = 0; p < kRowPairs; ++p) {
+        run[p] = vcombine_s8(vld1_s8(a[2 * p] + d), vld1_s8(a[SecondOf(p)] + d));
+      }
+      AddRun(run, b);
+    }
+  }
+
+  int32x4x2_t Row(int r) const {
+    const int32x4_t(&pairs)[kColumnPairs] = sums_[r / 2];
+    if (r % 2 == 0) {
+      return {{vcombine_s32(vget_low_s32(pairs[0]), vget_low_s32(pairs[1])),
+               vcombine_s32(vget_low_s32(pairs[2]), vget_low_s32(pairs[3]))}};
+    }
+    return {{vcombine_s32(vget_high_s32(pairs[0]), vget_high_s32(pairs[1])),
+             vcombine_s32(vget_high_s32(pairs[2]), vget_high_s32(pairs[3]))}};
+  }
+
+ private:
+  static constexpr int kRowPairs = (kRows + 1) / 2, kColumnPairs = kColumnsS8 / 2;
+
+  // Returns the second row of a pair.
+  static constexpr int SecondOf(int pair) { return Min(2 * pair + 1, kRows - 1); }
+
+  [[gnu::always_inline]] void AddRun(const int8x16_t (&rows)[kRowPairs], const int8_t* b) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kColumnPairs; ++j) {
+      const int8x16_t columns = vld1q_s8(b + 2 * kRun * j);
+#pragma GCC unroll 4
+      for (int p = 0; p < kRowPairs; ++p) {
+        sums_[p][j] = vmmlaq_s32(sums_[p][j], rows[p], columns);
+      }
+    }
+  }
+
+  // The four sums of each element: the first row's two columns, then the second row's.
+  int32x4_t sums_[kRowPairs][kColumnPairs];
+};
+
+}  // namespace
+
+constexpr GemmS8Kernels kGemmS8NeonI8mm = GemmS8Named<Sums>("neon_i8mm", kRun);
+
+}  // namespace deputy

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Unpacks the libraries of an arm64 Debian that the tests link, for the cross build of
+# tools/cmake/aarch64.cmake:
+#
+#   tools/arm_root.sh DIRECTORY
+#
+# Nothing in the directory is executed, so that neither binfmt_misc nor a chroot is needed. An
+# existing complete directory is left as it is. DEPUTY_ARM_SUITE selects Debian's release (bookworm).
+set -eu
+
+root=${1:?usage: tools/arm_root.sh DIRECTORY}
+suite=${DEPUTY_ARM_SUITE:-bookworm}
+packages=libc6-dev,libstdc++-12-dev,libgtest-dev,libgmock-dev,libcmocka-dev,libflatbuffers-dev
+packages=$packages,libcli11-dev,nlohmann-json3-dev,libstb-dev
+
+if [ -e "$root/complete" ]; then
+  exit 0
+fi
+if ! command -v debootstrap >/dev/null; then
+  echo "tools/arm_root.sh: debootstrap is missing (tools/packages-arm.txt)" >&2
+  exit 1
+fi
+rm -rf "$root"
+mkdir -p "$root"
+if ! debootstrap --foreign --arch=arm64 --variant=minbase --include="$packages" "$suite" "$root" \
+    ${DEPUTY_ARM_MIRROR:+"$DEPUTY_ARM_MIRROR"} >"$root.log" 2>&1; then
+  tail -n 20 "$root.log" >&2
+  exit 1
+fi
+# debootstrap unpacks only the packages of a minimal system in its first stage.
+for package in "$root"/var/cache/apt/archives/*.deb; do
+  dpkg-deb --extract "$package" "$root"
+done
+rm -f "$root"/var/cache/apt/archives/*.deb
+touch "$root/complete"
