@@ -24,7 +24,9 @@
 #include "tensorflow/lite/util.h"
 
 // Weak references: null in runtimes that do not export the functions, which can load the plug-in
-// nevertheless.
+// nevertheless. The dynamic linker resolves them in the global scope and in the plug-in's own
+// dependencies: a process with several runtimes must load them with RTLD_LOCAL, so that no function
+// of another runtime is called.
 extern "C" TfLiteStatus TfLiteOpaqueContextAcquireSubgraphContext(
     TfLiteOpaqueContext* opaque_context, int subgraph_index,
     TfLiteOpaqueContext** acquired_opaque_context) __attribute__((weak));
