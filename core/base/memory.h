@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory whose size depends on the model. Sizes are checked against limits before the allocation,
-// and a failure is a null pointer, never an exception or an abort. (Under AddressSanitizer an
+// and functions return false on failure; they never throw or abort. (Under AddressSanitizer an
 // excessive `operator new` aborts the process in any case, so sizes must be checked before any
 // allocator is called.)
 #ifndef DEPUTY_CORE_BASE_MEMORY_H_

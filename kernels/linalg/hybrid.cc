@@ -24,7 +24,8 @@ RowQuantization Symmetric(float min, float max) {
 
 // Asymmetric quantisation: the range, extended to include 0, maps to -128 to 127. The end of the
 // range with the smaller rounding error determines the zero point. The range is a difference of
-// floats, all other values are double.
+// floats; the scale and the zero point are computed from it in double, the inverse scale in float
+// from the rounded scale.
 RowQuantization Asymmetric(float min, float max) {
   const float low = std::min(0.0f, min), high = std::max(0.0f, max);
   if (low == high) return {};
