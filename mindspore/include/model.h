@@ -310,7 +310,7 @@ class Model {
     return {kLiteNotSupport, function + ": training is not supported"};
   }
 
-  // Returns the configuration, for kernels of delegates; null if it is empty.
+  // Returns a copy of the configuration, for kernels of delegates; never null.
   std::shared_ptr<const ConfigInfos> Config() const {
     auto config = std::make_shared<ConfigInfos>();
     const auto visit = [](void* infos, const char* section, const char* key, const char* value) {

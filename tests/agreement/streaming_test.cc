@@ -82,8 +82,7 @@ std::string DifferenceOf(TfLiteInterpreter* interpreter, const uint8_t* expected
   return at == bytes ? "" : "fewer bytes";
 }
 
-// Generates inputs with the random numbers of streams.py; the file of results does not contain the
-// inputs.
+// Generates inputs with the random numbers of streams.py, for files of results without inputs.
 std::vector<float> DrawnFloats(size_t count, uint32_t* state) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {

@@ -16,7 +16,8 @@ struct NodeTensor {
   TfLiteType type = kTfLiteFloat32;
   Shape shape = {};
   std::vector<double> values = {};  // contents of the tensor; empty: random
-  // Constant even with Known::kAtRunTime; random contents are supported for float32 and int8 only.
+  // True for a constant with random contents, even with Known::kAtRunTime; float32 and types of at
+  // most 8 bits only. Has no effect on a tensor with `values`.
   bool constant = false;
 };
 
