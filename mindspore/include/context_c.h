@@ -29,8 +29,8 @@ MS_API int32_t MSContextGetThreadNum(const MSContextHandle context);
 
 // Affinity mode: 0 none, 1 big cores, 2 middle and little cores; other values are replaced by 0.
 // Cores are sorted by their maximum frequency. Both modes select one core per thread: mode 1 from
-// the fastest on, mode 2 from the first one below the highest frequency on. The model's threads run on
-// these cores only, and so does the calling thread during MSModelBuild, MSModelPredict and
+// the fastest on, mode 2 from the first one below the highest frequency on. The model's threads run
+// on these cores only, and so does the calling thread during MSModelBuild, MSModelPredict and
 // MSModelResize; its own mask is restored afterwards. Linux only; elsewhere the build logs that the
 // setting has no effect.
 MS_API void MSContextSetThreadAffinityMode(MSContextHandle context, int mode);

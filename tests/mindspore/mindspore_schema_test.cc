@@ -24,63 +24,46 @@ namespace file = mindspore::schema;
 namespace reflected = mindspore::reflected;
 
 // The names of all primitives in the order of their numbers, from 1 on: data of MindSpore Lite.
-#define DEPUTY_PRIMITIVES(X)                                                                                                                                                \
-  X(Abs)                                                                                                                                                                    \
-  X(Activation)                                                                                                                                                             \
-  X(ActivationGrad)                                                                                                                                                         \
-  X(Adam)                                                                                                                                                                   \
-  X(AddFusion) X(AdderFusion) X(AddGrad) X(AddN) X(All) X(ApplyMomentum) X(ArgMaxFusion) X(                                                                                 \
-      ArgMinFusion) X(Assert) X(Assign) X(AssignAdd) X(AudioSpectrogram) X(AvgPoolFusion) X(AvgPoolGrad) X(BatchNorm)                                                       \
-      X(BatchNormGrad) X(BatchToSpace) X(BatchToSpaceND) X(BiasAdd) X(BinaryCrossEntropy) X(BinaryCrossEntropyGrad) X(                                                      \
-          BiasAddGrad) X(BroadcastTo) X(Cast) X(Ceil) X(Clip) X(Concat) X(Attention)                                                                                        \
-          X(Conv2DBackpropFilterFusion) X(Conv2DBackpropInputFusion) X(Conv2DFusion) X(Conv2dTransposeFusion) X(                                                            \
-              Cos) X(ConstantOfShape) X(Crop) X(CustomExtractFeatures) X(CustomNormalize) X(CustomPredict) X(DeConv2DGradFilter)                                            \
-              X(Depend) X(DepthToSpace) X(DetectionPostProcess) X(DivFusion) X(DivGrad) X(Dropout) X(                                                                       \
-                  DropoutGrad) X(Elu) X(Eltwise) X(Equal) X(EmbeddingLookupFusion) X(ExpFusion)                                                                             \
-                  X(ExpandDims) X(FakeQuantWithMinMaxVars) X(FakeQuantWithMinMaxVarsPerChannel) X(FftReal) X(FftImag) X(                                                    \
-                      Flatten) X(FlattenGrad) X(Floor) X(FloorDiv) X(FloorMod) X(Fill) X(FullConnection) X(FusedBatchNorm) X(Gather) X(GatherNd)                            \
-                      X(Greater) X(GreaterEqual) X(HashtableLookup) X(InstanceNorm) X(LayerNormFusion) X(                                                                   \
-                          LeakyRelu) X(Less) X(LessEqual) X(Log) X(LogGrad) X(LogicalAnd)                                                                                   \
-                          X(LogicalNot) X(LogicalOr) X(LpNormalization) X(LRN) X(LshProjection) X(LSTM) X(L2NormalizeFusion) X(MatMulFusion) X(                             \
-                              Maximum) X(MaximumGrad) X(MaxPoolFusion) X(MaxPoolGrad) X(SwitchLayer) X(Mfcc)                                                                \
-                              X(Minimum) X(MinimumGrad) X(Mod) X(MulFusion) X(MulGrad) X(                                                                                   \
-                                  Neg) X(NegGrad) X(NotEqual) X(NonMaxSuppression) X(OneHot) X(OnesLike) X(PadFusion) X(PartialFusion)                                      \
-                                  X(PowerGrad) X(PowFusion) X(PriorBox) X(PReLUFusion) X(QuantDTypeCast) X(Rank) X(                                                         \
-                                      Range) X(Reciprocal) X(RealDiv) X(ReduceFusion) X(Reshape) X(Resize) X(ReverseSequence)                                               \
-                                      X(ReverseV2) X(Rfft) X(ROIPooling) X(                                                                                                 \
-                                          Round) X(Rsqrt) X(ScaleFusion) X(ScatterNd) X(SGD) X(Shape) X(SigmoidCrossEntropyWithLogits) X(SigmoidCrossEntropyWithLogitsGrad) \
-                                          X(Sin) X(SkipGram) X(SliceFusion) X(SmoothL1Loss) X(SmoothL1LossGrad) X(                                                          \
-                                              Softmax) X(SoftmaxCrossEntropyWithLogits) X(SpaceToBatch)                                                                     \
-                                              X(SpaceToBatchND) X(SpaceToDepth) X(SparseSoftmaxCrossEntropyWithLogits) X(                                                   \
-                                                  SparseToDense) X(Split) X(Sqrt) X(Squeeze) X(Square)                                                                      \
-                                                  X(SquaredDifference) X(Stack) X(StridedSlice) X(SubFusion) X(                                                             \
-                                                      SubGrad) X(Switch) X(TensorListFromTensor) X(TensorListGetItem)                                                       \
-                                                      X(TensorListReserve) X(TensorListSetItem) X(                                                                          \
-                                                          TensorListStack) X(TileFusion) X(TopKFusion) X(Transpose) X(Unique)                                               \
-                                                          X(UnsortedSegmentSum) X(Unsqueeze) X(Unstack) X(LSTMGrad) X(                                                      \
-                                                              Where) X(ZerosLike) X(Select) X(ScatterNdUpdate)                                                              \
-                                                              X(GRU) X(NonZero) X(InvertPermutation) X(Size) X(                                                             \
-                                                                  RandomStandardNormal) X(CropAndResize)                                                                    \
-                                                                  X(Erf) X(StridedSliceGrad) X(IsFinite) X(LinSpace) X(                                                     \
-                                                                      UniformReal) X(AbsGrad) X(RsqrtGrad) X(SqrtGrad)                                                      \
-                                                                      X(LayerNormGrad) X(ResizeGrad) X(Splice) X(                                                           \
-                                                                          LogSoftmax) X(Call) X(Custom)                                                                     \
-                                                                          X(CumSum) X(SplitWithOverlap) X(                                                                  \
-                                                                              GenOP) X(RaggedRange) X(GLU)                                                                  \
-                                                                              X(TensorArray) X(TensorArrayRead) X(                                                          \
-                                                                                  TensorArrayWrite) X(Affine)                                                               \
-                                                                                  X(AllGather) X(ReduceScatter) X(                                                          \
-                                                                                      DynamicQuant) X(LSTMGradData)                                                         \
-                                                                                      X(LSTMGradWeight) X(RandomNormal) X(                                                  \
-                                                                                          NLLLoss) X(NLLLossGrad) X(FormatTranspose)                                        \
-                                                                                          X(GatherD) X(GroupNormFusion) X(                                                  \
-                                                                                              Log1p) X(TensorScatterAdd)                                                    \
-                                                                                              X(SparseFillEmptyRows) X(                                                     \
-                                                                                                  SparseReshape) X(SparseSegmentSum)                                        \
-                                                                                                  X(ScatterElements) X(                                                     \
-                                                                                                      Triu) X(Tril)                                                         \
-                                                                                                      X(AdamWeightDecay)                                                    \
-                                                                                                          X(FillV2)
+// clang-format off
+#define DEPUTY_PRIMITIVES(X)                                                                      \
+  X(Abs) X(Activation) X(ActivationGrad) X(Adam) X(AddFusion) X(AdderFusion) X(AddGrad) X(AddN)   \
+  X(All) X(ApplyMomentum) X(ArgMaxFusion) X(ArgMinFusion) X(Assert) X(Assign) X(AssignAdd)        \
+  X(AudioSpectrogram) X(AvgPoolFusion) X(AvgPoolGrad) X(BatchNorm) X(BatchNormGrad)               \
+  X(BatchToSpace) X(BatchToSpaceND) X(BiasAdd) X(BinaryCrossEntropy) X(BinaryCrossEntropyGrad)    \
+  X(BiasAddGrad) X(BroadcastTo) X(Cast) X(Ceil) X(Clip) X(Concat) X(Attention)                    \
+  X(Conv2DBackpropFilterFusion) X(Conv2DBackpropInputFusion) X(Conv2DFusion)                      \
+  X(Conv2dTransposeFusion) X(Cos) X(ConstantOfShape) X(Crop) X(CustomExtractFeatures)             \
+  X(CustomNormalize) X(CustomPredict) X(DeConv2DGradFilter) X(Depend) X(DepthToSpace)             \
+  X(DetectionPostProcess) X(DivFusion) X(DivGrad) X(Dropout) X(DropoutGrad) X(Elu) X(Eltwise)     \
+  X(Equal) X(EmbeddingLookupFusion) X(ExpFusion) X(ExpandDims) X(FakeQuantWithMinMaxVars)         \
+  X(FakeQuantWithMinMaxVarsPerChannel) X(FftReal) X(FftImag) X(Flatten) X(FlattenGrad) X(Floor)   \
+  X(FloorDiv) X(FloorMod) X(Fill) X(FullConnection) X(FusedBatchNorm) X(Gather) X(GatherNd)       \
+  X(Greater) X(GreaterEqual) X(HashtableLookup) X(InstanceNorm) X(LayerNormFusion) X(LeakyRelu)   \
+  X(Less) X(LessEqual) X(Log) X(LogGrad) X(LogicalAnd) X(LogicalNot) X(LogicalOr)                 \
+  X(LpNormalization) X(LRN) X(LshProjection) X(LSTM) X(L2NormalizeFusion) X(MatMulFusion)         \
+  X(Maximum) X(MaximumGrad) X(MaxPoolFusion) X(MaxPoolGrad) X(SwitchLayer) X(Mfcc) X(Minimum)     \
+  X(MinimumGrad) X(Mod) X(MulFusion) X(MulGrad) X(Neg) X(NegGrad) X(NotEqual)                     \
+  X(NonMaxSuppression) X(OneHot) X(OnesLike) X(PadFusion) X(PartialFusion) X(PowerGrad)           \
+  X(PowFusion) X(PriorBox) X(PReLUFusion) X(QuantDTypeCast) X(Rank) X(Range) X(Reciprocal)        \
+  X(RealDiv) X(ReduceFusion) X(Reshape) X(Resize) X(ReverseSequence) X(ReverseV2) X(Rfft)         \
+  X(ROIPooling) X(Round) X(Rsqrt) X(ScaleFusion) X(ScatterNd) X(SGD) X(Shape)                     \
+  X(SigmoidCrossEntropyWithLogits) X(SigmoidCrossEntropyWithLogitsGrad) X(Sin) X(SkipGram)        \
+  X(SliceFusion) X(SmoothL1Loss) X(SmoothL1LossGrad) X(Softmax) X(SoftmaxCrossEntropyWithLogits)  \
+  X(SpaceToBatch) X(SpaceToBatchND) X(SpaceToDepth) X(SparseSoftmaxCrossEntropyWithLogits)        \
+  X(SparseToDense) X(Split) X(Sqrt) X(Squeeze) X(Square) X(SquaredDifference) X(Stack)            \
+  X(StridedSlice) X(SubFusion) X(SubGrad) X(Switch) X(TensorListFromTensor) X(TensorListGetItem)  \
+  X(TensorListReserve) X(TensorListSetItem) X(TensorListStack) X(TileFusion) X(TopKFusion)        \
+  X(Transpose) X(Unique) X(UnsortedSegmentSum) X(Unsqueeze) X(Unstack) X(LSTMGrad) X(Where)       \
+  X(ZerosLike) X(Select) X(ScatterNdUpdate) X(GRU) X(NonZero) X(InvertPermutation) X(Size)        \
+  X(RandomStandardNormal) X(CropAndResize) X(Erf) X(StridedSliceGrad) X(IsFinite) X(LinSpace)     \
+  X(UniformReal) X(AbsGrad) X(RsqrtGrad) X(SqrtGrad) X(LayerNormGrad) X(ResizeGrad) X(Splice)     \
+  X(LogSoftmax) X(Call) X(Custom) X(CumSum) X(SplitWithOverlap) X(GenOP) X(RaggedRange) X(GLU)    \
+  X(TensorArray) X(TensorArrayRead) X(TensorArrayWrite) X(Affine) X(AllGather) X(ReduceScatter)   \
+  X(DynamicQuant) X(LSTMGradData) X(LSTMGradWeight) X(RandomNormal) X(NLLLoss) X(NLLLossGrad)     \
+  X(FormatTranspose) X(GatherD) X(GroupNormFusion) X(Log1p) X(TensorScatterAdd)                   \
+  X(SparseFillEmptyRows) X(SparseReshape) X(SparseSegmentSum) X(ScatterElements) X(Triu) X(Tril)  \
+  X(AdamWeightDecay) X(FillV2)
+// clang-format on
 
 constexpr size_t kPrimitives = 221;
 constexpr size_t kAttributes = 437;
