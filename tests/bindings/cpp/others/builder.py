@@ -32,7 +32,8 @@ class Builder:
         target = self.folder / (re.sub(r'\W', '_', str(source))[-120:] + '.o')
         includes = [f'-I{path}' for path in (self.build / 'include', *self.includes, DOUBLES)]
         launcher = ['ccache'] if shutil.which('ccache') else []
-        done = run([*launcher, 'g++', '-std=c++17', '-O0', '-fPIC', '-w', '-fmax-errors=20', *self.flags,
+        language = ['gcc', '-std=gnu11'] if source.suffix == '.c' else ['g++', '-std=c++17']
+        done = run([*launcher, *language, '-O0', '-fPIC', '-w', '-fmax-errors=20', *self.flags,
                     *includes, '-c', source, '-o', target])
         if done.returncode:
             raise BuildError(errors_of(done.stderr))

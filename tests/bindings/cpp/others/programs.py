@@ -10,6 +10,7 @@ Each row of PROGRAMS names its origin, and the folders of the fetched sources th
     libedgetpu  github.com/google-coral/libedgetpu, commit e35aed1
     secda       github.com/gicLAB/SECDA-TFLite, commit 9d42878: src
     nnstreamer  github.com/nnstreamer/nnstreamer, commit 5b13ea61
+    opencv_style  github.com/Qengineering/TensorFlow_Lite_Classification_RPi_64-bits, commit 495a0b4
     debian      headers of libabsl-dev, libjsoncpp-dev and libglib2.0-dev, as dpkg-deb -x unpacks them
 doubles/ has small headers that replace those of the driver libraries.
 """
@@ -17,6 +18,7 @@ import dataclasses
 import importlib.util
 import pathlib
 import re
+import shutil
 import struct
 import sysconfig
 import typing
@@ -87,14 +89,20 @@ def sources_in(folder, pattern='*.cc', skipped=()):
     return sorted(path for path in folder.glob(pattern) if path.name not in skipped)
 
 
+def label_image_headers(setting):
+    """Returns a folder in which upstream's headers of examples/label_image have their paths, old and new."""
+    for name in ('tflite', 'tensorflow/lite'):
+        link = setting.products / 'support' / name / 'examples'
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(setting.sources / 'litert/tflite/examples')
+    return setting.products / 'support'
+
+
 def label_image(case, setting):
     folder = setting.sources / 'litert/tflite/examples/label_image'
-    support = setting.products / 'support/tflite/examples'
-    support.parent.mkdir(parents=True, exist_ok=True)
-    if not support.is_symlink():
-        support.symlink_to(folder.parent)
     made = setting.builder()
-    made.includes.append(setting.products / 'support')
+    made.includes.append(label_image_headers(setting))
     program = made.program('label_image', [folder / 'label_image.cc', folder / 'bitmap_helpers.cc'])
     digits = setting.root / 'examples/digits'
     for image in sorted((digits / 'images').glob('*.png'))[:8]:
@@ -192,7 +200,62 @@ def nnstreamer(case, setting):
                            'debian/usr/lib/x86_64-linux-gnu/glib-2.0/include',
                            flags=[f'-D{flag}' for flag in flags])
     folder = setting.sources / 'nnstreamer/ext/nnstreamer/tensor_filter'
-    expect_compiled(case, made, [folder / 'tensor_filter_tensorflow_lite.cc'])
+    objects = expect_compiled(case, made, [folder / 'tensor_filter_tensorflow_lite.cc'])
+    glib = sorted(pathlib.Path('/usr/lib').glob('*/libglib-2.0.so.0'))
+    if not glib:
+        case.skipTest("nnstreamer's filter compiles, but links libglib-2.0, which is not installed")
+    made.flags.append('-DVERSION="2.6.0"')
+    objects += expect_compiled(case, made, [
+        setting.sources / 'nnstreamer/gst/nnstreamer/nnstreamer_plugin_api_util_impl.c',
+        builder.HERE / 'nnstreamer_double.cc', builder.HERE / 'nnstreamer_main.cc'])
+    program = made.link('nnstreamer', [*objects, made.stubs_of(objects, '^_?nnstreamer_|^_backtrace|^TfLiteGpu')], glib[0])
+    for name, pixels in digit_images(setting):
+        image = setting.products / 'image.raw'
+        image.write_bytes(pixels)
+        for model, properties in (('float', ''), ('float', 'NumThreads:2,Delegate:XNNPACK'), ('int8', '')):
+            printed = expect_run(case, [program, setting.root / f'examples/digits/digits_{model}.tflite', image,
+                                        properties])
+            expected = expected_scores(setting, model)[name]
+            scores = [float(line) for line in re.findall(r'^[01]\.\d{6}$', printed, re.MULTILINE)]
+            case.assertEqual(len(scores), 30, printed)
+            for frame in (scores[:10], scores[10:20], scores[20:]):
+                case.assertEqual(frame.index(max(frame)), expected[0], f'{name} with {model}')
+                case.assertAlmostEqual(max(frame), expected[1], 5, f'{name} with {model}')
+
+
+def digit_images(setting):
+    """Returns the names and pixels of the first eight digits of the examples."""
+    reader = example_reader(setting.root)
+    images = sorted((setting.root / 'examples/digits/images').glob('*.png'))[:8]
+    return [(image.name, bytes(reader.read_png(image)[2])) for image in images]
+
+
+def expected_scores(setting, model):
+    """Returns the label and probability from the real TensorFlow Lite, per image."""
+    lines = (setting.root / f'examples/digits/expected_{model}.txt').read_text(encoding='utf-8').splitlines()
+    return {name: (int(label), float(score)) for name, label, score in map(str.split, lines)}
+
+
+def opencv_style(case, setting):
+    """Runs a classifier for the Raspberry Pi with a test double of OpenCV. The program reads fixed names of
+    files in the current folder."""
+    made = setting.builder()
+    made.includes.append(label_image_headers(setting))
+    maker = made.program('uint8_digits', [builder.HERE / 'uint8_digits_main.cc'])
+    program = made.program('classify', [setting.sources / 'opencv_style/TensorFlow_Lite_Class.cpp'])
+    digits = setting.root / 'examples/digits'
+    expect_run(case, [maker, digits / 'digits_int8.tflite',
+                      setting.products / 'mobilenet_v1_1.0_224_quant.tflite'])
+    shutil.copy(digits / 'labels.txt', setting.products)
+    for name, pixels in digit_images(setting):
+        (setting.products / 'tabby.jpeg').write_bytes(b'P5 28 28 255\n' + pixels)
+        printed = expect_run(case, [program], cwd=setting.products)
+        label, score = expected_scores(setting, 'int8')[name]
+        best = re.search(r'^output_size: 10\n(\S+) : (\d)$', printed, re.MULTILINE)
+        case.assertTrue(best, printed)
+        # The program prints quotients of the uint8 score and 255; the score's scale is 1/256.
+        case.assertAlmostEqual(float(best[1]), score * 256 / 255, 5, name)
+        case.assertEqual(int(best[2]), label, name)
 
 
 PROGRAMS = (
@@ -205,4 +268,5 @@ PROGRAMS = (
     Program('libedgetpu', "Coral's libedgetpu", ('libedgetpu', 'debian'), libedgetpu),
     Program('secda', "SECDA's delegates", ('secda/src',), secda),
     Program('nnstreamer', "nnstreamer's filter", ('nnstreamer', 'debian'), nnstreamer),
+    Program('opencv_style', 'a classifier that uses OpenCV', ('opencv_style', 'litert'), opencv_style),
 )
