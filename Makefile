@@ -146,7 +146,7 @@ check-size: all
 check-tidy:
 	$(CMAKE) -B build/tidy -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEPUTY_UNITY=OFF
-	cmake --build build/tidy --target generated/schema_generated.h generated/ms_generated.h \
+	cmake --build build/tidy --target generated/schema_generated.h generated/ms_bfbs_generated.h \
 	  generated/objects/objects_generated.h
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_FOLDERS))/.*\.cc$$'
 	tools/check_tidy.py build/tidy -j $(JOBS) --files '($(TIDY_SHALLOW_FOLDERS))/.*\.cc$$' \

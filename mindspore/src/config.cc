@@ -23,6 +23,11 @@ constexpr const char* kObeyed[][2] = {
     {"gpu_context", "precision_mode"},
 };
 
+bool IsObeyed(const std::string& section, const std::string& key) {
+  return std::any_of(std::begin(kObeyed), std::end(kObeyed),
+                     [&](const auto& row) { return section == row[0] && key == row[1]; });
+}
+
 std::string Trim(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const size_t first = text.find_first_not_of(kBlanks);
@@ -127,10 +132,7 @@ std::string Config::Get(const std::string& section, const std::string& key) cons
 void Config::LogIgnored() const {
   for (const auto& [section, entries] : sections_) {
     for (const auto& [key, value] : entries) {
-      const bool obeyed = std::any_of(std::begin(kObeyed), std::end(kObeyed), [&](const auto& row) {
-        return section == row[0] && key == row[1];
-      });
-      if (obeyed) continue;
+      if (IsObeyed(section, key)) continue;
       Log(kDeputyMSLogWarning,
           "the configuration: key '%s' of section '%s' has no effect; kernels of delegates receive "
           "it",
