@@ -23,7 +23,7 @@ struct Size {
   int width, height;
 };
 
-// Rows of `cols` pixels of `channels` bytes. Copies share no memory, other than OpenCV's.
+// Rows of `cols` pixels of `channels` bytes. Copies do not share memory, unlike OpenCV's.
 class Mat {
  public:
   Mat() = default;
