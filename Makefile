@@ -220,10 +220,11 @@ ARM_TESTS ?= Cpu*:*Gemm*:*Depthwise*:Winograd*:*Vector*:*Requant*:*Half*:Kernels
 test-arm: setup
 	@tools/setup.sh tools/packages-arm.txt
 	tools/arm_root.sh build/arm64
-	$(CMAKE) -B build/aarch64 --toolchain tools/cmake/aarch64.cmake -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
-	cmake --build build/aarch64 -j $(JOBS) --target unit_tests
+	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
+	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+	cmake --build build/arm-tests -j $(JOBS) --target unit_tests
 	for cpu in $(ARM_CPUS); do \
-	  echo "test-arm: $$cpu" && cd $(CURDIR)/build/aarch64 && \
+	  echo "test-arm: $$cpu" && cd $(CURDIR)/build/arm-tests && \
 	  qemu-aarch64 -L $(CURDIR)/build/arm64 -cpu $$cpu tests/unit_tests --gtest_brief=1 \
 	    --gtest_filter='$(ARM_TESTS)' || exit 1; \
 	done

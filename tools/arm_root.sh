@@ -13,7 +13,7 @@ set -eu
 root=${1:?usage: tools/arm_root.sh DIRECTORY}
 suite=${DEPUTY_ARM_SUITE:-bookworm}
 packages=libc6-dev,libstdc++-12-dev,libgtest-dev,libgmock-dev,libcmocka-dev,libflatbuffers-dev
-packages=$packages,libcli11-dev,nlohmann-json3-dev,libstb-dev
+packages=$packages,libbenchmark-dev,libcli11-dev,nlohmann-json3-dev,libstb-dev
 
 if [ -e "$root/complete" ]; then
   exit 0

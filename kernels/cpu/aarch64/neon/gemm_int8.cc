@@ -8,15 +8,9 @@ namespace deputy {
 namespace {
 
 template <int kRows>
-class Sums {
+class Sums : public RowSums<kRows> {
  public:
-  explicit Sums(const int32_t* bias) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      sums_[r][0] = vld1q_s32(bias);
-      sums_[r][1] = vld1q_s32(bias + 4);
-    }
-  }
+  using RowSums<kRows>::RowSums;
 
   [[gnu::always_inline]] void Add(const int8_t* const (&a)[kRows], int depth, const int8_t* b) {
     int d = 0;
@@ -41,9 +35,9 @@ class Sums {
     }
   }
 
-  int32x4x2_t Row(int r) const { return {{sums_[r][0], sums_[r][1]}}; }
-
  private:
+  using RowSums<kRows>::sums_;
+
   // Adds the products of lane kLane of each row's values with a row of the panel.
   template <int kLane>
   [[gnu::always_inline]] void AddLane(const int16x8_t (&values)[kRows], const int8_t* b) {
@@ -54,8 +48,6 @@ class Sums {
       sums_[r][1] = vmlal_high_laneq_s16(sums_[r][1], weights, values[r], kLane);
     }
   }
-
-  int32x4_t sums_[kRows][2];
 };
 
 }  // namespace

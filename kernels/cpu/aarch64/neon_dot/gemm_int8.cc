@@ -11,15 +11,9 @@ constexpr int kRun = 4;
 constexpr int kRunBytes = kRun * kColumnsS8;
 
 template <int kRows>
-class Sums {
+class Sums : public RowSums<kRows> {
  public:
-  explicit Sums(const int32_t* bias) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      sums_[r][0] = vld1q_s32(bias);
-      sums_[r][1] = vld1q_s32(bias + 4);
-    }
-  }
+  using RowSums<kRows>::RowSums;
 
   [[gnu::always_inline]] void Add(const int8_t* const (&a)[kRows], int depth, const int8_t* b) {
     int d = 0;
@@ -44,9 +38,9 @@ class Sums {
     }
   }
 
-  int32x4x2_t Row(int r) const { return {{sums_[r][0], sums_[r][1]}}; }
-
  private:
+  using RowSums<kRows>::sums_;
+
   // Adds the products of run kLane of each row's values with a run of the panel.
   template <int kLane>
   [[gnu::always_inline]] void AddLane(const int8x16_t (&values)[kRows], const int8_t* b) {
@@ -57,8 +51,6 @@ class Sums {
       sums_[r][1] = vdotq_laneq_s32(sums_[r][1], weights1, values[r], kLane);
     }
   }
-
-  int32x4_t sums_[kRows][2];
 };
 
 }  // namespace
