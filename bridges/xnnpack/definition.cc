@@ -53,7 +53,7 @@ size_t CountOf(const Shape& shape) {
 bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape) {
   out_shape->clear();
   size_t count = 1;
-  const std::vector<int64_t> dims = tensor.Shape();
+  const std::vector<int64_t>& dims = tensor.Shape();
   if (dims.size() > XNN_MAX_TENSOR_DIMS) {
     return definition->Refuse(kDeputyReasonShape,
                               "tensor '%s': expected at most %d dimensions, found %zu",
