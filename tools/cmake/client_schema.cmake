@@ -43,10 +43,11 @@ function(deputy_accept_newer_flatbuffers variable)
   if(NOT matched)
     message(FATAL_ERROR "cannot find the check of the version in flatc's header")
   endif()
+  math(EXPR version "${CMAKE_MATCH_1} * 1000000 + ${CMAKE_MATCH_2} * 1000 + ${CMAKE_MATCH_3}")
   string(CONCAT least_version
     "static_assert(FLATBUFFERS_VERSION_MAJOR * 1000000LL + FLATBUFFERS_VERSION_MINOR * 1000 +\n"
     "                      FLATBUFFERS_VERSION_REVISION >=\n"
-    "                  ${CMAKE_MATCH_1} * 1000000LL + ${CMAKE_MATCH_2} * 1000 + ${CMAKE_MATCH_3},\n"
+    "                  ${version}LL,\n"
     "              \"FlatBuffers headers of version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3} or "
     "newer are required\");\n")
   string(REPLACE "${matched}" "${least_version}" content "${content}")
