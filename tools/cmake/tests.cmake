@@ -289,8 +289,8 @@ if(bench_sources)
 endif()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-add_dependencies(all_tests classify classify_cpp link_client conv_mean_delegate mindspore_delegate mindspore_plugin
-                 softmax_delegate multiply_add_delegate)
+get_property(example_targets DIRECTORY examples PROPERTY BUILDSYSTEM_TARGETS)
+add_dependencies(all_tests ${example_targets})
 add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
 
 # Scripts: *_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means "skipped".
