@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the attributes that MindSpore delegates read, for every operator that has attributes:
-// literal values for two nodes that differ in all options of the operator.
+// Compares the attributes that MindSpore delegates read with literal values, for most operators at
+// two nodes with different options.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -84,7 +84,7 @@ std::string AttributesOf(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-// Results of the C functions for the primitive of a model's first node.
+// Results of the C functions for the first node of a model and its first input.
 struct Facts {
   int32_t type = 0, builtin_code = 0, version = 0;
   std::string type_name, custom_name, bytes;

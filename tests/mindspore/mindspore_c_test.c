@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests MindSpore Lite's C API from C: calls every function, checks the ownership stated in the
-// headers (with the address sanitizer), and applies a delegate in plain C that claims the last node
-// of a model.
+// Tests MindSpore Lite's C API from C: calls every function that MindSpore declares, checks the
+// ownership stated in the headers (with the address sanitizer), and applies a delegate in plain C
+// that claims the SOFTMAX of a model.
 //
 //     mindspore_c_test examples/conv_mean.tflite
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void ContextKeepsItsSettings(void** state) {
   const int32_t* copy = MSContextGetThreadAffinityCoreList(context, &count);
   assert_int_equal(count, 2);
   assert_memory_equal(copy, cores, sizeof cores);
-  free((void*)copy);  // the caller owns the copied text
+  free((void*)copy);  // the caller owns the copied list
   MSContextSetEnableParallel(context, true);
   assert_true(MSContextGetEnableParallel(context));
   MSContextDestroy(&context);
@@ -539,7 +539,7 @@ static void RunnerEqualsAModel(void** state) {
   assert_int_equal(DeputyMSRunnerInit(runner, NULL, 1, NULL, 2), kMSStatusLiteNullptr);
   MSContextHandle context = CpuContext();
   assert_int_equal(DeputyMSRunnerInitFromFile(runner, NULL, context, 2), kMSStatusLiteFileError);
-  MSContextDestroy(&context);  // the runner has it
+  MSContextDestroy(&context);  // the runner owns the context
   assert_int_equal(DeputyMSRunnerInitFromFile(runner, model_path, NULL, 2), kMSStatusSuccess);
   assert_int_equal(DeputyMSRunnerWorkerCount(runner), 2);
   assert_int_equal(DeputyMSRunnerInputCount(runner), 1);

@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::vector<float> kX = {1, 2, -3, 0.5F};
 
-// Runs one AddFusion or MulFusion by a constant of the model.
+// Runs one AddFusion or MulFusion whose second operand is a constant.
 class NodeKernel : public Kernel {
  public:
   NodeKernel(Kernel* node, int type, std::shared_ptr<Records> records)
@@ -127,7 +127,8 @@ TEST(MindSporeDelegateApi, nodes_that_the_delegate_names_run_in_its_kernels) {
 TEST(MindSporeDelegateApi, replaced_nodes_become_kernels) {
   const auto records = std::make_shared<Records>();
   const auto delegate = std::make_shared<Composed>();
-  // ReplaceNodes puts nodes of its own into the graph; CreateKernel makes a kernel of each.
+  // ReplaceNodes replaces each MulFusion by a node of the delegate; CreateKernel wraps each of them
+  // in a kernel.
   std::vector<Kernel*> own;
   delegate->on_replace = [&](LiteDelegateGraph* graph) {
     for (auto iter = graph->BeginKernelIterator(); iter != graph->EndKernelIterator(); ++iter) {

@@ -161,7 +161,7 @@ std::shared_ptr<mindspore::Context> WithDevice(
   return context;
 }
 
-// Uses an NPU, and an engine in place of TensorRT on a GPU.
+// The provider of an NPU device and of a GPU device is the path of an engine.
 TEST(MindSporeEngines, devices_name_engines) {
   const std::vector<uint8_t> bytes = InTflite();
   const auto npu = std::make_shared<mindspore::KirinNPUDeviceInfo>();

@@ -23,7 +23,7 @@ SOURCES = ROOT / 'mindspore/include'
 COMPILERS = [name for name in ('g++', 'clang++') if shutil.which(name)]
 FLAGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror', '-I', str(INCLUDE), '-I',
          str(INCLUDE / 'mindspore')]
-# Paths of MindSpore's own tree, and that of the installed header.
+# Folders of the headers in #include lines: those of MindSpore's source tree, and 'mindspore' for Deputy's own.
 TREES = ('mindspore', 'mindspore/include/{api}', 'include/{api}', '{api}')
 
 

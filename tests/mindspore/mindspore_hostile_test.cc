@@ -2,8 +2,8 @@
 //
 // Builds mutants of .ms models: changed scalars, lengths, offsets and vtables, exchanged tables,
 // truncated files. No mutant may crash the process; Build of one may take a second of processor
-// time and 200 MB. Mutants that are models of small tensors also run. Mutants are reproducible: a
-// number determines one.
+// time and 200 MB. Mutants that build and have small inputs and outputs also run. A mutant is
+// reproducible from its number.
 //
 //     DEPUTY_MS_WRITE_FOLDER=/tmp/ms mindspore_tests     # writes the models of all tests there
 //     DEPUTY_MS_CORPUS=/tmp/ms DEPUTY_MS_MUTANTS=100000 mindspore_hostile_test
@@ -48,7 +48,8 @@ Bytes ModelWith(Describe&& describe) {
   return w.Finish();
 }
 
-// Small models of all families of primitives.
+// Five small models: a convolution, a product and a softmax, a resize and a reduction, moves of
+// data, an activation and an addition.
 std::vector<Bytes> OwnModels() {
   std::vector<Bytes> models;
   models.push_back(ModelWith([](MsWriter* w) {
@@ -254,7 +255,7 @@ class Mutator {
     switch (Below(9)) {
       case 0:  // a scalar or offset of a table
         return ChangeNumber(OneOf(structure_.fields));
-      case 1:  // one byte of it: unions' types, enumerations, flags
+      case 1:  // one byte of a field: a union's type, an enumeration, a flag
         return Write(&bytes_, OneOf(structure_.fields), static_cast<uint8_t>(Below(214)));
       case 2:
         return ChangeNumber(OneOf(structure_.lengths));
@@ -262,7 +263,7 @@ class Mutator {
         return ChangeNumber(OneOf(structure_.elements));
       case 4:  // another table or vector
         return Redirect(OneOf(structure_.offsets), OneOf(structure_.targets));
-      case 5: {  // another field, or none
+      case 5: {  // a vtable entry: that of another field, or 0
         const size_t entry = OneOf(structure_.entries), other = OneOf(structure_.entries);
         const auto field = Below(3) == 0 ? uint16_t{0} : Read<uint16_t>(bytes_, other);
         return Write(&bytes_, entry, field);
@@ -300,7 +301,7 @@ int64_t StatusBytes(const char* key) {
   return 0;
 }
 
-// Runs a model with zeros, if its tensors are small: others may need any time.
+// Runs a model with zeros, if its inputs and outputs are small: the time of others has no limit.
 void RunSmall(mindspore::Model* model) {
   constexpr size_t kMaxBytes = 1 << 16;
   std::vector<MSTensor> inputs = model->GetInputs(), outputs;
@@ -334,8 +335,8 @@ std::string BuildMutant(const std::vector<Bytes>& models, uint64_t number) {
   return "";
 }
 
-// Memory that parent and children share: the number of the current mutant, and of models that were
-// built.
+// Memory that parent and children share: the number of the current mutant, the number of models
+// that were built, and the failure of a mutant.
 struct Progress {
   uint64_t number, built;
   std::array<char, 256> text;

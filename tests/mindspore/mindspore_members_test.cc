@@ -59,7 +59,7 @@ TEST(MindSporeMembers, keys_and_second_buffers_are_refused_in_words) {
                        CpuContext());
   EXPECT_EQ(static_cast<int>(status), -7);
   EXPECT_THAT(status.GetErrDescription(), HasSubstr("second buffer"));
-  // An empty key or buffer is none.
+  // An empty key counts as no key, and an empty second buffer as no buffer.
   EXPECT_EQ(model.Build(bytes.data(), bytes.size(), kMindIR, CpuContext(), {}, "AES-GCM", ""),
             mindspore::kSuccess);
   Model other;

@@ -32,7 +32,7 @@ using testing::HasSubstr;
 
 const std::vector<float> kX = {1, 2, -3, 0.5F};
 
-// Returns the build folder, relative to this program.
+// Returns the build folder, derived from the path of this program.
 std::filesystem::path BuildFolder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 }

@@ -21,7 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A delegate that claims additions, and reports reasons for other nodes unless it is "mute".
+// A delegate that claims additions. A "mute" one states in Explain that it does not report its
+// support.
 class AddDelegate : public RunDelegate {
  public:
   explicit AddDelegate(bool mute)

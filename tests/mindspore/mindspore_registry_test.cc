@@ -80,7 +80,7 @@ std::shared_ptr<Kernel> CreateScale(const std::vector<MSTensor>& inputs,
                                        context);
 }
 
-// Gives the output the shape of the input.
+// Gives the output the format, the type and the shape of the input.
 class SameShape : public KernelInterface {
  public:
   Status Infer(std::vector<MSTensor>* inputs, std::vector<MSTensor>* outputs,
@@ -107,8 +107,8 @@ REGISTER_KERNEL(CPU, RegistryTest, kFloat32, kAddFusion, CreateScale<100>)
 REGISTER_KERNEL(CPU, RegistryTest, kFloat32, kMulFusion, CreateScale<10>)
 REGISTER_KERNEL_INTERFACE(RegistryTest, kMulFusion, CreateSameShape)
 
-// x[1, 4] through the named operators: "add" adds {1, 2, 3, 4}, "mul" multiplies by 2, other names
-// are custom operators. The file has the shape [1, 1] for their outputs.
+// A model of x[1, 4] through the named operators: "add" adds {1, 2, 3, 4}, "mul" multiplies by 2,
+// other names are custom operators. The file has the shape [1, 1] for their outputs.
 std::vector<uint8_t> ModelOf(const std::vector<std::string>& operators,
                              TfLiteType type = kTfLiteFloat32) {
   ModelBuilder m;
@@ -179,7 +179,7 @@ TEST(MindSporeRegistry, kernels_are_freed_with_the_model) {
   EXPECT_EQ(calls.free, 2);
 }
 
-// A kernel that checks what it gets.
+// The operator, the options and the context that the last SeeingKernel found.
 struct Seen {
   std::string type;
   const mindspore::Context* context = nullptr;
@@ -271,7 +271,8 @@ TEST(MindSporeRegistry, a_delegate_of_the_context_goes_first) {
   EXPECT_EQ(Count(*delegate->records, "build"), 1U);
 }
 
-// Keeps as many elements as the first one says: the shape is known when the input has data.
+// Infers an output with as many elements as the value of the input's first element; the shape is
+// unknown until the input has data.
 class KeepShape : public KernelInterface {
  public:
   Status Infer(std::vector<MSTensor>* inputs, std::vector<MSTensor>* outputs,

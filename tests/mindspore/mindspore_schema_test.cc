@@ -198,7 +198,7 @@ std::string RowsText(const std::vector<std::vector<int64_t>>& rows) {
   return "[" + text + "]";
 }
 
-// Typed accessors' results.
+// Returns the result of a typed accessor as text.
 template <typename T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>, int> = 0>
 std::string TypedText(T value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -280,7 +280,7 @@ std::vector<Value> ValuesOf(const reflection::Field& field) {
   }
 }
 
-// Returns the text that the typed accessor has for a value.
+// Returns the text that TypedText must return for a value.
 std::string ExpectedText(const reflection::Field& field, const Value& value) {
   switch (field.type()->base_type()) {
     case reflection::String:
@@ -301,7 +301,7 @@ std::string ExpectedText(const reflection::Field& field, const Value& value) {
   }
 }
 
-// Returns the text that the typed accessor has for an attribute that the file does not set.
+// Returns the text that TypedText must return for an attribute that the file does not set.
 std::string DefaultText(const reflection::Field& field) {
   switch (field.type()->base_type()) {
     case reflection::Vector:
@@ -315,7 +315,7 @@ std::string DefaultText(const reflection::Field& field) {
   }
 }
 
-// Compares a value with the access by name.
+// Reads an attribute by name and compares it with a value.
 void ExpectByName(const mindspore::Attributes& attributes, const reflection::Field& field,
                   const Value& value) {
   const char* name = field.name()->c_str();
@@ -380,7 +380,7 @@ flatbuffers::Offset<void> WriteReference(flatbuffers::FlatBufferBuilder* fbb,
   return fbb->CreateVector(entries).Union();
 }
 
-// Writes a table in which one field is set.
+// Writes a table in which one field is set, or none if `field` is null.
 flatbuffers::Offset<file::Abs> WriteTable(flatbuffers::FlatBufferBuilder* fbb,
                                           const reflection::Field* field, const Value& value) {
   const auto reference =
@@ -592,7 +592,8 @@ TEST(MindSporeSchema, mapped_nodes_have_the_primitives_of_the_file) {
   EXPECT_EQ(Predict(&model, std::vector<float>(16, 6)), std::vector<float>(16, 3));
 }
 
-// A mapping that a primitive's attributes prevent, after a primitive that is mapped.
+// A file with an Abs, which becomes ABS, an Erf, which has no operator, and a TopKFusion whose
+// attributes prevent the mapping.
 std::vector<uint8_t> UnmappedFile() {
   ms::MsWriter w;
   const uint32_t x = w.Input({1, kColumns}), a = w.Tensor({1, kColumns});
@@ -678,7 +679,8 @@ TEST(MindSporeSchema, metadata_of_any_file_is_checked) {
   const std::vector<uint8_t> neg = Stating(file::PrimitiveType_Neg, 0);
   EXPECT_EQ(TypeSeenWith(neg), file::PrimitiveType_Neg);
   EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_LSTM, 0)), file::PrimitiveType_LSTM);
-  // Another operator, an unknown type, and a type that has more inputs than the operator.
+  // Two indices that are not that of the operator, an unknown type, and a type that has more inputs
+  // than the operator.
   EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_Neg, 1)), file::PrimitiveType_Abs);
   EXPECT_EQ(TypeSeenWith(Stating(file::PrimitiveType_Neg, UINT32_MAX)), file::PrimitiveType_Abs);
   EXPECT_EQ(TypeSeenWith(Stating(static_cast<file::PrimitiveType>(250), 0)),
@@ -710,7 +712,7 @@ TEST(MindSporeSchema, a_mapping_that_fails_leaves_no_operators) {
   });
 }
 
-// Nodes with fewer inputs than their readers access are refused, also for a delegate.
+// A node with fewer inputs than its conversion needs is refused, also with a delegate.
 TEST(MindSporeSchema, nodes_with_too_few_inputs_are_refused) {
   ms::MsWriter w;
   w.Node(file::PrimitiveType_Conv2DFusion, {w.Input({1, 4, 4, 1})}, {w.Output({1, 4, 4, 1})});

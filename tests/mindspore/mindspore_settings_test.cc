@@ -55,7 +55,7 @@ Status Build(Model* model, const std::vector<uint8_t>& bytes,
 
 constexpr int kWide = 512;
 
-// A model that several threads compute: x[64, 512] times a constant of [512, 512].
+// A model that is large enough for several threads: x[64, 512] times a constant of [512, 512].
 std::vector<uint8_t> WideModel() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {64, kWide}, "x");
@@ -147,7 +147,7 @@ TEST(MindSporeSettings, threads_run_on_the_cores_of_the_list) {
   }
 }
 
-// Records the cores of the calling thread during an inference and a resize.
+// Records the cores of the main thread in Prepare, Execute and ReSize.
 class CoreKernel : public Kernel {
  public:
   CoreKernel(Kernel* node, std::vector<std::string>* seen)
@@ -389,7 +389,7 @@ TEST(MindSporeSettings, any_device_is_the_cpu) {
 
 // ---- Options of delegate libraries --------------------------------------------------------------
 
-// Returns the build folder, relative to this program.
+// Returns the build folder, derived from the path of this program.
 std::filesystem::path BuildFolder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 }

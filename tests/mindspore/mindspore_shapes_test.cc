@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that models of .ms files compute shapes instead of those in the file: each model is built
-// once and resized several times, on the CPU, on the NPU stub, on a GPU, and with a MindSpore
-// delegate that sees shapes. Results are computed by plain loops.
+// Tests that models of .ms files infer their shapes and do not use those in the file: each model is
+// built once and resized, on the CPU, on the NPU stub and on a GPU. The expected results are
+// computed by plain loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,8 @@ Case Flatten(const char* name, int axis) {
   return {name, {1, 4, 6}, build, expected, {{3, 4, 6}, {2, 5, 3}, {1, 4, 6}}};
 }
 
-// Resizes to the nearest neighbour. A factor of 0 selects scales, which are rounded as float32.
+// Resizes with the nearest neighbour. A factor of 0 selects `scales`; their products with the
+// sizes are computed in float32 and rounded.
 Case Resize(const char* name, std::vector<float> scales, int factor, std::vector<Dims> sizes) {
   const auto expected = [scales, factor](const Dims& dims, const Floats& x) {
     const size_t first = scales.size() == 4 ? 1 : 0;
@@ -128,7 +129,7 @@ struct Transposed {
 
 constexpr int kKernel = 3, kIn = 2, kOut = 2;
 
-// Adds each element of the image times the weights to the output.
+// Computes a transposed convolution: adds each input element times the weights to the output.
 Result PlainTransposed(const Transposed& t, const Floats& weights, const Dims& dims,
                        const Floats& x) {
   const bool same = t.mode == ms::file::PadMode_SAME;

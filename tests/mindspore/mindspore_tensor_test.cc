@@ -208,7 +208,8 @@ TEST(MindSporeTensor, texts_are_packed_and_read_back) {
   MSTensor::DestroyTensorPtr(tensor);
   ASSERT_NE(copy, nullptr);
   EXPECT_EQ(MSTensor::TensorToStrings(*copy), texts);
-  // Offsets that leave the tensor, or are not in order, make all texts invalid.
+  // An offset beyond the tensor, a negative offset, and a count that the tensor cannot hold make
+  // all texts invalid.
   auto* words = static_cast<int32_t*>(copy->MutableData());
   const int32_t end = words[5];
   words[5] = end + 1;
@@ -228,7 +229,7 @@ TEST(MindSporeTensor, texts_are_packed_and_read_back) {
   MSTensor::DestroyTensorPtr(none);
 }
 
-// A model with a table of texts: RESHAPE of a tensor of texts.
+// The model is a RESHAPE of a tensor of texts.
 TEST(MindSporeTensor, texts_pass_through_a_model) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteString, {2}, "x");

@@ -36,8 +36,8 @@ std::string ErrorOf(MsWriter& writer, const DeputyLimits& limits = {}) {
   return ErrorOf(writer.Finish(), limits);
 }
 
-// A model with operators of several kinds: a padded convolution with a stride, a matrix product, a
-// computed shape.
+// A model with primitives of several kinds: a convolution with padding and a stride, a reshape to
+// an inferred size, a matrix product.
 std::vector<uint8_t> SmallModel() {
   MsWriter w;
   const uint32_t x = w.Input({1, 3, 3, 1}), conv = w.Tensor({1, 2, 2, 2});
@@ -152,8 +152,8 @@ TEST(MsFile, changed_bytes_do_not_crash) {
   EXPECT_GT(refused, bytes.size() / 4);
 }
 
-// Combines every primitive with the attribute tables of every other one: only verified data may be
-// read.
+// Every primitive gets an empty attribute table and one to five inputs, which are rarely those that
+// it expects: only verified data may be read.
 TEST(MsFile, primitives_with_other_attributes_do_not_crash) {
   for (int number = 0; number < 256; ++number) {
     for (int inputs = 0; inputs < 6; ++inputs) {
@@ -326,7 +326,7 @@ TEST(MsFile, shared_constants_do_not_multiply) {
   EXPECT_THAT(ErrorOf(w), HasSubstr("exceeds the size limit"));
 }
 
-// Nodes and tensors share one list of inputs in the file.
+// All tensors share one table with a long name, and a node has 65536 inputs.
 TEST(MsFile, shared_lists_do_not_multiply) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto shape = fbb.CreateVector(std::vector<int32_t>{1});

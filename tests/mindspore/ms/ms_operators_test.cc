@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests every supported primitive of a .ms model: one node in a file of its own, with its result
-// computed by hand or by plain loops. Each file is also damaged at every byte.
+// Tests the supported primitives of .ms models: most of them as the only node of a file, with
+// results computed by hand or by plain loops. Each file is also damaged at every byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

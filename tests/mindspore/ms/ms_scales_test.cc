@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests constants of a .ms model whose number of scales fits neither the tensor nor an axis of it:
-// at every operand of every primitive that supports quantised weights, the model is refused with a
-// message. If a model is converted, there is no error message.
+// the model is refused with a message that names the operand, for each float32 operand of a list of
+// primitives. A model with one scale is converted without a message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
