@@ -405,7 +405,8 @@ TEST(Quantize, requantises_more_steps_than_a_block_holds) {
   }
 }
 
-// EXP of int16 over a range in which float overflows: every larger input has the maximum as result.
+// EXP of int16: the exponentials of the two largest inputs overflow float32. Their results are the
+// maximum, like those of smaller inputs whose exponentials are beyond the output's range.
 TEST(Exp, saturates_if_the_exponential_is_infinite) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt16, {6}, "", PerTensor(0.003f, 0));

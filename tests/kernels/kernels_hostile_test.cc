@@ -228,7 +228,7 @@ TEST(EmptyTensors, are_computed_quickly_by_projection) {
   EXPECT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
 }
 
-// There are no images, so that the channels to repeat are irrelevant.
+// The input has no images, and the layer would repeat each of its channels.
 TEST(EmptyTensors, do_not_divide_by_zero_channels) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {0, 4, 4, 2});
@@ -248,7 +248,7 @@ TEST(EmptyTensors, do_not_divide_by_zero_channels) {
 
 // ---- Sizes --------------------------------------------------------------------------------------
 
-// The number of taps must fit in an int, and the size of the packed taps in the limits.
+// The filter has 2^15 * (2^15 + 1) weights per channel, which is just above the limit of 2^30.
 TEST(DepthwiseConv, refuses_more_than_a_billion_taps) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 1});

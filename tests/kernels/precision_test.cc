@@ -165,7 +165,7 @@ char KindOf(float value) {
   return std::isinf(value) ? (value > 0 ? '+' : '-') : '.';
 }
 
-// Returns the outputs as "..n+", one letter per output: finite, NaN or infinite.
+// Returns a text like "..n+", which has one character per value: finite, NaN or infinite.
 std::string Kinds(const std::vector<std::vector<float>>& outputs) {
   std::string kinds;
   for (const auto& output : outputs) {
@@ -200,7 +200,7 @@ std::vector<OpCase> ConstantMatrixCases() {
   return cases;
 }
 
-// Returns the float32 cases that are computed in bfloat16 on some machine.
+// Returns the valid cases of convolutions (without DEPTHWISE_CONV_2D) and of matrix products.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = [] {
     std::vector<OpCase> cases;
@@ -300,7 +300,7 @@ TEST_P(Bfloat16, results_do_not_depend_on_threads) {
   }
 }
 
-// Returns a case in which rounding has a visible effect.
+// Returns the first case that the table computes in bfloat16; the first of all if there is none.
 const OpCase& SomeCase(const char* table) {
   for (const OpCase& op_case : Cases()) {
     if (IsBf16(Infer(op_case, {.table = table, .precision = kDeputyPrecisionBfloat16}))) {

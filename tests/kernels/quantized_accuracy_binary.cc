@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Accuracy cases of functions of two quantised tensors, whose scales differ from each other and
-// from the output's, with and without broadcasting; and of PRELU and QUANTIZE.
+// from the output's, with and without broadcasting; and of PRELU, QUANTIZE and comparisons.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,7 +55,7 @@ void AddBinary(ModelBuilder* m, TfLiteBuiltinOperator code, bool relu, int a, in
   }
 }
 
-// Adds a divisor in the upper half of the type's range.
+// Adds a divisor of positive values: from 9000 steps on for int16, from 60 on for other types.
 Steps Divisor(AccuracyModel* a, TfLiteType type, const Dims4& shape, Affine affine) {
   if (type == kTfLiteInt16) return a->Input(type, shape, affine, 9000, 32767);
   affine.zero = LowestStep(type);
@@ -148,8 +148,8 @@ const CompareRow kComparisons[] = {
     {"GREATER_EQUAL", kTfLiteBuiltinGreaterEqual, [](double a, double b) { return a >= b; }},
 };
 
-// A case of a comparison. TensorFlow Lite compares in units of 2^-8: smaller differences are not
-// tested here.
+// A case of a comparison. TensorFlow Lite compares in units of 2^-8: differences of less than two
+// units are not tested here.
 AccuracyCase CompareCase(const CompareRow& row, TfLiteType type, uint32_t seed) {
   AccuracyModel a(seed);
   const Dims4 shape = {3, 700};

@@ -117,8 +117,8 @@ class LstmBuilder {
   LstmBuilder(uint32_t seed, const LstmRow& row)
       : a_(seed), seed_(seed), row_(row), x_affine_(a_.RandomAffine(kTfLiteInt8, 0.015f)) {}
 
-  // Makes a case of a sequence, or of LSTM, which computes one step and whose vectors have two
-  // dimensions.
+  // Makes a case of UNIDIRECTIONAL_SEQUENCE_LSTM, or of LSTM, which computes one step and whose
+  // input and output have two dimensions.
   AccuracyCase Make(bool sequence) {
     const Dims4 shape = !sequence         ? Dims4{row_.batches, row_.inputs}
                         : row_.time_major ? Dims4{row_.steps, row_.batches, row_.inputs}

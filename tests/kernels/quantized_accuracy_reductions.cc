@@ -82,7 +82,7 @@ AccuracyCase ImageMeanCase(TfLiteType type, uint32_t seed) {
   return a.Finish("MEAN of images", type, seed);
 }
 
-// A case of MEAN whose sums exceed 32 bits.
+// A case of MEAN whose sum exceeds the range of int32.
 AccuracyCase LongMeanCase() {
   AccuracyModel a(1);
   const int count = 80000;

@@ -74,7 +74,7 @@ TfLiteAllocationType AllocationOf(TestInterpreter* t, int tensor) {
 
 // ---- Static delegates ---------------------------------------------------------------------------
 
-// Computes a tensor of 3 or 4 integers from [2, 3, 4], the shape of tensor `x`.
+// Adds nodes that compute a vector of integers from [2, 3, 4], the shape of tensor `x`.
 using Chain = std::function<int(IntGraph*, int shape)>;
 
 const std::map<std::string, Chain>& Chains() {

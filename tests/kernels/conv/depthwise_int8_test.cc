@@ -325,7 +325,6 @@ TEST(DepthwiseInt8, odd_shapes) {
   }
 }
 
-// With one channel the distance between two taps is half of an odd stride, rounded down.
 TEST(DepthwiseInt8, few_channels_at_any_stride_and_dilation) {
   for (int channels = 1; channels <= 3; ++channels) {
     for (const int size : {3, 5}) {

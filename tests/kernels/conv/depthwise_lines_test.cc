@@ -267,7 +267,7 @@ TEST(DepthwiseLines, epilogues_equal_separate_operations) {
   }
 }
 
-// Infinite values outside of the input must not be read, not even multiplied by zero.
+// The outer taps have an infinite and a NaN weight, which must not be multiplied by the padding.
 TEST(DepthwiseLines, padding_is_not_multiplied) {
   if (!HasLines()) GTEST_SKIP() << "no table with lines";
   for (const int channels : {8, 20, 24, 32}) {

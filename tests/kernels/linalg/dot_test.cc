@@ -9,7 +9,7 @@
 namespace deputy::dot_test {
 namespace {
 
-// The largest products of int16 and int8, for counts around the length of a block.
+// Adds up the largest products of int16 and int8, for counts around the length of a block.
 TEST(Dot, of_int16_and_int8_is_exact_in_64_bits) {
   constexpr int kZeroPoint = -128;
   for (const int64_t count : {1, 15, 16, 255, 4095, 4096, 4097, 8191, 20000}) {

@@ -178,7 +178,7 @@ TEST(Gemm, int8_products_equal_brute_force) {
   }
 }
 
-// Multiplies the largest int8 numbers, for which a saturating 8-bit multiply-add would fail.
+// Multiplies int8 numbers of the largest magnitude, for which a saturating multiply-add would fail.
 TEST(Gemm, int8_extremes_do_not_saturate) {
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     const std::vector<int8_t> weights(16 * 64, -128);
@@ -601,8 +601,8 @@ TEST(PackedWeights, of_nodes_are_stored_in_interpreter_memory) {
   EXPECT_GT(context.node_constants().bytes(), 3 * bytes);
 }
 
-// Number of bytes that CopyNow has copied. CopyNow reads a file of which a part occasionally cannot
-// be read; then it returns false.
+// Number of bytes that CopyNow has copied. CopyNow simulates reading from a file: occasionally it
+// overwrites the copy and returns false, as after a failed read.
 std::atomic<int64_t> copied_bytes;
 bool CopyNow(const void* data, size_t bytes, void* to) {
   if (bytes == 0) return true;

@@ -150,7 +150,7 @@ TEST(VectorArithmetic, int32_quotients_are_truncated) {
   }
 }
 
-// Compares for all pairs of numbers except those with a divisor of 0.
+// Compares for all pairs of ManyIntegers, except those with a divisor of 0.
 template <typename T, typename Expected>
 void CheckFloor(const CpuKernels* cpu, BinaryLoop<T> loop, const Expected& expected) {
   for (const T divisor : ManyIntegers<T>()) {

@@ -23,8 +23,8 @@ std::vector<T> Steps(int count, int factor) {
   return values;
 }
 
-// Compares loop(run) with expected(a, b), for every count and every combination of advanced and
-// fixed inputs; `out` is `a` if the loop runs in place.
+// Compares loop(run) with expected(a, b), for every count, with advanced inputs and with one fixed
+// input; `out` is `a` if the loop runs in place.
 template <typename T, typename Loop, typename Expected>
 void CheckLoop(const char* name, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
@@ -214,7 +214,7 @@ TEST(Vector, softmax_equals_its_formula_on_all_sets) {
   }
 }
 
-// Tests special values at any position of a row.
+// Tests special values at the first, the middle and the last position of a row.
 TEST(Vector, softmax_of_special_values) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (int depth : {2, 17, 67, 131}) {
@@ -241,8 +241,8 @@ TEST(Vector, softmax_of_special_values) {
   }
 }
 
-// Compares the rows of the loops with their formulas, for every number of rows around four, the
-// number processed at a time.
+// Compares the rows of the loops with their formulas, for 0 to 9 rows. The loops process four rows
+// at a time.
 template <typename T, typename Sum, typename Fold>
 void CheckFold(const char* name, const FoldLoops<T, Sum>& loops, Sum start, const Fold& fold) {
   constexpr int kRows = 9, kGap = 3;

@@ -40,8 +40,8 @@ std::vector<T> Numbers(int count, unsigned seed) {
   return values;
 }
 
-// Compares loop(run) with expected(a, b) for every count and every combination of advanced and
-// fixed inputs.
+// Compares loop(run) with expected(a, b) for every count, with advanced inputs and with one fixed
+// input.
 template <typename T, typename Out, typename Loop, typename Expected>
 void CheckPairs(const CpuKernels* cpu, const Loop& loop, const Expected& expected) {
   for (int count : kVectorCounts) {
