@@ -3,8 +3,8 @@
 """Support for tests of the Python package: builds the wheel, imports the package from it, and writes
 models.
 
-Importing this module needs the build folder as the script's first argument. Needs numpy; if this Python
-has none, the system's is tried.
+The first argument of the script that imports this module is the build folder (the default is build/release).
+Needs numpy; if this Python has none, the system's is tried.
 """
 import importlib.util
 import os

@@ -52,7 +52,7 @@ def unpacked(data):
 
 
 def golden_models(family):
-    """Returns the models in a file of golden rows, each after its size; random constants are omitted."""
+    """Yields the models of a file of golden rows, which have their sizes in front; random constants are missing."""
     rows = unpacked((ROOT / f'tests/data/golden/{family}.golden').read_bytes())
     at = rows.find(b'TFL3')
     while at >= 0:

@@ -280,7 +280,7 @@ TEST(BuiltInterpreter, keeps_constants_and_variables) {
   EXPECT_EQ(interpreter.typed_tensor<float>(2)[0], 7.0f);
 }
 
-// The sum of two elements is read by a second node, so its memory is shared without the option.
+// The sum is an intermediate result. Without the option, a later tensor would reuse its memory.
 TEST(BuiltInterpreter, preserves_all_tensors_on_demand) {
   Interpreter interpreter;
   BuildSum(&interpreter);

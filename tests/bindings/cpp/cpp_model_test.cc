@@ -137,7 +137,7 @@ TEST(FlatBufferModelTest, rejects_what_is_no_model) {
   EXPECT_THAT(messages.text(), HasSubstr("The model allocation is null/empty"));
 }
 
-// A root table beyond the end passes for a flatbuffer with an identifier.
+// The bytes have the identifier of a model, but the root table or its vtable is beyond the end.
 TEST(FlatBufferModelTest, rejects_a_root_table_beyond_the_end) {
   Messages messages;
   for (const std::string& bytes :

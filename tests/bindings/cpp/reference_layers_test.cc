@@ -92,7 +92,7 @@ TEST(ReferenceLayersTest, conv_of_int8_and_float) {
         .Run(output);
   };
   auto params = ConvolutionParams<tflite::ConvParams>(1, 2);
-  params.padding_values.width = 0;  // SAME: two columns of padding in total are at the end
+  params.padding_values.width = 0;  // SAME pads 6 columns by one, which is at the end
   const Multipliers factors;
   std::vector<int8_t> result(96);
   tflite::reference_integer_ops::ConvPerChannel(

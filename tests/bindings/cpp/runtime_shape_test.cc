@@ -86,7 +86,8 @@ TEST(RuntimeShapeTest, a_tensor_has_the_shape_of_its_dimensions) {
   EXPECT_EQ(tflite::GetTensorData<float>(static_cast<TfLiteTensor*>(nullptr)), nullptr);
 }
 
-// Every finite float16 and the middle of each two neighbours, which rounds to the even one.
+// Converts every finite float16, and the midpoint of every two neighbours, which rounds to the even
+// one.
 TEST(HalfTest, converts_all_values_and_rounds_to_nearest_even) {
   for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
     const auto half = static_cast<uint16_t>(bits);

@@ -12,7 +12,7 @@ Each row of PROGRAMS names its origin, and the folders of the fetched sources th
     nnstreamer  github.com/nnstreamer/nnstreamer, commit 5b13ea61
     opencv_style  github.com/Qengineering/TensorFlow_Lite_Classification_RPi_64-bits, commit 495a0b4
     debian      headers of libabsl-dev, libjsoncpp-dev and libglib2.0-dev, as dpkg-deb -x unpacks them
-doubles/ has small headers that replace those of the driver libraries and of OpenCV.
+doubles/ has small headers that replace those of drivers, OpenCV, absl and other dependencies.
 """
 import dataclasses
 import importlib.util

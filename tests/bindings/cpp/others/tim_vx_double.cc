@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Test double of VeriSilicon's driver library TIM-VX, with its own headers: graphs whose only
-// operator is ADD of float32 tensors of one shape. The test replaces every other function and table
-// that the delegate names by a trap (builder.py: stubs_of).
+// operator is ADD of float32 tensors of one shape. The test replaces every other function that the
+// delegate names by a trap, and every other table by zeros (builder.py: stubs_of).
 #include <cstring>
 #include <map>
 #include <memory>
