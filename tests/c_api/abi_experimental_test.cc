@@ -46,7 +46,7 @@ TestInterpreter::Configure Fallback() {
   };
 }
 
-// Memory of the client: `bytes` bytes at an aligned address, or 4 bytes after one.
+// Memory of the client that is aligned to 64 bytes; Unaligned begins 4 bytes after the start.
 struct ClientMemory {
   TfLiteCustomAllocation Aligned(size_t offset, size_t size) { return {bytes + offset, size}; }
   TfLiteCustomAllocation Unaligned(size_t size) { return {bytes + 4, size}; }

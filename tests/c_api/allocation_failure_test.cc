@@ -104,8 +104,8 @@ void free(void* block) {
 
 namespace {
 
-// Runs `step` with failing allocations; if it fails, runs it again without failures. Returns false
-// if the second run fails, too.
+// Runs the steps of a life cycle. Step runs `step` with failing allocations and, if it fails, again
+// without failures; it returns false if the second run fails, too.
 class LifeCycle {
  public:
   LifeCycle(int64_t fail_at, bool sticky) {
@@ -264,8 +264,8 @@ std::vector<uint8_t> HalfLayer() {
   return m.Finish();
 }
 
-// Two interpreters share values computed from constants; the second one is created after the first
-// is deleted.
+// Two interpreters share values computed from constants; the second one runs after the first is
+// deleted.
 TEST(AllocationFailure, shared_constants_survive_every_failure) {
   const std::vector<uint8_t> bytes = HalfLayer();
   SweepEveryAllocation([&](LifeCycle* life, bool* right) {

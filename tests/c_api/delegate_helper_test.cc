@@ -85,7 +85,8 @@ struct RandomGraph {
   }
   int node_count() const { return static_cast<int>(inputs.size()); }
 
-  // Returns the subsets into which the runtime must divide the plan if `nodes` are claimed.
+  // Returns the claimed ones of the subsets into which the runtime must divide the plan if `nodes`
+  // are claimed.
   std::vector<NodeSubset> ClaimedSubsets(const std::vector<int>& nodes) const {
     PartitionGraph graph;
     graph.tensor_count = 2 + node_count();

@@ -401,8 +401,8 @@ TEST(DeputyFunctionsTest, names_of_subgraphs) {
   EXPECT_EQ(DeputyInterpreterGetSubgraphName(t.get(), -1), nullptr);
 }
 
-// The file is overwritten and removed while the model is in use, which would change a model that
-// maps its file.
+// The file is truncated and removed before the model is used; a model that maps its file would
+// crash.
 TEST(DeputyFunctionsTest, copied_models_do_not_need_their_file) {
   const std::string path = testing::TempDir() + "copied_" + std::to_string(getpid()) + ".tflite";
   const std::vector<uint8_t> bytes = AddModel();

@@ -30,7 +30,7 @@ void CallBack() {
   if (callback != nullptr) callback();
 }
 
-// Doubles its input. Each function of the kernel that is selected calls back.
+// Functions of a doubling kernel that call `callback`.
 struct CallsAt {
   bool init = false, prepare = false, invoke = false, free = false;
 };
@@ -216,7 +216,7 @@ std::vector<Call> AllCalls() {
   return calls;
 }
 
-// The next callback makes the call, which must be refused. Returns true after it was made.
+// Lets the next callback make the call, which must be refused, and set `called`.
 void ExpectRefusal(BuiltInterpreter* t, const Call& call, bool* called) {
   *called = false;
   callback = [t, call, called] {

@@ -4,8 +4,8 @@
 
     headers_test.py BUILD_FOLDER
 
-The oldest and the newest supported C and C++ (C99 and C11, C++11 and C++20), with g++ and, if
-installed, clang. Copies under the paths of TensorFlow Lite are compiled once as C and once as C++,
+The languages are the oldest and the newest supported C and C++ (C99 and C11, C++11 and C++20), the compilers
+gcc and, if installed, clang. Copies under the paths of TensorFlow Lite are compiled once as C and once as C++,
 because their contents are equal. Each of their trees must compile without the others, because the
 builds of other programs copy the headers that they include.
 """

@@ -43,7 +43,7 @@ std::vector<uint8_t> TwoOps() {
   return m.Finish();
 }
 
-// y = name(x) with a custom operator `name`, then z = y + y.
+// y = Custom(x), with a custom operator of that name, then z = y + y.
 std::vector<uint8_t> CustomThenAdd(TfLiteType type = kTfLiteFloat32) {
   ModelBuilder m;
   const int x = m.AddTensor(type, {2}, "x");
@@ -749,8 +749,7 @@ TEST(Signatures, null_key_means_the_first_subgraph) {
 
 // ---- Cancellation -------------------------------------------------------------------------------
 
-// An interpreter that is cancelled from inside one of its own nodes, as another thread could do at
-// that moment.
+// The interpreter that is cancelled while one of its nodes runs.
 TfLiteInterpreter* g_to_cancel;
 
 TEST(Cancellation, stops_before_the_next_node_and_the_next_invoke_works) {

@@ -197,7 +197,7 @@ TEST(StructSizes, structs_are_read_up_to_the_clients_size) {
   }
 }
 
-// A struct that has grown since the first release, and the part that a client of that release has.
+// A struct that has grown since the first release, in which it ended before `appended`.
 struct Grown {
   size_t struct_size;
   int64_t first;
