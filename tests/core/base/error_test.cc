@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests error reports: one per failure, formatted once, stored in two places, and with doubled
-// percent signs if a client receives it as a format.
+// Tests error reports: one per failure, formatted once, stored in the reporter and for the thread,
+// and with doubled percent signs if a client receives it as a format.
 #include "core/base/error.h"
 
 #include <gtest/gtest.h>

@@ -73,8 +73,8 @@ TEST(MakeResident, affects_whole_pages_only_and_keeps_their_contents) {
   EXPECT_EQ(mapping.data()[5 * kPage], 7);
 }
 
-// The range is larger than one thread's share and reaches from the middle of a large page to the
-// middle of another one.
+// The range is larger than one thread's share. One page before it and one page after it must not
+// become resident.
 TEST(MakeResident, is_done_by_all_threads_of_a_pool) {
   if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
   constexpr size_t kBytes = 9 << 20;

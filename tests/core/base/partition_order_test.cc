@@ -179,7 +179,8 @@ Case MakeCase(const Oddities& oddities, std::mt19937* random) {
   return c;
 }
 
-// Returns the number of graphs that could be partitioned.
+// Compares the partitions of 1500 random graphs with those of the sweeps. Returns the number of
+// graphs that can be partitioned.
 int CompareWithSweeps(const PartitionRules& rules, const Oddities& oddities) {
   std::mt19937 random(1129);
   int cut_count = 0;

@@ -42,8 +42,8 @@ std::vector<int> CodesOf(TfLiteContext* context) {
 
 // ---- Bodies that are never run ------------------------------------------------------------------
 
-// A model of x -> NEG -> y, where y contains the sums of the first two and of the last two
-// elements. `type` is the type of the tensors in the body that adds.
+// A model of x -> NEG -> STABLEHLO_REDUCE_WINDOW -> y, where y contains the sums of the first two
+// and of the last two elements. `type` is the type of the tensors in the body that adds.
 std::vector<uint8_t> NeighbourSums(TfLiteType type, bool has_signature) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}), n = m.AddTensor(kTfLiteFloat32, {4});

@@ -148,7 +148,7 @@ int Mul(ModelBuilder* m, int a, int b) {
 
 // Begins a loop over a counter, which starts at 0, and other values. Subgraph 1 continues while the
 // counter is below `rounds`; the caller completes subgraph 2, the body, with the inputs 0, 1, ....
-// Returns the counter's output in it.
+// Returns the body's tensor of the new counter.
 int BeginLoop(ModelBuilder* m, float rounds, int values) {
   std::vector<int> starts = {Number(m, 0)}, ends = {Float(m)};
   for (int n = 0; n < values; ++n) {

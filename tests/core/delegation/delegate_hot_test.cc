@@ -488,7 +488,7 @@ TEST(Hot, tensors_added_by_cpu_kernels_survive_a_failed_apply) {
   m.AddOp(kTfLiteBuiltinAdd, {2, 2}, {3}, schema::CreateAddOptions(m.fbb()));
   m.SetInputs({0});
   m.SetOutputs({3});
-  int added = -1;  // index of the tensor added by the delegate
+  int added = -1;  // index of the first of three tensors that the delegate adds
   Programmed delegate(
       [&](TfLiteContext* context, TfLiteDelegate* self) {
         if (context->AddTensors(context, 3, &added) != kTfLiteOk) return kTfLiteError;

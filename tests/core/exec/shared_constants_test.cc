@@ -44,7 +44,7 @@ void AddLayer(ModelBuilder* m, int x, int weights, int y) {
            schema::CreateFullyConnectedOptions(m->fbb()));
 }
 
-// A way to add a constant that a node computes, and the value of each of its elements.
+// A constant that a node computes: a function that adds the node, and the value of each element.
 struct Computed {
   const char* name;
   void (*add)(ModelBuilder* m, int weights);

@@ -262,8 +262,8 @@ class GraphWriter {
     m_.AddOp(kTfLiteBuiltinPrelu, {from.tensor, alpha}, {out});
     Made(shape, out);
   }
-  // Returns a tensor that can be added to `from`: one of the same shape, or a PAD of one with fewer
-  // channels.
+  // Returns a tensor that can be added to `from`: a constant per channel or per pixel, a value of
+  // the same shape, or a PAD of a value with fewer channels.
   int Summand(const Value& from) {
     const Shape shape = from.shape;
     std::vector<Value> alike, narrow;

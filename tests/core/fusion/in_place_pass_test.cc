@@ -79,7 +79,7 @@ TEST(InPlacePass, sharing_needs_permission) {
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kMask), 0);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kTfLiteInplaceOpNone), -1);
   EXPECT_EQ(owner_of(Of(0, 1), Of(1, 2), kTfLiteInplaceOpInput1Shared), -1);
-  // Input and output have different sizes, as in a SOFTMAX from int8 to int16.
+  // Input and output have different sizes, as in a SOFTMAX from int8 to int16, or are empty.
   EXPECT_EQ(owner_of(Of(0, 1, 64), Of(1, 2, 128), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 128), Of(1, 2, 64), kMask), -1);
   EXPECT_EQ(owner_of(Of(0, 1, 0), Of(1, 2, 0), kMask), -1);

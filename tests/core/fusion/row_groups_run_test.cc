@@ -355,8 +355,8 @@ class GraphWriter {
     value_ = value;
     Combine(kTfLiteBuiltinMul, gate, true);
   }
-  // Adds a chain of element-wise operations with constants, and at the end one with the first value
-  // of the chain. A bounded activation every few operations limits the magnitude.
+  // Adds a chain of element-wise operations with constants, inputs of one element, or the first
+  // value of the chain. Every fourth operation is a bounded activation, which limits the magnitude.
   void Chain() {
     const int first = value_;
     for (int n = Pick(2, 20); n > 0; --n) {

@@ -254,9 +254,10 @@ TEST(RowGroups, a_product_reads_through_transposes) {
 TEST(RowGroups, transposes_with_other_consumers_run) {
   for (int variant = 0; variant < 7; ++variant) {
     Plan plan = Heads(variant == 6 ? &kProduct : &kStridedProduct);
-    // Variants 0 and 1: a tensor is an output of the graph, or has a second consumer.
+    // Variants 0 and 1: tensor 2 or 3 has a second use, by another node or as an output of the
+    // graph.
     if (variant < 2) ++plan[2 + variant].use_count;
-    // Variants 2 and 3: the shape is unknown, or the tensor is a variable.
+    // Variants 2 and 3: tensor 2 or 1 is fixed, like a variable or a tensor of unknown shape.
     if (variant == 2) plan[2].fixed = true;
     if (variant == 3) plan[1].fixed = true;
     // Variant 4: the tensor is computed once.

@@ -85,7 +85,7 @@ TEST(JoinStrips, a_block_is_one_group) {
 }
 
 TEST(JoinStrips, strips_must_fit_into_the_cache) {
-  // The first tensor has 400 bytes, and strips of one row take 30 to 50.
+  // The first tensor has 400 bytes. Strips of one row take 20 to 50 bytes, depending on the layers.
   EXPECT_THAT(Block().Layers(400), ElementsAre(ElementsAre(0, 2, 3)));
   EXPECT_THAT(Block().Layers(401), IsEmpty());
   EXPECT_THAT(Block().Layers(50), ElementsAre(ElementsAre(0, 2, 3)));

@@ -122,7 +122,7 @@ TEST(Subsample, a_sum_is_subsampled_with_its_layer) {
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &k3x3).Node({2}, 3, &k1x1).Node({3, 0}, 4, &kSum);
   plan.Node({4}, 5, &k1x1Stride2).Node({4}, 6, &k1x1Stride2);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 2, 1, 2, 1, 1, 1));
-  // An addend with another number of channels is not subsampled.
+  // A sum whose addend has another number of channels is not subsampled.
   plan[0].elements = 36;
   plan[0].channels = 1;
   EXPECT_THAT(plan.Strides()[4], 1);

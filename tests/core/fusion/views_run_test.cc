@@ -100,8 +100,8 @@ class GraphWriter {
     sums_.insert(m_.AddOp(kTfLiteBuiltinAdd, {a.tensor, b.tensor}, {Add(a.rows)},
                           schema::CreateAddOptions(m_.fbb())));
   }
-  // Adds a sum of rows of the newest value. The two operands may overlap, and one may be used in
-  // all sums.
+  // Adds a sum of rows of the newest value. The two operands may overlap, and the second one may be
+  // a single row, which is broadcast.
   void AddSumOfParts() {
     const Value from = values_.back();
     const int rows = Pick(1, from.rows);

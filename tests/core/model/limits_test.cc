@@ -49,7 +49,7 @@ std::vector<uint8_t> Repeated(size_t count, bool empty = false) {
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 
-// A model in which each subgraph i except the last two calls subgraph i + 1 or the last one, which
+// A model in which each subgraph i except the last one calls subgraph i + 1 or the last one, which
 // does nothing.
 std::vector<uint8_t> Nested(int calls) {
   ModelBuilder m;

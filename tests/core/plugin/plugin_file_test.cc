@@ -198,7 +198,7 @@ constexpr bool kLoadAll = false;
 constexpr bool kLoadAll = true;
 #endif
 
-// Changes every byte of the ELF header and of the segments' headers in several ways.
+// Changes every byte of the ELF header and of the segments' headers by each of four bit patterns.
 TEST_F(PluginElf, flipped_header_bytes_do_not_crash) {
   const std::vector<uint8_t> good = ReadBytes(Library("elementwise"));
   const size_t header_bytes = 64 + 56 * size_t{good[56]};
@@ -256,7 +256,7 @@ TEST_F(PluginElf, libraries_without_section_headers_are_read) {
   }
 }
 
-// All libraries of this system must be accepted as undamaged.
+// The libraries of this system that have at most 256 KiB must be accepted as undamaged.
 TEST_F(PluginElf, system_libraries_are_accepted) {
   // Libraries for other machines may be installed, too.
 #if defined(__x86_64__)
