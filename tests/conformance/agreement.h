@@ -31,7 +31,7 @@ struct Agreement {
   double steps = 0;   // tolerance of kSteps in quantisation steps
 };
 
-// Type, shape and contents of a tensor; the contents are borrowed or copied.
+// Type, shape and contents of a tensor.
 struct TensorValue {
   TfLiteType type = kTfLiteNoType;
   std::vector<int> dims;

@@ -60,8 +60,9 @@ class CaseChecker {
 // Name of the target, required in every CaseChecker, that computes the expected results.
 inline constexpr char kReferenceTarget[] = "reference";
 
-// Runs two inferences with random inputs on one interpreter, because data that is packed during the
-// first one must be valid in the second one. `job` holds further settings of the run; may be null.
+// Runs two inferences on one interpreter, because data that is packed during the first one must be
+// valid in the second one. Inputs without values in the case are random. `job` holds further
+// settings of the run; may be null.
 Result RunCase(const OpCase& op_case, const Target& target, DeputyArithmetic arithmetic,
                const Job* job = nullptr);
 

@@ -411,7 +411,7 @@ Judgement IsInALoop(Scene* scene) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// Memory whose end is followed by an inaccessible page.
+// Memory between two inaccessible pages, which ends at or near the second one.
 class Fenced {
  public:
   explicit Fenced(size_t size) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {

@@ -64,7 +64,7 @@ void CopyOutputs(const TfLiteInterpreter* interpreter, Result* result) {
   }
 }
 
-// ---- What the delegate did ----------------------------------------------------------------------
+// ---- Nodes that the delegate ran or left --------------------------------------------------------
 
 struct Place {
   int32_t subgraph, node;
