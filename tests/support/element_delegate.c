@@ -128,7 +128,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   FreeKernel((Kernel*)user_data);
 }
 
-// The larger operand determines the shape; constants are never larger here.
+// An operand that is no constant determines the shape; constants are never larger here.
 static TfLiteIntArray* ShapeOf(const TfLiteContext* context, const Step* step) {
   const TfLiteTensor* a = &context->tensors[step->a];
   const TfLiteTensor* b = &context->tensors[step->b < 0 ? step->a : step->b];

@@ -45,7 +45,7 @@ class ModelBuilder : public ModelWriter {
  public:
   using ModelWriter::ModelWriter;
 
-  // Each of the Add functions returns the index of the added object.
+  // The Add functions that return a number return the index of the added object.
   int AddTensor(TfLiteType type, const std::vector<int32_t>& shape, const std::string& name = "",
                 const TensorExtras& extras = {});
   // Adds a constant. `values` are written byte by byte, independent of `type`; packed types need

@@ -7,7 +7,7 @@
 
 namespace deputy {
 
-// A Runtime that provides only threads and scratch memory.
+// A Runtime without an interpreter: threads, scratch memory, packed constants and limits.
 class ThreadedContext final : public Runtime {
  public:
   explicit ThreadedContext(int threads) : pool_(threads) {

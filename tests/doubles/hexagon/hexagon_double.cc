@@ -310,7 +310,7 @@ DOUBLE_EXPORT int hexagon_nn_reset_perfinfo(NnGraph, uint32_t) {
   return Enter("reset_perfinfo") ? 0 : -1;
 }
 
-// Reports a thousand cycles for every node.
+// Reports a thousand cycles for every node that is not a constant.
 DOUBLE_EXPORT int hexagon_nn_get_perfinfo(NnGraph id, NnPerfInfo* info, int capacity,
                                           uint32_t* count) {
   const Lock lock(It().mutex);
