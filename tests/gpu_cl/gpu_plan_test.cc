@@ -20,6 +20,7 @@
 #include "gpu_cl/emit/make_plan.h"
 #include "gpu_cl/run/exec.h"
 #include "tests/compiler/graph_builder.h"
+#include "tests/gpu_cl/gpu_kernels_support.h"
 
 namespace deputy::gpu_cl::gpu_plan_test {
 namespace {
@@ -222,6 +223,24 @@ TEST(GpuPlanTest, layers_that_differ_in_operations_do_not) {
   const ValueId image = g.Input({1, 9, 8, 2});
   g.Output(g.Conv3x3(ScaledConvolution(&g, image, 4, 0.5f), 3));
   EXPECT_THAT(PlanOf(g).kernels, SizeIs(2));
+}
+
+// A row of an unpadded window is one run of elements, unless dilation separates its columns; other
+// windows are read pixel by pixel.
+TEST(GpuPlanTest, rows_of_unpadded_windows_are_read_as_a_whole) {
+  struct {
+    int width, dilation, padding;
+    bool whole;
+  } const rows[] = {{3, 1, 0, true}, {1, 2, 0, true}, {3, 2, 0, false}, {3, 1, 1, false}};
+  for (const auto& row : rows) {
+    GraphBuilder g;
+    g.Output(Conv(&g, {{1, 9, 9, 3}, 8, 3, row.width, 1, row.dilation, row.padding}, false));
+    const Plan plan = PlanOf(g, {.vector_width = 4});
+    ASSERT_THAT(plan.kernels, SizeIs(1));
+    EXPECT_THAT(plan.kernels[0], HasSubstr(row.whole ? "const int pitch" : "wx < "))
+        << row.width << " " << row.dilation << " " << row.padding;
+    EXPECT_THAT(plan.kernels[0], Not(HasSubstr(row.whole ? "wx < " : "const int pitch")));
+  }
 }
 
 TEST(GpuPlanTest, views_have_a_step_only_between_client_buffers) {
