@@ -51,6 +51,19 @@ void Multiply(int halves, local uint* scratch, float* d0, float* d1, float* d2, 
 #define MULTIPLY_TF32(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1) \
   Multiply(0, scratch, &d0, &d1, &d2, &d3, a0, a1, a2, a3, b0, b1))";
 
+// The emulation's barriers hide a race: on a GPU, other warps may still read the chunk of this step
+// when the next one is stored. Therefore a kernel that stores to the half of local memory that it
+// reads stops, without writing its results.
+void CheckBuffers(std::string* text) {
+  const std::string read = "local uint4 *const read_lefts = lefts, *const read_rights = rights;\n";
+  const std::string check = "if (lefts == read_lefts || rights == read_rights) return;\n";
+  for (size_t at = 0; (at = text->find("const int other = step", at)) != std::string::npos;) {
+    text->insert(at, read);
+    at = text->find("lefts[item + ", at);
+    text->insert(at, check);
+  }
+}
+
 decltype(&clCreateProgramWithSource) create_program = nullptr;
 
 cl_program CL_API_CALL CreateProgramWithUnits(cl_context context, cl_uint, const char** sources,
@@ -67,6 +80,7 @@ cl_program CL_API_CALL CreateProgramWithUnits(cl_context context, cl_uint, const
       text.insert(at, scratch);
       at += scratch.size();
     }
+    CheckBuffers(&text);
   }
   const char* source = text.c_str();
   return create_program(context, 1, &source, nullptr, code);
