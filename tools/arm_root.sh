@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Unpacks the libraries of an arm64 Debian that the tests link, for the cross build of
-# tools/cmake/aarch64.cmake:
+# tools/cmake/aarch64.cmake, and the Python that tools/bench/arm emulates:
 #
 #   tools/arm_root.sh DIRECTORY
 #
 # Nothing in the directory is executed, so that neither binfmt_misc nor a chroot is needed. An
-# existing complete directory is left as it is. DEPUTY_ARM_SUITE selects Debian's release (bookworm).
+# existing directory with the same packages is left as it is. DEPUTY_ARM_SUITE selects Debian's release (bookworm).
 set -eu
 
 root=${1:?usage: tools/arm_root.sh DIRECTORY}
 suite=${DEPUTY_ARM_SUITE:-bookworm}
 packages=libc6-dev,libstdc++-12-dev,libgtest-dev,libgmock-dev,libcmocka-dev,libflatbuffers-dev
-packages=$packages,libbenchmark-dev,libcli11-dev,nlohmann-json3-dev,libstb-dev
+packages=$packages,libbenchmark-dev,libcli11-dev,nlohmann-json3-dev,libstb-dev,python3
 
-if [ -e "$root/complete" ]; then
+if [ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ]; then
   exit 0
 fi
 if ! command -v debootstrap >/dev/null; then
@@ -34,4 +34,4 @@ for package in "$root"/var/cache/apt/archives/*.deb; do
   dpkg-deb --extract "$package" "$root"
 done
 rm -f "$root"/var/cache/apt/archives/*.deb
-touch "$root/complete"
+echo "$packages" >"$root/complete"
