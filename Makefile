@@ -229,6 +229,25 @@ test-arm: setup
 	    --gtest_filter='$(ARM_TESTS)' || exit 1; \
 	done
 
+## bench-arm  instructions, bytes and estimated cycles of an inference on AArch64, in Deputy and LiteRT,
+##          counted under QEMU (docs/arm.md); MODELS="FILE|DIRECTORY …", ARM_BENCH_CPUS="cortex-a76 …"
+.PHONY: bench-arm
+MODELS ?= examples/digits examples/conv_mean.tflite
+ARM_BENCH_CPUS ?= cortex-a53 cortex-a55 cortex-a76 max
+# Additional arguments of tools/bench/arm/bench_arm.py.
+ARM_BENCH_ARGS ?=
+ARM_PIP := --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --only-binary=:all: --python-version 311
+bench-arm: setup
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/aarch64 --toolchain tools/cmake/aarch64.cmake -DDEPUTY_BUILD_TESTS=OFF
+	cmake --build build/aarch64 -j $(JOBS) --target deputy
+	test -e build/bench-arm/site/numpy || { python3 -m venv build/bench-arm/venv && \
+	  build/bench-arm/venv/bin/pip install -q $(ARM_PIP) --no-deps --target build/bench-arm/site \
+	    -r tools/bench/arm/requirements.txt; }
+	tools/bench/arm/bench_arm.py --build build/aarch64 --root build/arm64 --litert build/bench-arm/site \
+	  --cpus '$(ARM_BENCH_CPUS)' --json build/bench-arm/counts.json $(ARM_BENCH_ARGS) $(MODELS)
+
 ## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:
