@@ -287,10 +287,12 @@ target_link_libraries(client PRIVATE {target})
         model = ROOT / 'examples/conv_mean.tflite'
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            for name in ('main.cc', 'logistic.cc'):
+            for name in ('main.cc', 'logistic.cc', 'apply.cc'):
                 (folder / name).write_text(blocks[name], encoding='utf-8')
-            (folder / 'CMakeLists.txt').write_text(blocks['CMakeLists.txt'] + blocks['added to CMakeLists.txt'],
-                                                   encoding='utf-8')
+            (folder / 'CMakeLists.txt').write_text(
+                blocks['CMakeLists.txt'] + blocks['added to CMakeLists.txt']
+                + 'add_executable(apply apply.cc)\ntarget_link_libraries(apply PRIVATE tensorflowlite)\n',
+                encoding='utf-8')
             build = folder / 'build'
             self.expect_success(run('cmake', '-S', folder, '-B', build, f'-DCMAKE_PREFIX_PATH={self.prefix}',
                                     '-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror'))
@@ -299,6 +301,8 @@ target_link_libraries(client PRIVATE {target})
             printed = self.expect_success(run(build / 'first', model, env=environment))
             self.assertRegex(printed, r'^\S+: [0-9]+ bytes\n$')
             delegate = build / 'liblogistic.so'
+            self.expect_success(run(build / 'apply', model, delegate, env=environment))
+            self.assertEqual(run(build / 'apply', model, 'no_plugin', env=environment).returncode, 1)
             self.assertNotIn('libdeputy', self.expect_success(run('readelf', '-d', delegate)))
             explained = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', model, '--delegate',
                                                 delegate, env=environment))
