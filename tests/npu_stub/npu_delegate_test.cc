@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "npu_stub/graph.h"
@@ -30,6 +32,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
 
 const NpuOptionTexts kRefuse = {{"resize", "refuse"}};
 
@@ -264,6 +272,26 @@ TEST(NpuDelegate, copies_inputs_and_outputs_and_releases_all_objects) {
   EXPECT_EQ(counters.bytes, 0u);
   EXPECT_EQ(counters.models, 0u);
   EXPECT_EQ(counters.clients, 0u);
+}
+
+// The work runs on new threads, because the allocator counts the cache of a thread as in use until
+// the thread ends.
+TEST(NpuDelegate, applying_leaks_no_memory) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator keeps freed memory";
+  const auto apply = [](int count) {
+    std::thread([count] {
+      for (int i = 0; i < count; ++i) {
+        const NpuTestDelegate npu;
+        TestInterpreter t(MixedChain(5, {0, 2, 4}));
+        ASSERT_EQ(Apply(&t, npu), kTfLiteOk);
+      }
+    }).join();
+  };
+  apply(20);
+  const size_t bytes = mallinfo2().uordblks;
+  apply(200);
+  // A leak in each apply would add up to at least 24 bytes per apply.
+  EXPECT_LT(mallinfo2().uordblks, bytes + size_t{200} * 24);
 }
 
 TEST(NpuDelegate, one_delegate_serves_several_interpreters) {
