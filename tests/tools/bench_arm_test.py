@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "tools" / "bench" / "arm"))
 import bench_arm  # noqa: E402  (needs the path above)
 import cycles  # noqa: E402
 import emulator  # noqa: E402
+import functions  # noqa: E402
 import instructions  # noqa: E402
 
 # Two instructions, ROUNDS rounds of six, three at the end.
@@ -147,6 +148,27 @@ class TableTest(unittest.TestCase):
         self.assertEqual(bench_arm.notes(self.ROWS), [
             "one, cortex-a76: mean magnitudes of outputs differ: Deputy [0.5], LiteRT [0.6]",
             "three, cortex-a53, litert: python3.11 failed"])
+
+
+class FunctionsTest(unittest.TestCase):
+    NAMES = ("0000000000001010 t second(int, long)\n0000000000001000 T first\n"
+             "0000000000002000 D data\n                 U extern\n")
+    SECTIONS = ("  [ 1] .init PROGBITS 0000000000000500 000500 000018 00 AX 0 0 4\n"
+                "  [12] .text             PROGBITS        0000000000001000 000004 000020 00  AX  0   0 16\n")
+
+    def test_parsers(self):
+        self.assertEqual(functions.parse_symbols(self.NAMES), [(0x1000, "first"), (0x1010, "second(int, long)")])
+        self.assertEqual(functions.parse_code_section(self.SECTIONS), (0x1000, 4))
+
+    # The file has a header of 4 bytes and the words 0 to 7 at the addresses 0x1000 to 0x101c.
+    def test_instructions_by_function(self):
+        content = b"head" + b"".join(word.to_bytes(4, "little") for word in range(0x100, 0x108))
+        library = functions.Library(content, functions.parse_code_section(self.SECTIONS),
+                                    functions.parse_symbols(self.NAMES))
+        profile = {("00000100", "00000101"): 10, ("00000103",): 5, ("00000104", "00000105", "00000106"): 20,
+                   ("00000200",): 7}
+        self.assertEqual(functions.by_function(profile, library),
+                         [("second(int, long)", 60), ("first", 25), ("outside of the library", 7)])
 
 
 class EmulatorTest(unittest.TestCase):

@@ -18,6 +18,7 @@ import sys
 
 import cycles
 import emulator
+import functions
 import instructions
 
 FEWER, MORE = 2, 3
@@ -29,8 +30,9 @@ TOLERANCE = 0.05
 class Engine:
     """Runs inferences of one library in the emulator."""
 
-    def __init__(self, name, command, environment):
+    def __init__(self, name, command, environment, library=None):
         self.name, self._command, self._environment = name, command, environment
+        self.library = library  # for the counts of functions
 
     def profile(self, plugin, prefix, cpu, model):
         """Returns the profile of one inference and the mean magnitudes of the outputs."""
@@ -50,7 +52,7 @@ def deputy_engine(work, build):
         raise RuntimeError(f'{library} does not exist: build the target deputy for AArch64 first')
     program = emulator.build_program(emulator.FOLDER / 'infer.c', work / 'infer', f'-I{build / "include"}',
                                      library, '-lm', f'-Wl,-rpath,{build.resolve()}')
-    return Engine('deputy', [program], {})
+    return Engine('deputy', [program], {}, functions.Library.open(library))
 
 
 def litert_engine(root, site):
@@ -61,7 +63,7 @@ def litert_engine(root, site):
     return Engine('litert', [python, emulator.FOLDER / 'infer_litert.py'], environment)
 
 
-def measure(engine, plugin, prefix, cpu, model, hot):
+def measure(engine, plugin, prefix, cpu, model, arguments):
     """Returns the counts of one inference; on failure, a dictionary with the reason."""
     try:
         profile, values = engine.profile(plugin, prefix, cpu, model)
@@ -72,8 +74,10 @@ def measure(engine, plugin, prefix, cpu, model, hot):
     counts['outputs'] = values
     if cpu.simulated:
         counts['cycles'] = cycles.estimate(profile, texts, cpu.simulated)
-    if hot:
-        print_hot(f'{model.stem}, {engine.name}', profile, texts, hot)
+    print_hot(f'{model.stem}, {engine.name}', profile, texts, arguments.hot)
+    if engine.library and arguments.functions:
+        counts['functions'] = functions.by_function(profile, engine.library)[:arguments.functions]
+        print(''.join(f'{count / 1e6:10.3f} M  {name}\n' for name, count in counts['functions']))
     return counts
 
 
@@ -163,6 +167,8 @@ def arguments_of_command():
                         help='directory for compiled programs (%(default)s)')
     parser.add_argument('--json', type=pathlib.Path, help='also write all counts to this file')
     parser.add_argument('--hot', type=int, default=0, help='number of the most executed blocks to print')
+    parser.add_argument('--functions', type=int, default=0,
+                        help="number of Deputy's functions with the most executed instructions to print")
     arguments = parser.parse_args()
     unknown = set(arguments.cpus.split()) - emulator.CPUS.keys()
     if unknown:
@@ -187,7 +193,7 @@ def main():
             row = {'model': model.stem, 'cpu': name}
             for engine in engines:
                 print(f'{model.stem}, {name}, {engine.name}', file=sys.stderr)
-                row[engine.name] = measure(engine, plugin, prefix, cpu, model, arguments.hot)
+                row[engine.name] = measure(engine, plugin, prefix, cpu, model, arguments)
             rows.append(row)
             if arguments.json:
                 arguments.json.write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
