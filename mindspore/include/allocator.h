@@ -30,14 +30,14 @@ class Allocator {
   // Frees memory of Malloc.
   virtual void Free(void* pointer) = 0;
 
-  // Reference counts of a block, which start at 0. All but the first return the new count. Deputy
-  // does not call them.
+  // Access the reference count of a block, which starts at 0. RefCount returns the count, the
+  // others return the new one. Deputy does not call them.
   virtual int RefCount(void* pointer) = 0;
   virtual int SetRefCount(void* pointer, int count) = 0;
   virtual int DecRefCount(void* pointer, int count) = 0;
   virtual int IncRefCount(void* pointer, int count) = 0;
 
-  // Makes memory of Malloc accessible, and returns the pointer to use.
+  // Makes memory of Malloc accessible, and returns the pointer to use. Deputy does not call it.
   virtual void* Prepare(void* pointer) { return pointer; }
 
   // Returns an allocator whose blocks are aligned to 64 bytes. Calls from several threads are safe.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deputy extension: the attributes of a primitive by name, for delegates that treat primitives
-// alike, and dumps. schema.h has the typed accessors.
+// Deputy extension: the attributes of a primitive by name, for dumps and for delegates that handle
+// all primitives in the same way. schema.h has the typed accessors.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_ATTRIBUTES_H_
 #define DEPUTY_MINDSPORE_INCLUDE_ATTRIBUTES_H_
 
@@ -14,7 +14,8 @@
 
 namespace mindspore {
 
-// Valid during Delegate::Build only. A null primitive has no attributes.
+// Refers to a primitive, and is valid as long as the primitive: during the call that presents the
+// graph to the delegate (Delegate::Build, Delegate::Explain). A null primitive has no attributes.
 class Attributes {
  public:
   explicit Attributes(const DeputyMSPrimitive* primitive) : primitive_(primitive) {}
@@ -42,7 +43,8 @@ class Attributes {
     return false;
   }
   // Return an attribute. Enumerations are integers, strings are bytes. If no attribute has this
-  // name and kind, the result is `default_value`, or empty for a list or string.
+  // name and kind, the result is `default_value`, or empty for a list or string. GetInt and
+  // GetFloat also return `default_value` for a list that does not have exactly one value.
   int64_t GetInt(const char* name, int64_t default_value = 0) const {
     DeputyMSPrimitiveGetInt(primitive_, name, &default_value);
     return default_value;

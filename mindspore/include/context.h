@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Settings of a model: threads, devices, delegate. A context is plain data; Model::Build checks and
-// copies it, so one context may serve several models. A setting that Deputy does not obey is
-// refused by Model::Build in a text that names it: settings that change results fail the build with
-// kLiteNotSupport, settings for speed are logged as warnings (docs/mindspore.md has the table).
+// copies its settings, so one context may serve several models. Model::Build names each setting
+// that Deputy does not obey: settings that change results fail the build with kLiteNotSupport,
+// settings for speed are logged as warnings (docs/mindspore.md has the table).
 #ifndef DEPUTY_MINDSPORE_INCLUDE_CONTEXT_H_
 #define DEPUTY_MINDSPORE_INCLUDE_CONTEXT_H_
 
@@ -34,8 +34,9 @@ enum DeviceType : uint32_t {
   kInvalidDeviceType = 100,
 };
 
-// Delegates that MindSpore Lite brings for other platforms. Deputy has none of them: Model::Build
-// logs that the delegate declines with -7, and the model runs without it.
+// Delegates that MindSpore Lite has for other platforms. Deputy has none of them: if the context
+// has no other delegate, Model::Build logs that this one declines with -7. The model runs without
+// it.
 enum DelegateMode {
   kNoDelegate = 0,
   kCoreML = 1,
@@ -61,9 +62,12 @@ std::string JoinValues(const Values& values) {
 
 }  // namespace detail
 
-// A device on which a model may run. Model::Build loads a delegate library for every kind but CPU
-// and Auto; if it is absent, the log has a line with -7 (RET_NOT_SUPPORT), and the model runs on
-// the CPU if that is among the context's devices. Otherwise Build returns kLiteNotSupport.
+// A device on which a model may run. If the context has no delegate, Model::Build applies the
+// delegate library of one device, the first that is available: KirinNPU, then GPU, then the other
+// kinds in the order of DeviceType, except CPU and Auto. For a device that is not available, the
+// log has a line with -7 (RET_NOT_SUPPORT). Nodes that no delegate claims run on the CPU if CPU or
+// Auto is among the context's devices. Otherwise Build fails: with kLiteNotSupport if a device was
+// not available.
 class DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext> {
  public:
   DeviceInfoContext() = default;
@@ -81,17 +85,20 @@ class DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext>
     return std::static_pointer_cast<T>(weak_from_this().lock());
   }
 
-  // Name of the delegate library; see MSDeviceInfoSetProvider in context_c.h. Not used for a CPU.
+  // Name of the delegate library; see MSDeviceInfoSetProvider in context_c.h. For every device,
+  // also a CPU, the provider of registered kernels (register_kernel_c.h).
   void SetProvider(const std::string& provider) { provider_ = provider; }
   std::string GetProvider() const { return provider_; }
-  // Passed to the delegate library as option "device", if it declares that option.
+  // Passed to the delegate library as option "device", if it declares that option, and the
+  // architecture of registered kernels.
   void SetProviderDevice(const std::string& device) { provider_device_ = device; }
   std::string GetProviderDevice() const { return provider_device_; }
-  // Stored. Deputy allocates the memory of models itself, and Build logs an allocator as refused.
+  // Stored. Deputy allocates the memory of models itself, and Build logs that an allocator has no
+  // effect.
   void SetAllocator(const std::shared_ptr<Allocator>& allocator) { allocator_ = allocator; }
   std::shared_ptr<Allocator> GetAllocator() const { return allocator_; }
 
-  // Deputy extension: the settings that the program has made, by the names in docs/mindspore.md.
+  // Deputy extension: the settings that the program has set, by the names in docs/mindspore.md.
   const detail::Settings& settings() const { return settings_; }
 
  protected:
@@ -124,8 +131,8 @@ class CPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return kCPU; }
   // Permits half precision: factors of float32 products are rounded to bfloat16 on processors with
-  // instructions for it (DeputyPrecision in deputy/deputy.h). On others Build logs that the
-  // processor computes in float32.
+  // instructions for it (DeputyPrecision in deputy/deputy.h). If no operator of the model is then
+  // computed in half precision, Build logs that.
   void SetEnableFP16(bool enable) { Set("enable_fp16", enable); }
   bool GetEnableFP16() const { return GetBool("enable_fp16"); }
 };
@@ -133,8 +140,9 @@ class CPUDeviceInfo : public DeviceInfoContext {
 class GPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return kGPU; }
-  // Number of the device, passed to the delegate library as option "device". A number other than 0
-  // fails the build if the library does not declare that option.
+  // Number of the device, passed to the delegate library as option "device" unless
+  // SetProviderDevice is set. If the library does not declare that option, a number other than 0
+  // makes the device unavailable.
   void SetDeviceID(uint32_t id) { Set("device_id", id); }
   uint32_t GetDeviceID() const { return GetNumber("device_id"); }
   // Position in a group of processes; Deputy has no such groups.
@@ -146,7 +154,7 @@ class GPUDeviceInfo : public DeviceInfoContext {
   // Permits half precision, if it is faster.
   void SetEnableFP16(bool enable) { Set("enable_fp16", enable); }
   bool GetEnableFP16() const { return GetBool("enable_fp16"); }
-  // Memory shared with OpenGL: refused.
+  // Memory shared with OpenGL. Model::Build refuses it with kLiteNotSupport.
   void SetEnableGLTexture(bool enable) { Set("enable_gl_texture", enable); }
   bool GetEnableGLTexture() const { return GetBool("enable_gl_texture"); }
   void SetGLContext(void* context) {
@@ -169,7 +177,7 @@ class KirinNPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return kKirinNPU; }
   // Passed to the delegate library as option "precision" with value "fp16", if it declares that
-  // option. Otherwise logged as refused.
+  // option. Otherwise Build logs that it has no effect.
   void SetEnableFP16(bool enable) { Set("enable_fp16", enable); }
   bool GetEnableFP16() const { return GetBool("enable_fp16"); }
   // Frequency of the NPU: 1 low power, 2 balanced, 3 high performance (default), 4 extreme.
@@ -181,7 +189,8 @@ class KirinNPUDeviceInfo : public DeviceInfoContext {
   int frequency_ = 3;
 };
 
-// A device whose settings are passed to the library of its provider, as options of the same names.
+// A device whose settings are passed to the library of its provider, as options of the same names;
+// the option for SetDeviceID is "device". Settings that the library does not declare are logged.
 class AscendDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return kAscend; }
@@ -244,8 +253,9 @@ class Context {
   // Number of threads. 0, the default, lets the runtime choose.
   void SetThreadNum(int32_t count) { thread_count_ = count; }
   int32_t GetThreadNum() const { return thread_count_; }
-  // Number of operators that run concurrently. Deputy runs one after another: Build logs a number
-  // above 1 as refused, and fails if it exceeds the number of threads.
+  // Number of operators that run concurrently. Deputy runs one after another: Build logs that a
+  // number above 1 has no effect, and fails if the number is negative or exceeds the number of
+  // threads that is set.
   void SetInterOpParallelNum(int32_t count) { inter_op_parallel_ = count; }
   int32_t GetInterOpParallelNum() const { return inter_op_parallel_; }
   // Affinity mode: 0 none, 1 big cores, 2 middle and little cores. Other values are replaced by 0.
@@ -254,23 +264,25 @@ class Context {
   void SetThreadAffinity(const std::vector<int>& cores) { cores_ = cores; }
   int GetThreadAffinityMode() const { return affinity_mode_; }
   std::vector<int32_t> GetThreadAffinityCoreList() const { return cores_; }
-  // Permits operators to run concurrently; logged as without effect.
+  // Permits operators to run concurrently. Build logs that it has no effect.
   void SetEnableParallel(bool parallel) { parallel_ = parallel; }
   bool GetEnableParallel() const { return parallel_; }
-  // Runs quantised models in float32; refused.
+  // Runs quantised models in float32. Build refuses it.
   void SetMultiModalHW(bool float_mode) { float_mode_ = float_mode; }
   bool GetMultiModalHW() const { return float_mode_; }
-  // File that describes a group of processes; refused.
+  // File that describes a group of processes. Build refuses it.
   void SetGroupInfoFile(const std::string& path) { group_info_file_ = path; }
   std::string GetGroupInfoFile() const { return group_info_file_; }
 
-  // Devices in order of priority. Model::Build requires one to three.
+  // Devices. Model::Build requires one to three, and tries their libraries in the order of
+  // DeviceInfoContext. The order of the list matters only for devices of the same type and for
+  // registered kernels.
   std::vector<std::shared_ptr<DeviceInfoContext>>& MutableDeviceInfo() { return devices_; }
   const std::vector<std::shared_ptr<DeviceInfoContext>>& GetDeviceInfo() const { return devices_; }
 
-  // Delegate of models that are built with this context; null for none. The delegate must outlive
-  // these models. set_delegate accepts every kind of delegate; Build refuses one that does not
-  // derive from Delegate.
+  // Delegate of models that are built with this context, which hold a reference to it; null for
+  // none. set_delegate accepts every kind of delegate; Build refuses one that does not derive from
+  // Delegate.
   template <class T>
   void SetDelegate(const std::shared_ptr<T>& delegate) {
     delegate_ = delegate;

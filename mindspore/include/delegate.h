@@ -64,7 +64,7 @@ class InnerKernel : public kernel::Kernel {
   const DeputyMSKernel* original_;
 };
 
-// Returns the root of a primitive's FlatBuffer, which the library has verified; null for null.
+// Returns the root of a primitive's FlatBuffer, which is valid; null for a null primitive.
 template <typename T>
 const T* RootOf(const DeputyMSPrimitive* primitive) {
   const void* data = nullptr;
@@ -124,12 +124,13 @@ inline const DeputyMSKernelFunctions& KernelFunctions() {
 
 }  // namespace detail
 
-// The graph, as a list of kernels in execution order. Valid during Delegate::Build only.
+// The graph, as a list of kernels in execution order. Valid only during the call of the delegate
+// that receives it.
 template <typename T>
 class DelegateModel {
  public:
-  // Creates a list over kernels of the caller, to test a delegate without a model. The arguments
-  // must outlive it. The list owns no kernel that it contains.
+  // Creates a list over kernels of the caller, to test a delegate without a model. `kernels` and
+  // the primitives must outlive it; the other arguments are copied. It owns no kernel of the list.
   DelegateModel(std::vector<kernel::Kernel*>* kernels, const std::vector<MSTensor>& inputs,
                 const std::vector<MSTensor>& outputs,
                 const std::map<kernel::Kernel*, const T*>& primitives, SchemaVersion version)
@@ -177,9 +178,10 @@ class DelegateModel {
     return found == primitive_of_.end() ? nullptr : found->second;
   }
 
-  // Deputy extension. Return the attributes by name of one of the model's kernels: those of
-  // GetPrimitive, or of what Deputy derives from TensorFlow Lite's operator that it would run. The
-  // two differ for models of .ms files. Without attributes for a delegate's kernel.
+  // Deputy extension. Return the attributes by name of one of the model's kernels: `attributes`
+  // those of GetPrimitive, `derived_attributes` those that Deputy derives from the TensorFlow Lite
+  // operator that it would run. The two differ for models of .ms files. A delegate's kernel has no
+  // attributes.
   Attributes attributes(const kernel::Kernel* kernel) const {
     return Attributes(IsInner(kernel) ? DeputyMSGraphGetPrimitive(graph_, OriginalOf(kernel))
                                       : nullptr);
@@ -190,8 +192,8 @@ class DelegateModel {
   }
 
   // Replaces the kernels [from, end) by `graph_kernel`, which the model then owns, and returns the
-  // position after it. An invalid range leaves the list unchanged, frees the kernel, returns the
-  // end and makes the build fail.
+  // position after it. An invalid range or a null kernel leaves the list unchanged, frees the
+  // kernel, returns the end and makes the build fail.
   KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* graph_kernel) {
     if (from < list_->begin() || from >= end || end > list_->end() || graph_kernel == nullptr) {
       failed_ = true;
@@ -313,15 +315,16 @@ class DelegateModel {
 using LiteDelegateGraph = DelegateModel<schema::Primitive>;
 
 // A third-party engine, whose settings are members of the derived class. One object may serve
-// several models on several threads: calls of Init, Build and Explain are serialised, calls of
-// kernels of different models are not.
+// several models. Calls of Init, Build and Explain for the workers of a ModelParallelRunner are
+// serialised; those for models that several threads build at the same time are not, and neither are
+// calls of kernels of different models.
 class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Kernel> {
  public:
   Delegate() = default;
   Delegate(const std::vector<MSTensor>& inputs, const std::vector<MSTensor>& outputs)
       : IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Kernel>(inputs, outputs) {}
 
-  // Initialises the delegate. Called once per Model::Build, before the model is read. After
+  // Initialises the delegate. Called once per Model::Build, before the model is parsed. After
   // kLiteNotSupport the model runs without the delegate; other failures make the build fail.
   virtual Status Init() = 0;
   // Replaces kernels. A failure makes the build fail.
@@ -330,8 +333,8 @@ class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Ker
   // The functions below are called after Build: ReplaceNodes if Build has replaced no kernel, then
   // IsDelegateNode for each kernel of the list, and CreateKernel if that returns true. The graph
   // and kernels of the model are valid during these calls only. The runtime holds a reference to
-  // the new kernel, and to the node if it is the delegate's own. A null result, or a kernel of the
-  // model, makes the build fail.
+  // the new kernel, and owns the node if it is the delegate's own. A null result, or a kernel of
+  // the model, makes the build fail.
   void ReplaceNodes(const std::shared_ptr<LiteDelegateGraph>& /*graph*/) override {}
   bool IsDelegateNode(const std::shared_ptr<kernel::Kernel>& /*node*/) override { return false; }
   std::shared_ptr<kernel::Kernel> CreateKernel(

@@ -4,10 +4,11 @@
 // plain C, error messages, and access to the interpreter. The C++ layer (delegate.h) is built on
 // them.
 //
-// Structs start with their size, like those of deputy/deputy.h. The caller sets it; fields beyond
-// it are treated as zero. Functions of a delegate return a status as int: 0, or a negative code of
-// status_c.h, such as -7 for "not supported". An exception that leaves such a function is treated
-// as -1.
+// Structs with functions start with their size, like those of deputy/deputy.h. The caller sets it;
+// optional fields beyond it are treated as zero, and a struct without its required fields is
+// refused. Functions of a delegate return a status as int: 0, or a negative code of status_c.h,
+// such as -7 for "not supported". An exception that leaves such a function is treated as -1, or as
+// -6 if it is std::bad_alloc.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_DELEGATE_C_H_
 #define DEPUTY_MINDSPORE_INCLUDE_DELEGATE_C_H_
 
@@ -39,10 +40,10 @@ typedef enum DeputyMSLogLevel {
   kDeputyMSLogNone = 4
 } DeputyMSLogLevel;
 
-// Sets the function that receives log messages. It may be called from any thread. NULL, the
-// default, discards messages. `user_data` must stay valid until the sink is replaced. Messages
-// below the level are not formatted; the default level is Warning. Both functions may be called
-// from any thread.
+// Set the function that receives log messages (the sink), and the lowest level of the messages that
+// it receives; the default level is Warning. NULL, the default, discards messages. `user_data` must
+// stay valid until the sink is replaced. The sink may be called from any thread, one call at a
+// time; it must not log or replace the sink. Both functions may be called from any thread.
 MS_API void DeputyMSSetLogSink(void (*sink)(void* user_data, DeputyMSLogLevel level,
                                             const char* text),
                                void* user_data);
@@ -84,9 +85,9 @@ MS_API size_t DeputyMSTensorGetQuantParams(MSTensorHandle tensor, DeputyMSQuantP
 // The graph, as presented to a delegate during `build`
 // ------------------------------------------------------------------------------------------------
 
-// The main graph: a list of kernels in execution order. The graph, its kernels and its primitives
-// are valid during `build` only. Tensors are valid while at least one kernel of the delegate
-// exists.
+// A subgraph, the main one for a delegate of a context: a list of kernels in execution order. The
+// graph, its kernels and its primitives are valid only during the call (`build`, `explain`) that
+// receives the graph. Tensors are valid while at least one kernel of the delegate exists.
 typedef struct DeputyMSGraph DeputyMSGraph;
 // A kernel of a graph's list.
 typedef struct DeputyMSKernel DeputyMSKernel;
@@ -98,20 +99,22 @@ typedef struct DeputyMSPrimitive DeputyMSPrimitive;
 typedef struct DeputyMSKernelFunctions {
   // Size of the struct: sizeof(DeputyMSKernelFunctions).
   size_t struct_size;
-  // Prepares the kernel. Called once, after all replacements. Constants have data, other tensors
-  // have none yet. May be NULL.
+  // Prepares the kernel. Called after all replacements, until it succeeds. Constants have data,
+  // other tensors have none yet. Status -501 means success, with the shapes of the outputs
+  // postponed to `execute`. May be NULL.
   int (*prepare)(void* user_data);
   // Computes the outputs. Called once per inference. Inputs have data; outputs that other kernels
-  // read have memory.
+  // or the caller of the model read have memory, unless their shapes were postponed.
   int (*execute)(void* user_data);
-  // Called when shapes of inputs have changed; sets the shapes of the outputs with
-  // MSTensorSetShape. Status -501 postpones this to `execute`. If NULL, `infer_shape` is called
-  // instead; if both are NULL, the shapes of the outputs do not change.
+  // Sets the shapes of the outputs with MSTensorSetShape. Called when shapes of inputs have
+  // changed, and after `prepare` if the shapes were not known when the kernel was built. Status
+  // -501 postpones this to `execute`. If NULL, `infer_shape` is called instead; if both are NULL,
+  // the shapes of the outputs do not change.
   int (*resize)(void* user_data);
   // Sets the shapes of the outputs as `resize` does; used only if `resize` is NULL. May be NULL.
   int (*infer_shape)(void* user_data);
-  // Replaces a tensor that the kernel reads or writes. For runtimes that move kernels between
-  // graphs; Deputy does not call these functions. May be NULL.
+  // Replace a tensor that the kernel reads or writes. They exist for runtimes that move kernels
+  // between graphs; Deputy does not call them. May be NULL.
   int (*set_input)(void* user_data, MSTensorHandle tensor, size_t index);
   int (*set_output)(void* user_data, MSTensorHandle tensor, size_t index);
   // Frees the kernel. Called exactly once, also if the replacement fails. May be NULL.
@@ -127,11 +130,12 @@ MS_API const DeputyMSKernel* DeputyMSGraphKernelAt(const DeputyMSGraph* graph, s
 MS_API MSTensorHandleArray DeputyMSGraphInputs(const DeputyMSGraph* graph);
 MS_API MSTensorHandleArray DeputyMSGraphOutputs(const DeputyMSGraph* graph);
 
-// Returns the generation of the schema. 0 is the current one.
+// Returns the generation of the schema: 0, the current one; -1 for NULL.
 MS_API int32_t DeputyMSGraphSchemaVersion(const DeputyMSGraph* graph);
 
 // Return name, type and tensors of a kernel. The type is MindSpore's ("Conv2DFusion"), or "NONE"
-// for a delegate's kernel. The arrays omit absent optional inputs. The graph owns all results.
+// for a delegate's kernel. The arrays omit absent optional inputs, and are empty for a new kernel
+// of this delegate. The graph owns all results.
 MS_API const char* DeputyMSKernelName(const DeputyMSKernel* kernel);
 MS_API const char* DeputyMSKernelTypeName(const DeputyMSKernel* kernel);
 MS_API MSTensorHandleArray DeputyMSKernelInputs(const DeputyMSKernel* kernel);
@@ -141,9 +145,9 @@ MS_API MSTensorHandleArray DeputyMSKernelOutputs(const DeputyMSKernel* kernel);
 MS_API const DeputyMSPrimitive* DeputyMSGraphGetPrimitive(const DeputyMSGraph* graph,
                                                           const DeputyMSKernel* kernel);
 
-// Returns what Deputy derives from TensorFlow Lite's operator that it would run; differs from
-// DeputyMSGraphGetPrimitive for models of .ms files, whose primitives are presented as the file has
-// them.
+// Returns the primitive that Deputy derives from the TensorFlow Lite operator that it would run. It
+// differs from DeputyMSGraphGetPrimitive for models of .ms files, whose primitives are presented as
+// the file has them.
 MS_API const DeputyMSPrimitive* DeputyMSGraphGetDerivedPrimitive(const DeputyMSGraph* graph,
                                                                  const DeputyMSKernel* kernel);
 
@@ -179,7 +183,8 @@ MS_API const char* DeputyMSPrimitiveAttributeName(const DeputyMSPrimitive* primi
 MS_API int32_t DeputyMSPrimitiveAttributeKindOf(const DeputyMSPrimitive* primitive, size_t index);
 
 // Return an attribute by name. The rows of a list of lists follow one another. The status is -302
-// (invalid attribute) if no attribute has this name and kind; the out-parameters are then
+// (invalid attribute) if no attribute has this name and kind, if GetInt or GetFloat finds a list
+// that does not have exactly one value, or if a pointer is NULL; the out-parameters are then
 // unchanged. The primitive owns returned arrays.
 MS_API MSStatus DeputyMSPrimitiveGetInt(const DeputyMSPrimitive* primitive, const char* name,
                                         int64_t* out_value);
@@ -194,11 +199,11 @@ MS_API MSStatus DeputyMSPrimitiveGetBool(const DeputyMSPrimitive* primitive, con
 MS_API MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, const char* name,
                                           const void** out_bytes, size_t* out_size);
 
-// Replaces the kernels [from, end) by one kernel of the delegate. The runtime owns the new kernel
-// in every case, also after a failure. `name` is copied. `next`, which may be NULL, receives the
-// position after the new kernel: from + 1. A range that is empty, out of bounds, or contains a node
-// of another delegate leaves the list unchanged, frees the kernel and returns -3; the build then
-// fails.
+// Replaces the kernels [from, end) by one kernel of the delegate. The runtime owns the new kernel,
+// also after a failure, unless the graph is NULL or `functions` is invalid. `name` is copied.
+// `next`, which may be NULL, receives the position after the new kernel: from + 1. A range that is
+// empty, out of bounds, or contains a node of another delegate leaves the list unchanged, frees the
+// kernel and returns -3; the build then fails.
 MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
                                      const DeputyMSKernelFunctions* functions, void* user_data,
                                      const char* name, size_t* next);
@@ -207,7 +212,7 @@ MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t e
 typedef struct DeputyMSKernelEntry {
   // Size of the struct: sizeof(DeputyMSKernelEntry).
   size_t struct_size;
-  // A kernel of the list that stays. If it is set, the fields below are ignored.
+  // A kernel of the model that stays. If it is set, the fields below are ignored.
   const DeputyMSKernel* original;
   // A new kernel, with the parameters of DeputyMSGraphReplace.
   const DeputyMSKernelFunctions* functions;
@@ -223,7 +228,8 @@ typedef struct DeputyMSKernelEntry {
 
 // Replaces the whole list. Each kernel of the model must occur in it once or be replaced by exactly
 // one new kernel, and each entry must come after the producers of its inputs. Otherwise the list is
-// unchanged, -3 is returned, and the build fails. The runtime owns the new kernels in every case.
+// unchanged, -3 is returned, and the build fails. The runtime owns the new kernels, also after a
+// failure, unless the size or the functions of an entry are invalid.
 MS_API MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
                                         size_t count);
 
@@ -257,9 +263,9 @@ typedef struct DeputyMSDelegate {
   uint32_t flags;
   // Pointer that is passed to all functions; the runtime does not access it.
   void* user_data;
-  // Initialises the delegate. Called once per MSModelBuild, before the model is read. After -7 the
-  // model runs without the delegate; other failures make the build fail. `context` may be NULL. The
-  // function may be NULL.
+  // Initialises the delegate. Called once per MSModelBuild, before the model is parsed. After -7
+  // the model runs without the delegate; other failures make the build fail. `context` may be NULL.
+  // The function may be NULL.
   int (*init)(void* user_data, MSContextHandle context);
   // Reads the graph and replaces kernels. A status other than 0 makes the build fail.
   int (*build)(void* user_data, DeputyMSGraph* graph);
@@ -281,11 +287,10 @@ MS_API MSStatus DeputyMSContextSetDelegate(MSContextHandle context,
 MS_API MSStatus DeputyMSContextAddTfLiteDelegate(MSContextHandle context,
                                                  struct TfLiteDelegate* delegate);
 
-// Creates a TensorFlow Lite delegate for an interpreter of libdeputy. `init` is called once, when
-// it is applied for the first time; `build` is called for each subgraph, each time it is applied.
-// DeputyMSGraphInputs and DeputyMSGraphOutputs then return tensors in order of their indices.
-// Returns NULL if the struct is invalid. The caller owns the result and deletes it after the
-// interpreter; the deletion calls `release`.
+// Creates a TensorFlow Lite delegate for an interpreter of libdeputy. `init` is called when it is
+// applied or queried for the first time, and again after a failure; `build` is called for each
+// subgraph, each time it is applied. Returns NULL if the struct is invalid. The caller owns the
+// result and deletes it after the interpreter; the deletion calls `release`.
 MS_API struct TfLiteDelegate* DeputyMSDelegateCreateTfLite(const DeputyMSDelegate* delegate);
 MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 
@@ -297,8 +302,9 @@ MS_API MSStatus DeputyMSDelegateGetCompileTime(const struct TfLiteDelegate* dele
 
 // Queries the support status of the nodes of `context`, as get_support of DeputyDelegatePlugin
 // does, through the delegate's `explain`. The texts are valid until the next call on the calling
-// thread. Returns -7 if the delegate does not report its support; other codes come from `init` and
-// `explain`.
+// thread. Returns -7 if the delegate does not report its support or declines, -3 if an argument is
+// NULL or the delegate was not created by DeputyMSDelegateCreateTfLite, -1 if the graph cannot be
+// read; other codes come from `init` and `explain`.
 MS_API MSStatus DeputyMSDelegateGetSupport(struct TfLiteDelegate* delegate,
                                            struct TfLiteContext* context,
                                            struct DeputySupportResult* result);

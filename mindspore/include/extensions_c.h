@@ -25,8 +25,9 @@ typedef struct DeputyMSAllocator {
   // Size of the struct: sizeof(DeputyMSAllocator).
   size_t struct_size;
   void* user_data;
-  // Returns `size` bytes, or NULL if out of memory; frees such a block.
+  // Returns `size` bytes, or NULL if out of memory.
   void* (*allocate)(void* user_data, size_t size);
+  // Frees a block of `allocate`.
   void (*deallocate)(void* user_data, void* block);
   // Called once, after the last block is freed. May be NULL.
   void (*release)(void* user_data);
@@ -34,7 +35,8 @@ typedef struct DeputyMSAllocator {
 
 // Sets the allocator of a tensor that belongs to the caller: later memory of the tensor comes from
 // it, and memory that the tensor has is freed. NULL restores the heap. Returns -7 for a view of a
-// graph's tensor, whose memory the runtime owns; `release` is called after every failure.
+// graph's tensor, whose memory the runtime owns, -3 if a function is missing. `release` is called
+// after every failure of a struct of the right size.
 MS_API MSStatus DeputyMSTensorSetAllocator(MSTensorHandle tensor,
                                            const DeputyMSAllocator* allocator);
 
@@ -76,7 +78,7 @@ MS_API void* DeputyMSTensorAttach(MSTensorHandle tensor, void* (*create)(void),
 // ------------------------------------------------------------------------------------------------
 
 // Set a setting of a context or device that has no function of its own. MSModelBuild obeys it, logs
-// that it has no effect, or returns -7 with a text that names it. Settings of contexts are
+// that it has no effect, or fails with a text that names it. Settings of contexts are
 // "inter_op_parallel_num", "multi_modal_hw", "group_info_file" and "built_in_delegate"; those of
 // devices have the names of the members of the C++ API ("device_id", "precision_mode"). Settings of
 // devices other than the CPU are options of their libraries, if the library declares them.
@@ -86,20 +88,22 @@ MS_API MSStatus DeputyMSContextSetSetting(MSContextHandle context, const char* n
 MS_API MSStatus DeputyMSDeviceInfoSetSetting(MSDeviceInfoHandle device_info, const char* name,
                                              const char* value);
 
-// Returns the outputs of a model that is built which the node with this name computes. Names are
-// those in the .ms file, and those that callbacks receive. The model owns the array.
+// Returns the outputs that the node with this name computes; an empty array if there are none or
+// the model is not built. Names are those in the .ms file, and those that callbacks receive. The
+// model owns the array.
 MS_API MSTensorHandleArray DeputyMSModelGetOutputsByNodeName(const MSModelHandle model,
                                                              const char* node_name);
 
 // Reads a configuration file: sections "[name]" with lines "key = value"; lines that begin with #
 // or ; are comments. Later entries with the same section and key are ignored and logged. Returns
-// -10 with the number of the line if the file cannot be read or a line is invalid, -3 above 100
+// -10 if the file cannot be read or a line, whose number the message has, is invalid, -3 above 100
 // sections or 1000 entries in one, and -1 if the model is built; the configuration is then
 // unchanged. MSModelBuild obeys the entries that docs/mindspore.md names, and logs all others as
 // without effect. Delegates' kernels of the C++ API receive all.
 MS_API MSStatus DeputyMSModelLoadConfig(MSModelHandle model, const char* path);
 
-// Adds or replaces one entry. Failures are those of DeputyMSModelLoadConfig.
+// Adds or replaces one entry. Returns -3 above the limits of DeputyMSModelLoadConfig or if the
+// section or key is empty, -2 if an argument is NULL, and -1 if the model is built.
 MS_API MSStatus DeputyMSModelUpdateConfig(MSModelHandle model, const char* section, const char* key,
                                           const char* value);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model file in memory, which Serialization::Load reads and Model::Build builds.
+// A model file, as bytes or as a path: the result of Serialization::Load, which Model::Build
+// builds.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_GRAPH_H_
 #define DEPUTY_MINDSPORE_INCLUDE_GRAPH_H_
 

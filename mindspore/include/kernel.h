@@ -15,8 +15,8 @@
 
 namespace mindspore::kernel {
 
-// Base class of a delegate's kernels, which are constructed with a null primitive and context.
-// After DelegateModel::Replace the runtime owns them.
+// Base class of kernels. Kernels of delegates may have a null primitive and context; after
+// DelegateModel::Replace the runtime owns them.
 class Kernel : public IKernel<schema::Primitive> {
  public:
   Kernel() = default;

@@ -88,7 +88,7 @@ class IKernel : public MSKernel {
           const mindspore::Context* context)
       : MSKernel(std::move(inputs), std::move(outputs), context), primitive_(primitive) {}
 
-  // Returns the operator of a kernel of the model; null for a delegate's kernel.
+  // Returns the operator that the constructor received: null for most kernels of delegates.
   const Primitive* primitive() const { return primitive_; }
 
  protected:

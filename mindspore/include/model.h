@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model of MindSpore Lite's C++ API: loads a .tflite or .ms file and runs it. Calls from several
-// threads are serialised. Copies of a Model refer to the same model.
+// A model of MindSpore Lite's C++ API: loads a .tflite or .ms file and runs it. Calls of Build,
+// Resize and Predict from several threads are serialised. Copies of a Model refer to the same
+// model.
 #ifndef DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 #define DEPUTY_MINDSPORE_INCLUDE_MODEL_H_
 
@@ -26,7 +27,7 @@ namespace mindspore {
 
 namespace detail {
 
-// Converts the settings of a program to those of the C API.
+// Converts a context of the C++ API to one of the C API.
 class ContextBuilder {
  public:
   // Fills `handle`. Fails for a delegate that does not derive from Delegate.
@@ -39,7 +40,7 @@ class ContextBuilder {
     for (struct TfLiteDelegate* delegate : context->tflite_delegates()) {
       DeputyMSContextAddTfLiteDelegate(handle, delegate);
     }
-    // For registered kernels, which get the context and the configuration.
+    // Registered kernels receive the context and the configuration from this object.
     DeputyMSContextSetObject(handle, new ContextObject{context, config},
                              [](void* object) { delete static_cast<ContextObject*>(object); });
     if (context->get_delegate() == nullptr) return kSuccess;
@@ -98,8 +99,8 @@ class Model {
  public:
   Model() : model_(MSModelCreate(), [](void* handle) { MSModelDestroy(&handle); }) {}
 
-  // Loads a model from memory, which may be freed afterwards, or from a file. After a failure Build
-  // may be called again.
+  // Loads a model from memory, which may be freed afterwards, or from a file. A null context fails
+  // with kLiteNullptr. After a failure Build may be called again.
   Status Build(const void* data, size_t size, ModelType type,
                const std::shared_ptr<Context>& context = nullptr) {
     return BuildWith(context, [&](MSContextHandle handle) {
@@ -212,19 +213,21 @@ class Model {
     return detail::ToTensors(DeputyMSModelGetOutputsByNodeName(model_.get(), name.c_str()));
   }
 
-  // Returns whether models of this type load on this device.
+  // Returns true if models of this type load on this device.
   static bool CheckModelSupport(enum DeviceType device, ModelType type) {
     return (device == kCPU || device == kGPU || device == kKirinNPU || device == kAllDevice) &&
            (type == kMindIR || type == kMindIR_Lite);
   }
 
-  // Frees the model's memory. The model may be built again.
+  // Releases the model, which is freed if no copy of this Model refers to it. This Model may be
+  // built again.
   Status Finalize() {
     model_ = Model().model_;
     return kSuccess;
   }
 
-  // Functions that Deputy does not support. Those with a Status return kLiteNotSupport and a text.
+  // Functions that Deputy does not support. Those with a Status return kLiteNotSupport and a text,
+  // except SetTrainMode(false), which succeeds.
   Status UpdateWeights(const std::vector<MSTensor>& /*weights*/) {
     return {kLiteNotSupport, "UpdateWeights: the constants of a model cannot be changed"};
   }

@@ -17,7 +17,7 @@ extern "C" {
 #define MS_MAX_SHAPE_NUM 32
 
 // An array of tensors. If a function returns one, the model owns the array and the handles, which
-// are valid until the model is built again or destroyed.
+// are valid until the model is destroyed.
 typedef struct MSTensorHandleArray {
   size_t handle_num;
   MSTensorHandle* handle_list;
@@ -35,8 +35,8 @@ typedef struct MSCallBackParamC {
   char* node_type;
 } MSCallBackParamC;
 
-// Called before or after a node. Arrays and handles are valid until the model is built again or
-// destroyed. A result of false is logged, and the inference continues.
+// Called before or after a node. The arrays are valid until the model is resized or destroyed, the
+// handles until it is destroyed. A result of false is logged, and the inference continues.
 typedef bool (*MSKernelCallBackC)(const MSTensorHandleArray inputs,
                                   const MSTensorHandleArray outputs,
                                   const MSCallBackParamC kernel_Info);
@@ -44,7 +44,7 @@ typedef bool (*MSKernelCallBackC)(const MSTensorHandleArray inputs,
 // Creates an empty model. Returns NULL if out of memory.
 MS_API MSModelHandle MSModelCreate(void);
 
-// Frees a model with its context and sets the handle to NULL.
+// Frees a model, releases its context and sets the handle to NULL.
 MS_API void MSModelDestroy(MSModelHandle* model);
 
 // Workspace of micro-controllers, which is not supported: MSModelSetWorkspace has no effect, and
@@ -53,8 +53,8 @@ MS_API void MSModelSetWorkspace(MSModelHandle model, void* workspace, size_t wor
 MS_API size_t MSModelCalcWorkspaceSize(MSModelHandle model);
 
 // Loads a .tflite or .ms model from memory, which may be freed afterwards, or from a file. The
-// model takes ownership of the context, also if the build fails. After a failure it may be built
-// again.
+// model takes ownership of the context, also if the build fails, unless it is built already (-12).
+// After a failure it may be built again.
 MS_API MSStatus MSModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
                              MSModelType model_type, const MSContextHandle model_context);
 MS_API MSStatus MSModelBuildFromFile(MSModelHandle model, const char* model_path,

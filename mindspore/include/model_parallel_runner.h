@@ -44,8 +44,8 @@ class RunnerConfig {
   void SetContext(const std::shared_ptr<Context>& context) { context_ = context; }
   std::shared_ptr<Context> GetContext() const { return context_; }
 
-  // Sections of a configuration, and a configuration file, which is read first: those of
-  // Model::UpdateConfig and Model::LoadConfig. Init returns their failures.
+  // Sections of entries as for Model::UpdateConfig, and a file as for Model::LoadConfig, which is
+  // read first. Init returns failures of both.
   void SetConfigInfo(const std::string& section, const std::map<std::string, std::string>& config) {
     sections_[section] = config;
   }
@@ -66,7 +66,7 @@ class RunnerConfig {
   std::vector<uint32_t> device_ids_;
 };
 
-// All functions may be called from several threads at the same time.
+// All functions but the destructor may be called from several threads at the same time.
 class ModelParallelRunner {
  public:
   ModelParallelRunner() : runner_(DeputyMSRunnerCreate()) {}
@@ -100,7 +100,7 @@ class ModelParallelRunner {
     return Create(DeputyMSRunnerOutputCount(runner_), DeputyMSRunnerCreateOutput);
   }
 
-  // Runs one inference on the calling thread, with the first idle worker. Inputs whose shapes
+  // Runs one inference on the calling thread, with an idle worker. Inputs whose shapes
   // differ from the model's resize the worker. If `outputs` has one tensor per output of the model,
   // each tensor that has data receives the result in place: memory of SetData must suffice for it.
   // The others are replaced by new tensors, which belong to the caller.
@@ -130,7 +130,7 @@ class ModelParallelRunner {
   }
 
  private:
-  // Returns a tensor with the caller's reference to a tensor of the C API.
+  // Transfers the caller's reference to a tensor of the C API to the result.
   static MSTensor Own(MSTensorHandle handle) {
     MSTensor tensor(handle);
     DeputyMSTensorRelease(handle);

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 // A model with one interpreter per worker. The workers share the model's constants. A request runs
-// on the calling thread with the first idle worker; if there is none, it waits, and requests get
-// workers in the order of their calls. All functions but the last one may be called from several
-// threads at the same time.
+// on the calling thread with an idle worker; if there is none, it waits, and requests get workers
+// in the order of their calls. All functions but the last one may be called from several threads at
+// the same time.
 typedef struct DeputyMSRunner DeputyMSRunner;
 
 enum {
@@ -29,12 +29,11 @@ MS_API DeputyMSRunner* DeputyMSRunnerCreate(void);
 
 // Load a .tflite or .ms model from memory, which may be freed afterwards, or from a file, and build
 // the workers. The runner takes ownership of the context, also if the call fails; NULL: a context
-// with a CPU. Its threads are those of one worker; if it leaves the number
-// to the runtime, the processors are divided among the workers. A delegate in the context is shared
-// by the workers: its functions are called once per worker, and each worker has its own kernels.
-// TensorFlow Lite delegates in the context require one worker. A core list with as
-// many cores as all threads of all workers is divided among the workers; another list applies to
-// each worker.
+// with a CPU. Its number of threads is that of one worker; if it leaves the number to the runtime,
+// the processors are divided among the workers. A delegate in the context is shared by the workers:
+// its `init` and `build` are called once per worker, and each worker has its own kernels.
+// TensorFlow Lite delegates in the context require one worker. A core list with as many cores as
+// all workers have threads is divided among the workers; another list applies to each worker.
 //
 // `workers` is 1 to DEPUTY_MS_RUNNER_MAX_WORKERS, or 0 for the number of processors divided by the
 // threads of a worker. If the runner has a model, the call logs a warning, returns success, and

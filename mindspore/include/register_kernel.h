@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Registers CPU kernels for operators of models. register_kernel_c.h has the rule by which nodes
-// get kernels. Shapes of outputs come from register_kernel_interface.h, or from ReSize.
+// get kernels. A KernelInterface (register_kernel_interface.h) sets the shapes of the outputs.
+// Without one, ReSize sets those of a custom operator, and the runtime infers all others.
 //
 //     std::shared_ptr<mindspore::kernel::Kernel> Create(
 //         const std::vector<mindspore::MSTensor>& inputs,
@@ -148,8 +149,9 @@ class RegisteredKernel {
 
 class RegisterKernel {
  public:
-  // Register a creator for an operator, or for a custom operator by its name. kLiteParamInvalid: a
-  // string is empty, or a type is out of range.
+  // Register a creator for an operator, or for a custom operator by its name. Return
+  // kLiteParamInvalid if a string is empty or a type is out of range, kLiteNullptr for an empty
+  // creator.
   static Status RegKernel(const std::string& arch, const std::string& provider, DataType data_type,
                           int type, const CreateKernel& creator) {
     return Add(detail::KeyOf(arch, provider, static_cast<int>(data_type), type, ""), creator);
@@ -163,7 +165,8 @@ class RegisterKernel {
   }
 
   // Returns a creator, or an empty function. For a custom operator, whose name the primitive has,
-  // an empty arch or provider stands for all; `desc->arch` receives the creator's.
+  // both arch and provider are ignored if one of them is empty. `desc->arch` receives the
+  // creator's.
   static CreateKernel GetCreator(const schema::Primitive* primitive, KernelDesc* desc) {
     if (primitive == nullptr || desc == nullptr) return nullptr;
     const std::string custom_type = detail::CustomTypeOf(primitive);

@@ -30,8 +30,8 @@ enum { DEPUTY_MS_CUSTOM_OPERATOR = 191 };
 typedef struct DeputyMSKernelKey {
   // Size of the struct: sizeof(DeputyMSKernelKey).
   size_t struct_size;
-  // Architecture ("CPU") and vendor of the kernel. In a search for a custom operator, NULL or "" in
-  // one of them stands for all.
+  // Architecture ("CPU") and vendor of the kernel. A search for a custom operator ignores both if
+  // one of them is NULL or "".
   const char* arch;
   const char* provider;
   MSDataType data_type;
@@ -50,9 +50,9 @@ enum {
 typedef struct DeputyMSKernelCreator {
   // Size of the struct: sizeof(DeputyMSKernelCreator).
   size_t struct_size;
-  // Properties of the kernels: bits of kDeputyMSKernel*. Without InfersShapes, kernels other than
-  // those of custom operators are created again after a resize, with the shapes that the runtime
-  // infers.
+  // Properties of the kernels: bits of kDeputyMSKernel*. Without InfersShapes and a registered
+  // interface, kernels other than those of custom operators are created again after a resize, with
+  // the shapes that the runtime infers.
   uint32_t flags;
   // Pointer that is passed to `create`.
   void* user_data;
@@ -62,12 +62,13 @@ typedef struct DeputyMSKernelCreator {
   int (*create)(void* user_data, const DeputyMSKernel* kernel, const DeputyMSPrimitive* primitive,
                 MSContextHandle context, DeputyMSKernelFunctions* out_functions,
                 void** out_user_data);
-  // For register_kernel.h, which stores a function of C++ here; otherwise NULL.
+  // Object of register_kernel.h that has the C++ function; NULL for creators of C programs.
   const void* object;
 } DeputyMSKernelCreator;
 
-// Registers a creator. Returns -2 for a missing function or string, -3 for an invalid struct, type
-// or data type.
+// Registers a creator. Returns -2 if an argument is NULL or the creator has no function or an
+// invalid size, -3 if the key has an invalid size, an empty string, or a type or data type out of
+// range.
 MS_API MSStatus DeputyMSRegisterKernel(const DeputyMSKernelKey* key,
                                        const DeputyMSKernelCreator* creator);
 

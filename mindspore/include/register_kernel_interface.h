@@ -59,8 +59,9 @@ class InterfaceEntry {
 
 class RegisterKernelInterface {
  public:
-  // Register a creator for a custom operator, by its name, or for another operator. The creator is
-  // called once. kLiteParamInvalid: the provider is empty, or the type is out of range.
+  // Register a creator for a custom operator, by its name, or for another operator. The first
+  // search that finds it calls it. Return kLiteParamInvalid if a string is empty or the type is out
+  // of range, kLiteNullptr for an empty creator.
   static Status CustomReg(const std::string& provider, const std::string& op_type,
                           const KernelInterfaceCreator& creator) {
     return Add(provider, schema::PrimitiveType_Custom, op_type, creator);

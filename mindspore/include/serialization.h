@@ -23,7 +23,8 @@ namespace mindspore {
 
 class Serialization {
  public:
-  // Copies a model file into `graph`. Model::Build checks the contents.
+  // Set `graph` to a copy of the bytes, or to the path of a file that can be read. Model::Build
+  // checks the contents.
   static Status Load(const void* data, size_t size, ModelType type, Graph* graph) {
     if (data == nullptr || graph == nullptr) return {kLiteNullptr, "Load: an argument is null"};
     if (size == 0) return {kLiteInputParamInvalid, "Load: the model has no bytes"};
@@ -44,7 +45,7 @@ class Serialization {
     *graph = Graph(std::move(file));
     return kSuccess;
   }
-  // Reads several files.
+  // Sets one graph per path; on failure, `graphs` is unchanged.
   static Status Load(const std::vector<std::string>& paths, ModelType type,
                      std::vector<Graph>* graphs) {
     if (graphs == nullptr) return {kLiteNullptr, "Load: the vector is null"};

@@ -90,6 +90,7 @@ enum StatusCode : uint32_t {
   kLiteLLMSeqLenOverLimit = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-118)),
   kLiteLLMNoFreeBlock = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-119)),
   kLiteLLMBlockOutOfMemory = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-120)),
+  // Codes of graphs, operators, tensors, shape inference and arguments.
   kLiteGraphFileError = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-200)),
   kLiteNotFindOp = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-300)),
   kLiteInvalidOpName = kLite | (0x0FFFFFFF & static_cast<uint32_t>(-301)),

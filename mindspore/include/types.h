@@ -108,8 +108,8 @@ class MSTensor {
   }
   ~MSTensor() { DeputyMSTensorRelease(handle_); }
 
-  // The functions below create tensors, which the caller frees with DestroyTensorPtr. They return
-  // null on failure, and DeputyMSLastError() has the reason.
+  // The functions below that return a pointer create a tensor, which the caller frees with
+  // DestroyTensorPtr. They return null on failure.
 
   // Copies the data. Deputy has tensors in the host's memory only: `device` must be "" or "CPU".
   static MSTensor* CreateTensor(const std::string& name, enum DataType type,
@@ -127,7 +127,8 @@ class MSTensor {
     if (copy != nullptr) copy->SetTensorName(name);
     return copy;
   }
-  // Uses the data in place. With `own_data`, the tensor frees it with free().
+  // Uses the data in place. With `own_data`, the tensor frees it with free(). A size that does not
+  // match type and shape is a failure.
   static MSTensor* CreateRefTensor(const std::string& name, enum DataType type,
                                    const std::vector<int64_t>& shape, const void* data, size_t size,
                                    bool own_data = true) noexcept {
@@ -241,7 +242,8 @@ class MSTensor {
     const void* data = handle_ == nullptr ? nullptr : MSTensorGetData(handle_);
     return {data, [](const void*) {}};
   }
-  // Returns the tensor's data for writing, and allocates memory if there is none.
+  // Returns the tensor's data for writing, and allocates memory if there is none
+  // (MSTensorGetMutableData in tensor_c.h has the exceptions).
   void* MutableData() { return handle_ == nullptr ? nullptr : MSTensorGetMutableData(handle_); }
 
   void SetTensorName(const std::string& name) {
@@ -257,7 +259,7 @@ class MSTensor {
     if (handle_ != nullptr) MSTensorSetFormat(handle_, static_cast<MSFormat>(format));
   }
   // Makes the tensor use `data`. With `own_data`, the default as in MindSpore Lite, the tensor
-  // frees it, with its allocator or else with free(), when the last reference to the tensor goes.
+  // frees it, with its allocator or else with free(), with the last reference to the tensor.
   // Without, and for data that a further call replaces, the caller frees it.
   void SetData(void* data, bool own_data = true) {
     if (handle_ != nullptr) DeputyMSTensorSetData(handle_, data, own_data);

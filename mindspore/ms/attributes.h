@@ -31,13 +31,14 @@ struct Attribute {
 
 // Reads all attributes of a primitive in the order of their field numbers, with the defaults of
 // those that it does not contain. Entries of Custom.attr follow. The primitive must have passed
-// FlatBuffers' verifier. Subtracts the bytes of lists and strings from `budget`. Returns false if
-// that is exceeded, or if the primitive's type is not in the schema.
+// FlatBuffers' verifier. Subtracts the memory of lists, strings and entries from `budget`. Returns
+// false if that is exceeded, if the primitive's type is not in the schema, or if it has no value.
 bool ReadAttributes(const file::Primitive& primitive, size_t* budget,
                     std::vector<Attribute>* out_attributes);
 
-// Writes a Primitive of a type in the schema with these attributes, all of them aligned. Attributes
-// that the type does not have are ignored; those that are not given have their defaults.
+// Writes a Primitive of a type in the schema with these attributes, whose values are aligned also
+// if those of the source are not. Attributes that the type does not have are ignored; those that
+// are not given have their defaults.
 flatbuffers::Offset<file::Primitive> WritePrimitive(int type,
                                                     const std::vector<Attribute>& attributes,
                                                     flatbuffers::FlatBufferBuilder* fbb);

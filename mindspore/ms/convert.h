@@ -44,10 +44,10 @@ struct ConvertedModel {
 };
 
 // Converts a .ms file to a .tflite file that computes the same, and whose metadata has the file's
-// primitives (node_list.h). On failure returns false, and `error` names the node, primitive and
-// tensor. `bytes` may be arbitrary and need no alignment. A field of `limits` that is 0 selects the
-// default of DeputyLimits; struct_size is ignored. Memory use is bounded by a multiple of the
-// input's size. Throws only std::bad_alloc.
+// primitives (node_list.h). On failure returns false, and `error` names the node, primitive or
+// tensor at fault, if there is one. `bytes` may be arbitrary and need no alignment. A field of
+// `limits` that is 0 selects the default of DeputyLimits; struct_size is ignored. Memory use is
+// bounded by a multiple of the input's size. Throws only std::bad_alloc.
 bool ConvertMsModel(std::span<const uint8_t> bytes, const DeputyLimits& limits, Unmapped unmapped,
                     ConvertedModel* out, std::string* error);
 

@@ -30,7 +30,7 @@ struct Window {
 
   int extent(int d) const { return (kernel[d] - 1) * dilation[d] + 1; }
   bool padded() const { return before[0] > 0 || after[0] > 0 || before[1] > 0 || after[1] > 0; }
-  // Returns true if SAME padding is equal to this padding for every image size.
+  // Returns true if SAME padding is equal to this padding along axis `d` for every image size.
   bool is_same(int d) const {
     const int all = extent(d) - 1;
     if (ceil && before[d] == 0 && after[d] == 0) {
@@ -78,8 +78,8 @@ bool ReadMode(Mapping& m, file::PadMode mode, Window* out) {
   return true;
 }
 
-// Adds a PAD, or a PADV2 with the constant `pad_value`, and returns the padded image. `trailing`
-// adds padding at the end of each axis.
+// Adds a PAD, or a PADV2 with the constant of index `pad_value`, and returns the padded image.
+// `trailing` adds padding at the end of each axis.
 int Pad(Mapping& m, int input, const Window& window, const int (&trailing)[2],
         std::optional<int> pad_value) {
   const int32_t pads[] = {0,
@@ -122,8 +122,8 @@ bool NeedsImage(Mapping& m) {
 
 // ---- Convolutions -------------------------------------------------------------------------------
 
-// Returns the bias tensor, or zeros if there is no bias. The scale of a quantised bias is the
-// product of the scales of input and weights.
+// Sets `out` to the bias tensor, or to a tensor of zeros if there is no bias. The scale of a
+// quantised bias is the product of the scales of input and weights.
 bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
   const bool integer = Mapping::IsQuantized(m.in(0)) && filter.has_scales();
   if (!integer) {
@@ -153,8 +153,8 @@ bool Bias(Mapping& m, const Constant& filter, int channels, int* out) {
   return true;
 }
 
-// Reads the weights [output channels, height, width, input channels per group] and the kernel size
-// from their shape.
+// Reads the weights, which have rank 4, and the kernel height and width from dimensions 1 and 2 of
+// their shape. `channel_axis` has the scales.
 bool ReadFilter(Mapping& m, int channel_axis, Constant* filter, Window* window) {
   if (!m.Weight(1, channel_axis, filter)) return false;
   const std::vector<int32_t>& dims = filter->form.dims;

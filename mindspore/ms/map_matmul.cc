@@ -12,7 +12,8 @@
 namespace deputy::ms {
 namespace {
 
-// Adds the bias. The scale of a quantised bias is the product of the scales of input and weights.
+// Sets `out` to the bias tensor, or to -1 if there is no bias. The scale of a quantised bias is the
+// product of the scales of input and weights.
 bool Bias(Mapping& m, const Constant& weights, int* out) {
   *out = -1;
   if (m.inputs() < 3) return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Normalisation. Known means and variances are folded into constants; those of the data are
-// composed of reductions. SOFTMAX and LOG_SOFTMAX operate on the last axis: other axes are
-// transposed there.
+// composed of reductions. SOFTMAX and LOG_SOFTMAX operate on the last axis, to which
+// another axis is transposed.
 #include <cmath>
 #include <numeric>
 #include <optional>

@@ -246,9 +246,9 @@ bool Mapping::ToFloats(const Tensor& tensor, int axis, std::vector<float>* out) 
   return true;
 }
 
-// Returns the axis along which the scales of weights apply. Files before version 1.6 use axis 0 for
-// the first operand and axis 1 for others; newer files use axis 0. MatMul and transposed
-// convolutions pass an axis of their own to Weight.
+// Returns the axis along which the scales of a constant apply in In and RawIn. Files before version
+// 1.6 use axis 0 for the first operand and axis 1 for others; newer files use axis 0. Functions
+// that call Weight themselves pass the axis of their primitive.
 int Mapping::WeightAxis(size_t i) const {
   const bool old = model_.version_major == 1 && model_.version_minor < 6;
   return old && i > 0 ? 1 : 0;

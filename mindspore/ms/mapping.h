@@ -43,7 +43,7 @@ class Mapping {
   Writer& writer() { return *writer_; }
 
   // Report a failure and return false. The text is the end of a sentence about the node, or about
-  // one of its tensors. The first failure is kept, and failed() stays true from then on.
+  // one of its tensors. The first failure is kept, and failed() is true until TakeFailure.
   bool Fail(const std::string& text);
   bool FailInput(size_t i, const std::string& text);
   // Forgets a failure of the node and returns its text.
@@ -62,9 +62,9 @@ class Mapping {
   // Returns true if the tensor has integers with a scale.
   static bool IsQuantized(const Tensor& tensor);
 
-  // Return indices of tensors in the new model; Writer::kNoTensor after a failure. Constants are
-  // added on first use; float16 constants and quantised constants of 8 or 16 bits are converted to
-  // float32 if the node's output is float32.
+  // Return indices of tensors in the new model; Writer::kNoTensor after a failure. A constant is
+  // added on first use. In adds a float16 constant, or a quantised constant of 8 or 16 bits, as a
+  // new float32 constant on each use if the node's output is float32.
   int In(size_t i);
   int RawIn(size_t i);  // like In, but without conversion
   int Out(size_t i = 0);
@@ -92,7 +92,7 @@ class Mapping {
             std::vector<int64_t>* out);
   bool Within(int64_t value, const char* name, int64_t min, int64_t max);
   // Normalises `axis` to 0 to rank - 1. A negative axis counts from the end and requires a known
-  // rank.
+  // rank. If the rank is unknown (-1), axes 0 to 7 are accepted.
   bool NormalAxis(int64_t axis, int rank, int* out);
   bool KnownRank(size_t i, int* out);
   bool NeedsStatic(size_t i);

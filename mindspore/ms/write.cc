@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the tables of a .tflite file: operators at the end, others when they are added.
+// Writes the tables of a .tflite file. Finish writes the operators, the Add functions all others.
 #include "mindspore/ms/write.h"
 
 #include <algorithm>

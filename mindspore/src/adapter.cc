@@ -106,7 +106,8 @@ class Adapter::Node {
        std::unique_ptr<DelegateKernel> kernel)
       : adapter_(adapter), tensors_(std::move(tensors)), kernel_(std::move(kernel)) {}
 
-  // Records the input shapes for which the kernel was built, to detect changes.
+  // Records the input shapes for which the kernel was built, to detect changes, and whether the
+  // shapes of the outputs are known.
   void SetBuiltFor(const TfLiteContext* context, const TfLiteDelegateParams& params) {
     inputs_ = ShapesOf(context, params.input_tensors);
     const bool is_dynamic = (params.delegate->flags & kTfLiteDelegateFlagsAllowDynamicTensors) != 0;

@@ -78,7 +78,7 @@ class Adapter {
   MSStatus Build(DeputyMSGraph* graph);
   TfLiteStatus Apply(DeputyMSGraph* graph, std::unique_ptr<DelegateKernel> kernel);
   // Result of a preview: the runtime would replace the nodes by one node, replace only some of
-  // them, or replace them by several nodes.
+  // them, or replace them by several nodes; or the preview failed.
   enum class Preview { kOneNode, kSomeNodes, kSeveralNodes, kFailed };
   static Preview PreviewOf(TfLiteContext* context, const std::vector<int>& nodes);
   // Records and reports a failure of the delegate.

@@ -13,7 +13,8 @@ namespace deputy::ms_api {
 
 class Config {
  public:
-  // Adds the entries of a file. On failure reports the line, and changes nothing.
+  // Adds the entries of a file that do not exist yet. On failure reports an error, and changes
+  // nothing.
   MSStatus Load(const char* path);
   // Adds or replaces an entry.
   MSStatus Update(const std::string& section, const std::string& key, const std::string& value);

@@ -27,7 +27,7 @@ inline constexpr int kAscend = 3;
 inline constexpr int kDSP = 6;
 inline constexpr int kAllDevices = 8;
 
-// Returns the name of a type of devices, "KirinNPU".
+// Returns the name of a type of devices, such as "KirinNPU".
 const char* DeviceName(int type);
 
 struct DeviceInfo {

@@ -33,7 +33,8 @@ struct Option {
   bool implied = false;  // a default of the device, which is not logged if it is not declared
 };
 
-// Adds the option for half precision: `auto` precision of a GPU uses it if it is faster.
+// Adds the options for precision. A GPU's `auto` uses half precision if it is faster; the precision
+// mode of another device is passed as it is.
 void AddPrecision(const DeviceInfo& device, const Config& config, std::vector<Option>* options) {
   std::string mode = device.Setting("precision_mode");
   std::string member = "SetPrecisionMode";

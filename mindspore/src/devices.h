@@ -15,9 +15,9 @@ namespace deputy::ms_api {
 
 // Creates the delegate of a device that is not the CPU, with the settings of the device and of the
 // configuration as options of its library. Returns null, and the reason in `out_problem`, if the
-// device or its library is not available, or if the library does not declare an option that selects
-// the device. Other settings that it does not declare are logged. The caller deletes the delegate
-// with DeputyPluginDeleteDelegate.
+// device or its library is not available, or if a device number other than 0 is set and the library
+// does not declare the option "device". Other settings that it does not declare are logged. The
+// caller deletes the delegate with DeputyPluginDeleteDelegate.
 TfLiteDelegate* CreateDeviceDelegate(const DeviceInfo& device, const Config& config,
                                      std::string* out_problem);
 

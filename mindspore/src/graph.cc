@@ -154,8 +154,8 @@ void DeputyMSGraph::ReadStated() {
       deputy::ms::kNodeListName);
 }
 
-// The metadata may be of any model. A primitive is ignored if the operator has fewer inputs than
-// readers of the primitive access, or if tables of the metadata share too much.
+// The metadata may come from any model. A primitive is ignored if the operator has fewer inputs
+// than readers of the primitive access, or if tables of the metadata share too much.
 void DeputyMSGraph::SetStated(const std::vector<deputy::ms::ListedNode>& nodes, size_t budget) {
   std::map<int, DeputyMSKernel*> kernels;
   for (const auto& kernel : originals) kernels[kernel->node] = kernel.get();
@@ -170,8 +170,9 @@ void DeputyMSGraph::SetStated(const std::vector<deputy::ms::ListedNode>& nodes, 
 }
 
 // Finds the inputs and outputs of the graph. Deputy's runtime provides both. For another runtime
-// the inputs are tensors that are read and not computed. The outputs are those of the partitions
-// that a replacement of all nodes would produce: this includes graph outputs that nodes read.
+// the inputs are tensors that are read, not computed and not constant. The outputs are those of
+// nodes of other delegates, and those of the partitions that a replacement of all other nodes would
+// produce, which include graph outputs that nodes read.
 void DeputyMSGraph::FindInputsAndOutputs() {
   const auto* opaque = reinterpret_cast<const TfLiteOpaqueContext*>(tensors->context());
   const int* first = nullptr;

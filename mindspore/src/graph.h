@@ -54,7 +54,7 @@ class DelegateKernel {
 enum class Phase {
   kBuild,    // constants have data
   kPrepare,  // constants have data, and shapes of the kernel's outputs may be set
-  kExecute,  // all tensors have data
+  kExecute,  // all tensors have data, and shapes of dynamic outputs may be set
   kIdle,     // shapes are fixed
 };
 
@@ -95,7 +95,8 @@ class GraphTensors : public TensorSource {
 
 // A kernel of the list that a delegate edits.
 struct DeputyMSKernel {
-  // Node and operator of a kernel of the model; -1 and null for a kernel of a delegate.
+  // Node of a kernel of the model or of another delegate; -1 for a kernel of this delegate. Only a
+  // kernel of the model has an operator, which has the two forms `derived` and `stated`.
   int node = -1;
   std::unique_ptr<DeputyMSPrimitive> derived;  // from TensorFlow Lite's operator
   std::unique_ptr<DeputyMSPrimitive> stated;   // from a .ms file; null if the file has none
@@ -112,7 +113,7 @@ struct DeputyMSKernel {
     return stated != nullptr ? stated.get() : derived.get();
   }
   // Inputs and outputs of the kernel without absent ones, as indices and as views. A kernel of this
-  // delegate has the tensors that it declares, if any.
+  // delegate has only the indices of the tensors that its DeputyMSKernelEntry lists.
   std::vector<int> input_indices, output_indices;
   std::vector<MSTensorHandle> inputs, outputs;
 };

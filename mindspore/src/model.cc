@@ -111,8 +111,8 @@ MSStatus Model::BuildLike(const Model& source) {
   return BuildWith({.loaded = source.model_});
 }
 
-// Checks the arguments of a build. The model takes ownership of the context first, also if the
-// build fails later.
+// Checks the arguments of a build. Takes ownership of the context, also if the build fails later,
+// unless the model is built already.
 MSStatus Model::CheckBuild(MSModelType type, MSContextHandle context) {
   if (interpreter_ != nullptr) return Fail(kMSStatusLiteModelRebuild, "Build: the model is built");
   if (context == nullptr) return Fail(kMSStatusLiteNullptr, "Build: the context is NULL");
@@ -177,7 +177,7 @@ MSStatus Model::BuildSteps(Source source) {
   return kMSStatusSuccess;
 }
 
-// Creates the adapter and calls the delegate's init, which must precede the reading of the model.
+// Creates the adapter and calls the delegate's init, which must precede the parsing of the model.
 MSStatus Model::MakeAdapter() {
   if (context_->delegate == nullptr) return kMSStatusSuccess;
   adapter_ = std::make_unique<Adapter>(context_->delegate, context_.get(), true);
@@ -274,7 +274,8 @@ MSStatus Model::MakeInterpreter() {
       "Build", status == kTfLiteUnresolvedOps ? kMSStatusLiteNotFindOp : kMSStatusLiteInferError);
 }
 
-// Applies the context's delegate, or else that of a device, and then the TensorFlow Lite delegates.
+// Applies the context's delegate, or that of a device if the context has none, then the TensorFlow
+// Lite delegates, and then the registered kernels.
 MSStatus Model::ApplyDelegates() {
   if (adapter_ != nullptr && !adapter_->declined()) {
     if (const MSStatus status = ApplyDelegate(adapter_->delegate()); status != kMSStatusSuccess) {
@@ -348,8 +349,8 @@ void Model::ClearFailures() {
   if (registered_ != nullptr) registered_->ClearFailure();
 }
 
-// Applies the delegate of an NPU, or else of a GPU, or else of another device. If the device or its
-// library is not available, the model runs on the CPU.
+// Applies the delegate of the first device that is available: an NPU, then a GPU, then other
+// devices. If none is available, the model runs on the CPU.
 MSStatus Model::ApplyDeviceDelegate() {
   std::vector<int> types = {kMSDeviceTypeKirinNPU, kMSDeviceTypeGPU};
   for (int type = kAscend; type < kAllDevices; ++type) types.push_back(type);
@@ -367,7 +368,7 @@ MSStatus Model::ApplyDeviceDelegate() {
   return kMSStatusSuccess;
 }
 
-// Logs that half precision is permitted, but no operator of the model uses it.
+// Logs a warning if half precision is permitted, but no operator of the model uses it.
 void Model::CheckHalfPrecision() const {
   if (!context_->AllowsHalfOnCpu()) return;
   for (int node = 0; node < DeputyInterpreterGetNodeCount(interpreter_.get(), 0); ++node) {

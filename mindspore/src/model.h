@@ -136,8 +136,8 @@ class Model {
   bool MayUseRegisteredKernels() const;
   MSStatus CheckPlacement();
   void CheckHalfPrecision() const;
-  // Returns true if a delegate or a provider's kernel may claim operators that the library has no
-  // kernel for.
+  // Returns true if a delegate of the context or a registered kernel of a provider may claim
+  // operators that the library has no kernel for. Libraries of devices are not considered.
   bool MayBeClaimed() const;
   // Reports the nodes of a .ms file that neither the library nor a delegate can compute.
   MSStatus FailUnclaimed();
@@ -145,8 +145,8 @@ class Model {
   const NodeView& ViewOf(int node);
   void CallBack(DeputyMSKernelCallBack callback, int node);
   void ClearFailures();
-  // Reports a failed call of the interpreter and returns its status: the delegate's, if the
-  // delegate failed, otherwise `otherwise`.
+  // Reports a failed call of the interpreter and returns its status: that of the delegate or of the
+  // registered kernels, if one of them failed; otherwise `otherwise`.
   MSStatus FailedCall(const char* call, MSStatus otherwise);
   MSStatus CheckInput(size_t index, MSTensorHandle handle);
   MSStatus CopyInput(size_t index, MSTensorHandle handle);
@@ -161,7 +161,7 @@ class Model {
   bool running_ = false;
   Config config_;
   std::vector<int32_t> cores_;  // cores of the model's threads; empty for all
-  std::string absent_device_;   // reason why the last device of the context is not available
+  std::string absent_device_;   // reason why the device that was tried last is not available
   // Positions of outputs by the name of the node that computes them, for a .ms file.
   std::multimap<std::string, size_t> named_outputs_;
   std::map<std::string, std::vector<MSTensorHandle>> found_outputs_;  // results of OutputsOfNode

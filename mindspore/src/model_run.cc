@@ -100,8 +100,8 @@ MSStatus Model::Run(const MSTensorHandleArray& inputs, const Callbacks& callback
   running_ = true;
   const bool has_callbacks = callbacks.before != nullptr || callbacks.after != nullptr;
   callbacks_ = has_callbacks ? &callbacks : nullptr;
-  // A profiler that reports each node disables fusion in the interpreter, so that it is installed
-  // only if needed.
+  // A profiler with this function disables fusion in the interpreter, so that the function is set
+  // only if there are callbacks.
   profiler_.ReportBeginOpInvokeEvent = has_callbacks ? begin_event_ : nullptr;
   const AffinityScope affinity(cores_);
   const TfLiteStatus status = TfLiteInterpreterInvoke(interpreter_.get());

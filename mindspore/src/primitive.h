@@ -18,7 +18,7 @@
 
 namespace deputy::ms_api {
 
-// Returns a name such as "Conv2DFusion" for CONV_2D; "Custom" if MindSpore has no such operator.
+// Returns a name such as "Conv2DFusion" for CONV_2D; "Custom" if the operator has no primitive.
 const char* TypeNameOf(int builtin_code);
 
 }  // namespace deputy::ms_api

@@ -16,7 +16,7 @@ namespace {
 
 namespace schema = mindspore::schema;
 
-constexpr int kMaxDataType = 64;  // above all values of MSDataType
+constexpr int kMaxDataType = 64;  // above all element types
 
 std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 

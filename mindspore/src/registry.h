@@ -29,8 +29,9 @@ class Registry {
   const DeputyMSKernelCreator* FindKernel(const DeputyMSKernelKey& key, const char** out_arch);
   void* FindInterface(const DeputyMSKernelKey& key);
 
-  // Returns true if a node of a model with this context may get a kernel. `custom` has the names of
-  // the model's operators that MindSpore does not have.
+  // Returns true if a node of a model with this context may get a kernel: one that is registered
+  // for the provider of a device, or for an operator in `custom`, the names of the model's
+  // operators that MindSpore does not have.
   bool MayMatch(const Context& context, const std::set<std::string>& custom);
 
  private:

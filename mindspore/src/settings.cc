@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Settings of contexts and devices that the runtime does not obey. Those that would change results
-// fail the build; those for speed are logged.
+// fail the build; the others are logged.
 #include <cstdlib>
 #include <iterator>
 

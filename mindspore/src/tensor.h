@@ -77,7 +77,7 @@ class TensorSource {
   // Returns true if the tensor is internal to one kernel of a delegate, so that the view owns its
   // memory.
   virtual bool IsInner(int index) = 0;
-  // Changes the shape. Returns false and reports an error if the shape cannot be changed now.
+  // Changes the shape. Returns false if the shape cannot be changed now.
   virtual bool SetShape(int index, std::span<const int64_t> shape) = 0;
   // Returns true if the caller may provide the tensor's memory.
   virtual bool AcceptsData(int index) = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions that an inference runtime does not support: training, and the workspace of
-// micro-controllers. They exist so that programs link, and they report an error.
+// micro-controllers. They exist so that programs link, and all but MSTrainCfgDestroy report an
+// error.
 #include "mindspore/src/log.h"
 
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
