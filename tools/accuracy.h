@@ -20,7 +20,8 @@ struct Guess {
   double score = 0;
 };
 
-// Returns the `count` highest scores of the first output; equal scores are sorted by index.
+// Returns the `count` highest scores of the first output; equal scores are sorted by index. Ends
+// the command with kExitFailed if the output is empty.
 std::vector<Guess> BestGuesses(const Session& session, size_t count);
 
 // Returns the lines of a file; empty if `path` is empty.

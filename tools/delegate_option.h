@@ -27,8 +27,8 @@ struct DelegateOption {
 // if there is no value before it.
 DelegateOption ParseDelegateOption(const std::string& text);
 
-// Returns why Deputy's own delegate of that name (providers.h) has no library in this build; "" if
-// it has one, and for all other names.
+// Returns why the provider of that name (providers.h) has no library in this build; "" if it has
+// one, and for names that are not in the list.
 std::string WhyNotBuilt(const std::string& name);
 
 // Returns the path of a library. Short names refer to Deputy's own libraries; for other names a

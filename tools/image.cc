@@ -73,11 +73,11 @@ Geometry GeometryOf(const TfLiteTensor* tensor) {
   return geometry;
 }
 
-// Returns whether the Huffman tables of a JPEG fit into stb's buffers, true for other files. stb
-// (as in Debian 12; found by fuzzing) does not validate the tables: one with more than 256 codes
-// overflows its buffer, and code number 255 is taken for "no code". Real tables have at most 162
-// codes, so files with more than 255 are rejected. stb finds tables by the marker bytes FF C4, so
-// checking every occurrence of these two bytes misses none. Only metadata at the beginning of a
+// Returns false if a Huffman table of a JPEG does not fit into stb's buffers; true for other files.
+// stb (as in Debian 12; found by fuzzing) does not validate the tables: one with more than 256
+// codes overflows its buffer, and code number 255 is taken for "no code". Real tables have at most
+// 162 codes, so files with more than 255 are rejected. stb finds tables by the marker bytes FF C4,
+// so checking every occurrence of these two bytes misses none. Only metadata at the beginning of a
 // file may contain them by chance; it is skipped by its length, as stb does.
 bool HuffmanTablesFit(std::span<const uint8_t> file) {
   if (file.size() < 4 || file[0] != 0xff) return true;  // not a JPEG

@@ -46,8 +46,9 @@ class Json {
   bool is_number() const { return kind_ == Kind::kInteger || kind_ == Kind::kDouble; }
   bool is_object() const { return kind_ == Kind::kObject; }
 
-  // Returns the value as a bool, a number, a std::string or, for an array, a vector; zero or empty
-  // if the kind differs.
+  // Returns the value as a bool, a number, a std::string or, for an array, a vector. Bools and
+  // numbers convert to each other, except a floating-point number to a bool; the result is zero or
+  // empty if the kind differs otherwise.
   template <typename T>
   T get() const {
     if constexpr (std::same_as<T, bool>) {
@@ -66,7 +67,7 @@ class Json {
   requires std::integral<T> || std::floating_point<T> || std::same_as<T, std::string>
   operator T() const { return get<T>(); }
 
-  // Functions of an array, which access its elements. push_back() turns a null into an array.
+  // Access to the elements of an array. push_back() turns a null into an array.
   void push_back(Json element);
   const Json& front() const { return elements_.front(); }
   const Json& back() const { return elements_.back(); }
@@ -77,8 +78,8 @@ class Json {
   std::vector<Json>::const_iterator end() const { return elements_.end(); }
   const Json& operator[](size_t index) const { return elements_[index]; }
 
-  // Functions of an object, which access its members. operator[] turns a null into an object and
-  // adds missing members; on a const object it returns null for a missing member.
+  // Access to the members of an object. operator[] turns a null into an object and adds missing
+  // members; on a const Json it returns null for a missing member.
   const std::vector<Member>& items() const { return members_; }
   bool contains(const char* name) const;
   const Json& operator[](const char* name) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The single list of delegates that the command offers by name: the seven providers of TFLite's
+// The single list of delegates that the command offers by name: the providers of TFLite's
 // benchmark_model, and Deputy's own. A new one needs only a row; `run`, `bench`, `compare`,
 // `explain`, `ops` and `certify` iterate over the list (provider_options.h, provide.h).
 #ifndef DEPUTY_TOOLS_PROVIDERS_H_
@@ -26,7 +26,7 @@ enum class ProviderKind {
   kNone,      // no delegate: the provider "default" has flags only
   kOwn,       // a Deputy library, libdeputy_<key>.so
   kBridge,    // a Deputy library that wraps a library of the system
-  kForeign,   // not available here; exists on another system only
+  kForeign,   // of benchmark_model, not available in Deputy
   kExternal,  // the library named by the option, loaded as TensorFlow Lite does
   kLibrary,   // the library named by the option, loaded as a Deputy plug-in
   kStable,    // the library named by the option's settings file

@@ -193,7 +193,7 @@ class Runner {
     }
   }
 
-  // Prints one line per image.
+  // Runs the model on each image and shows the outputs, as one line if they are class scores.
   void ShowImages() {
     ProgressBar progress(images_.size(), shows_progress() && !isatty(STDOUT_FILENO));
     for (size_t i = 0; i < images_.size(); ++i) {
@@ -203,7 +203,8 @@ class Runner {
     }
   }
 
-  // Prints one line per row: class scores if requested, otherwise all outputs as a row of numbers.
+  // Runs the model on each row and saves the outputs, or prints one line: class scores if
+  // requested, otherwise all outputs as a row of numbers.
   void ShowRows() {
     ProgressBar progress(rows_.size(), shows_progress() && !isatty(STDOUT_FILENO));
     for (size_t i = 0; i < rows_.size(); ++i) {

@@ -19,7 +19,7 @@ struct PlanNode {
   auto operator<=>(const PlanNode&) const = default;
 };
 
-// Returns the nodes of all plans; the infos tell whether a delegate owns them.
+// Returns the nodes of all plans with their infos. A delegate's node has kTfLiteBuiltinDelegate.
 std::vector<std::pair<PlanNode, DeputyNodeInfo>> PlanOf(const Session& session) {
   std::vector<std::pair<PlanNode, DeputyNodeInfo>> nodes;
   TfLiteInterpreter* interpreter = session.interpreter();

@@ -31,7 +31,8 @@ bool IsSlow(const Row& row) {
   return row.group == "speed" && row.outcome.status == Status::kRemark;
 }
 
-// Returns the best measured factor: "0.84 times the CPU's time".
+// Returns the measured factor of the first speed row that did not fail: "0.84 times the CPU's
+// time".
 std::string SpeedText(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.group != "speed" || IsBad(row.outcome.status)) continue;

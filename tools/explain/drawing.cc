@@ -172,7 +172,7 @@ void Drawing::AddOutputs() {
   }
 }
 
-// Determines the times of the nodes. A node in a delegate has the time of its partition.
+// Finds the largest time of a node or a partition, to which the heat levels are relative.
 void Drawing::FindTimes() {
   for (const char* kind : {"nodes", "partitions"}) {
     for (const Json& each : subgraph_[kind]) {

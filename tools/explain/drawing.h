@@ -55,8 +55,8 @@ class Drawing {
   std::string EdgeLabel(size_t line, size_t place) const;
   std::string BoxText(size_t box) const;
   std::string Hover(const Json& node) const;
-  // Returns the heat level of a node, 0 to 9, by its share of the most expensive node's time; -1 if
-  // not measured.
+  // Returns the heat level of a node, 0 to 9, by the ratio of its time to the largest one; -1 if
+  // not measured. A node in a partition has the time of the partition.
   int HeatOf(const Json& node) const;
 
   const Json& report_;

@@ -348,7 +348,7 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
   return changes;
 }
 
-// Returns whether a change saves time, partitions or bytes. Times below 0.5 % of the total are
+// Returns true if a change saves time, partitions or bytes. Times below 0.5 % of the total are
 // ignored.
 bool Helps(const WhatIf& change, double total_ns) {
   const bool saves_time = change.cpu_ns > 0 && static_cast<double>(change.cpu_ns) >= total_ns / 200;
