@@ -486,6 +486,21 @@ TEST_F(Hexagon, large_resized_images_stay_on_the_cpu) {
   }
 }
 
+TEST_F(Hexagon, reshape_needs_no_shape_input) {
+  const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
+  ModelBuilder m;
+  const TensorExtras extras = {.scale = {0.05f}, .zero_point = {0}};
+  const int x = m.AddTensor(kTfLiteInt8, {1, 4, 4, 3}, "x", extras);
+  const int y = m.AddTensor(kTfLiteInt8, {1, 2, 8, 3}, "y", extras);
+  const auto shape = m.fbb().CreateVector<int32_t>({1, 2, 8, 3});
+  m.AddOp(kTfLiteBuiltinReshape, {x}, {y}, schema::CreateReshapeOptions(m.fbb(), shape));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  EXPECT_EQ(Delegated(&t), 1) << t.log();
+}
+
 TEST_F(Hexagon, each_operator_agrees_with_the_cpu) {
   const Handle delegate = Make({{"min_nodes_per_partition", "1"}});
   for (const OperatorCase& each : kOperatorCases) {

@@ -312,6 +312,25 @@ TEST_F(NnapiBridge, feature_level_limits_the_operators) {
   }
 }
 
+// SQUEEZE of a tensor without dimensions of 1 has no axes, and NNAPI accepts no empty list.
+TEST_F(NnapiBridge, an_empty_list_of_axes_stays_on_the_cpu) {
+  const Double library;
+  const Handle delegate = Make(library);
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2, 3}), y = m.AddTensor(kTfLiteFloat32, {2, 3});
+  m.AddOp(kTfLiteBuiltinSqueeze, {x}, {y}, schema::CreateSqueezeOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
+  EXPECT_EQ(Delegated(&t), 0);
+  DeputyNodeSupport support{};
+  support.struct_size = sizeof support;
+  ASSERT_EQ(DeputyInterpreterGetNodeSupport(t.get(), 0, 0, 0, &support), kTfLiteOk);
+  EXPECT_STREQ(support.text, "expected values, found none");
+  EXPECT_THAT(Infer(&t), testing::ElementsAre(0.25F, 1.25F, 2.25F, 3.25F, 4.25F, 5.25F));
+}
+
 // Checks all operands, in NNAPI's order, of an int8 convolution with scales per channel, padding
 // and strides.
 TEST_F(NnapiBridge, quantised_convolution_is_translated_exactly) {
