@@ -275,6 +275,15 @@ class Model {
     return NoTraining("SetupVirtualBatch");
   }
   Status SetLearningRate(float /*rate*/) { return NoTraining("SetLearningRate"); }
+  // Queries of training log that it is not supported, and return nothing or 0.
+  std::vector<MSTensor> GetTrainableParams() const { return LogNoTraining("GetTrainableParams"); }
+  std::vector<MSTensor> GetFeatureMaps() const { return LogNoTraining("GetFeatureMaps"); }
+  std::vector<MSTensor> GetGradients() const { return LogNoTraining("GetGradients"); }
+  std::vector<MSTensor> GetOptimizerParams() const { return LogNoTraining("GetOptimizerParams"); }
+  float GetLearningRate() const {
+    LogNoTraining("GetLearningRate");
+    return 0;
+  }
 
   // Deputy extension: the interpreter, for the functions of deputy/deputy.h that report which
   // delegate runs which node.
@@ -311,6 +320,10 @@ class Model {
   }
   static Status NoTraining(const std::string& function) {
     return {kLiteNotSupport, function + ": training is not supported"};
+  }
+  static std::vector<MSTensor> LogNoTraining(const std::string& function) {
+    DeputyMSLog(kDeputyMSLogError, NoTraining(function).GetErrDescription().c_str());
+    return {};
   }
 
   // Returns a copy of the configuration, for kernels of delegates; never null.

@@ -162,5 +162,27 @@ TEST(MindSporeMembers, training_and_changes_of_constants_are_refused_by_name) {
   EXPECT_FALSE(model.HasPreprocess());
 }
 
+TEST(MindSporeMembers, queries_of_training_return_nothing_and_log_their_names) {
+  std::string log;
+  const auto append = [](void* text, DeputyMSLogLevel level, const char* message) {
+    EXPECT_EQ(level, kDeputyMSLogError);
+    *static_cast<std::string*>(text) += std::string(message) + "\n";
+  };
+  DeputyMSSetLogSink(append, &log);
+  Model model;
+  EXPECT_THAT(model.GetTrainableParams(), IsEmpty());
+  EXPECT_THAT(model.GetFeatureMaps(), IsEmpty());
+  EXPECT_THAT(model.GetGradients(), IsEmpty());
+  EXPECT_THAT(model.GetOptimizerParams(), IsEmpty());
+  EXPECT_EQ(model.GetLearningRate(), 0);
+  DeputyMSSetLogSink(nullptr, nullptr);
+  EXPECT_EQ(log,
+            "GetTrainableParams: training is not supported\n"
+            "GetFeatureMaps: training is not supported\n"
+            "GetGradients: training is not supported\n"
+            "GetOptimizerParams: training is not supported\n"
+            "GetLearningRate: training is not supported\n");
+}
+
 }  // namespace
 }  // namespace deputy::mindspore_members_test
