@@ -153,7 +153,7 @@ function(deputy_register_test name program)
   add_test(NAME ${name} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
   add_dependencies(all_tests ${program})
-  if(program STREQUAL "thread_tests")
+  if(program MATCHES "thread_tests$")
     add_dependencies(threaded_tests ${program})
     set_tests_properties(${name} PROPERTIES LABELS threads)
   endif()
@@ -215,7 +215,8 @@ endforeach()
 target_sources(difference_test PRIVATE tools/difference.cc)
 target_sources(text_test PRIVATE tools/text.cc)
 
-# The multi-threaded tests are a separate program, the only one built for the thread sanitizer.
+# The multi-threaded tests are a separate program. It and cpp_thread_tests are the only ones built
+# for the thread sanitizer.
 set(gpu_links "")
 if(TARGET deputy_gpu_objects)
   set(gpu_links deputy_gpu_test_support)
