@@ -2,8 +2,8 @@
  *
  * Cache of compiled models in a folder (deputy/delegate_serialization.h). The key covers everything
  * on which a blob depends: the graph with its weights, attributes and shapes, the device's version,
- * and the options. Files are untrusted: a damaged or truncated file, or one with another key, is a
- * miss and is written again.
+ * and the frequency. Files are untrusted: a damaged or truncated file, or one with another key, is
+ * a miss and is written again.
  */
 #ifndef DEPUTY_NPU_STUB_CACHE_H_
 #define DEPUTY_NPU_STUB_CACHE_H_

@@ -298,8 +298,9 @@ static bool Fail(char* error, size_t error_size, const char* what, int32_t index
   return false;
 }
 
-/* Checks the tensors, inputs, operations and outputs of a graph. `defined` records for each
- * tensor whether it has contents; it must be zeroed. */
+/* Checks the tensors, inputs, operations and outputs of a graph. `defined`, which must be
+ * zeroed, receives for each tensor 1 for a constant or input and 2 for the output of an operation.
+ */
 static bool CheckParts(const NpuGraph* graph, uint8_t* defined, char* error, size_t error_size) {
   for (int32_t i = 0; i < graph->tensor_count; ++i) {
     const char* problem = CheckTensor(&graph->tensors[i]);

@@ -46,7 +46,7 @@ NpuTensor* NpuTensorAt(NpuBuilder* builder, int32_t index);
 NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index);
 
 /* Sorts the operations topologically, otherwise keeping their order, and removes those of kind
- * 0. Returns false if the graph has a cycle. */
+ * 0. Returns false if the graph has a cycle or if out of memory. */
 bool NpuSortOps(NpuBuilder* builder);
 
 /* Return the number of elements of a tensor, and its sizes in bytes. Dims must have been

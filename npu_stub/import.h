@@ -48,7 +48,7 @@ const TfLiteTensor* NpuOutputTensor(const NpuImport* import, int i);
 /* Returns the device's type for a type of the model (float32 for float16); 0 if there is none. */
 int32_t NpuTypeOf(TfLiteType type);
 
-/* Returns whether the tensor is a constant with contents. */
+/* Returns true if the tensor is a constant whose contents can be read during the import. */
 bool NpuIsConstant(const TfLiteTensor* tensor);
 
 /* Return the graph's tensor for a tensor of the model, or for an input or output of the node.

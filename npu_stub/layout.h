@@ -33,10 +33,11 @@ void NpuLayoutInsert(NpuBuilder* builder);
 
 /* Converts layout-independent operations to NCHW by removing the transpositions around them,
  * which permutes axes and constants, and removes pairs of transpositions that cancel, until
- * nothing changes. Outputs of the graph are kept. */
+ * nothing changes or a limit of rounds is reached. Outputs of the graph are kept. */
 void NpuLayoutFuse(NpuBuilder* builder);
 
-/* Runs all passes and sorts the operations. Returns false if out of memory. */
+/* Runs all passes and sorts the operations. Returns false if out of memory or if the graph has a
+ * cycle. */
 bool NpuLayoutRun(NpuBuilder* builder);
 
 /* Returns the number of transpositions between NHWC and NCHW, for tests. */

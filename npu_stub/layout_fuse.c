@@ -145,7 +145,7 @@ static void ConvertOutput(NpuLinks* links, int32_t index) {
   }
 }
 
-/* Converts the operation to NCHW if all its edges permit. Returns whether it was converted. */
+/* Converts the operation to NCHW if all its edges permit; returns true in this case. */
 static bool ConvertToNchw(NpuLinks* links, int32_t index) {
   if (!NpuIsLayoutIndependent(links->builder, index)) return false;
   if (!CanConvertInputs(links, index)) return false;
@@ -160,7 +160,7 @@ static bool ConvertToNchw(NpuLinks* links, int32_t index) {
 /* ---- Cancelling -------------------------------------------------------------------------------
  */
 
-/* Removes a transposition that undoes the one before it. Returns whether one was removed. */
+/* Removes a transposition that undoes the one before it. Returns false if there is none. */
 static bool Cancel(NpuLinks* links, int32_t index) {
   const NpuBuilder* builder = links->builder;
   const NpuOp* op = &builder->graph.ops[index];

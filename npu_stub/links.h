@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Producer and consumers of each tensor of a graph, kept up to date while the graph is edited. All
- * edits must use these functions; each takes constant time.
+ * edits must use these functions, which take constant time per edge that they change.
  */
 #ifndef DEPUTY_NPU_STUB_LINKS_H_
 #define DEPUTY_NPU_STUB_LINKS_H_

@@ -262,7 +262,8 @@ typedef struct NpuDeviceApi {
   NpuStatus (*write)(NpuClient* client, const char* name, int32_t input, const void* data,
                      size_t bytes);
   NpuStatus (*read)(NpuClient* client, const char* name, int32_t output, void* data, size_t bytes);
-  /* Runs a model on the contents of its inputs. Returns within `time_limit_ms`. */
+  /* Runs a model on the contents of its inputs. Returns within `time_limit_ms`; the built-in device
+   * cannot interrupt a run and exceeds the limit. */
   NpuStatus (*run)(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
                    size_t error_size);
   void (*get_counters)(NpuDevice* device, NpuCounters* out_counters);

@@ -122,8 +122,8 @@ static bool IsQuantized(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16 || type == kTfLiteInt4;
 }
 
-/* Checks rank, shape and type of a tensor that becomes a tensor of the device. Inputs whose
- * contents are only read during the import (axes, shapes) are exempt. */
+/* Checks that a tensor has a fixed shape of rank 4 at most with elements, and is neither a variable
+ * nor sparse. CheckType and CheckTensors check the types. */
 static bool CheckTensor(NpuImport* import, const TfLiteTensor* tensor, const char* what, int i) {
   if (tensor->is_variable) {
     return NpuRefuse(import, kDeputyReasonOther, "%s %d is a variable", what, i);
