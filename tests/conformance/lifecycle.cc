@@ -27,9 +27,9 @@ const std::vector<uint8_t>& ModelOf(Scene* scene) { return scene->subject().mode
 
 // Returns a pair of interpreters with the delegate applied and tensors allocated, in which at least
 // one node is delegated.
-std::unique_ptr<Pair> MakeReady(Scene* scene, How how = How::kObserved) {
-  auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), how);
-  if (how != How::kInTheOptions) pair->Apply();
+std::unique_ptr<Pair> MakeReady(Scene* scene, Mode mode = Mode::kValidated) {
+  auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), mode);
+  if (mode != Mode::kDelegateInOptions) pair->Apply();
   pair->Allocate();
   Demand(pair->DelegatedNodes() > 0, "it claims no node, although it did before");
   return pair;
@@ -59,13 +59,13 @@ Judgement RepeatsItself(Scene* scene) {
 }
 
 Judgement IsInTheOptions(Scene* scene) {
-  const auto pair = MakeReady(scene, How::kInTheOptions);
+  const auto pair = MakeReady(scene, Mode::kDelegateInOptions);
   for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
   return kFine;
 }
 
 Judgement RunsUnderHot(Scene* scene) {
-  const auto pair = MakeReady(scene, How::kHot);
+  const auto pair = MakeReady(scene, Mode::kHot);
   for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
   DeputyDelegationStatus status = {};
   status.struct_size = sizeof status;
@@ -342,11 +342,11 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   for (int i = 0; i < kLifeCycles && (i < kMinLifeCycles || has_time_until(end_of_life_cycles));
        ++i) {
     // Every second pair runs without the validation layer, which is faster.
-    Pair pair(scene, model, delegate, i % 2 == 0 ? How::kPlain : How::kObserved);
+    Pair pair(scene, model, delegate, i % 2 == 0 ? Mode::kPlain : Mode::kValidated);
     pair.Ready();
     pair.Infer(seed + static_cast<uint32_t>(i));
   }
-  const Pair unapplied(scene, model, delegate, How::kPlain);
+  const Pair unapplied(scene, model, delegate, Mode::kPlain);
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < kQueries && (i < kMinQueries || has_time_until(end)); ++i) {
     const std::string found = QueryReasons(unapplied);
@@ -500,21 +500,21 @@ Judgement KeepsOutputsOnTheDevice(Scene* scene) {
 // ---- Leaks --------------------------------------------------------------------------------------
 
 Judgement InfersWithoutGrowth(Scene* scene) {
-  const auto pair = MakeReady(scene, How::kPlain);
+  const auto pair = MakeReady(scene, Mode::kPlain);
   uint32_t seed = 0;
   DemandNoGrowth(scene, 40, "an inference", [&] { pair->Infer(seed++ % 4); });
   return kFine;
 }
 
 Judgement RepeatsLifeCyclesWithoutGrowth(Scene* scene) {
-  const auto kept = MakeReady(scene, How::kPlain);
-  DemandNoGrowth(scene, 16, "an interpreter", [&] { MakeReady(scene, How::kPlain)->Infer(1); });
+  const auto kept = MakeReady(scene, Mode::kPlain);
+  DemandNoGrowth(scene, 16, "an interpreter", [&] { MakeReady(scene, Mode::kPlain)->Infer(1); });
   return kFine;
 }
 
 Judgement ResizesWithoutGrowth(Scene* scene) {
   if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  const auto pair = MakeReady(scene, How::kPlain);
+  const auto pair = MakeReady(scene, Mode::kPlain);
   Judgement judgement;
   int number = 0;
   try {
@@ -533,7 +533,7 @@ Judgement IsFast(Scene* scene) {
   // Factor on the CPU's time from which the delegate's time is reported as a remark.
   constexpr double kRemarkable = 20;
   using Clock = std::chrono::steady_clock;
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), How::kPlain);
+  Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), Mode::kPlain);
   if (scene->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});
   pair.Allocate();
   pair.Ready();
@@ -604,7 +604,7 @@ const std::vector<LifecycleCase>& SubjectCases() {
   return kCases;
 }
 
-bool Takes(Scene* scene) {
+bool ClaimsNode(Scene* scene) {
   Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
   pair.Apply();
   return pair.DelegatedNodes() > 0;

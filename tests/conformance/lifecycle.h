@@ -41,7 +41,7 @@ Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene);
 
 // Returns true if the delegate claims a node of the subject's model; fails the case if it cannot be
 // applied.
-bool Takes(Scene* scene);
+bool ClaimsNode(Scene* scene);
 
 }  // namespace deputy::conformance
 

@@ -66,11 +66,11 @@ void CopyOutputs(const TfLiteInterpreter* interpreter, Result* result) {
 
 // ---- Nodes that the delegate ran or left --------------------------------------------------------
 
-struct Place {
+struct NodePosition {
   int32_t subgraph, node;
 };
 
-std::string RecordedReason(const TfLiteInterpreter* interpreter, Place at) {
+std::string RecordedReason(const TfLiteInterpreter* interpreter, NodePosition at) {
   DeputyNodeSupport support = {};
   support.struct_size = sizeof support;
   if (DeputyInterpreterGetNodeSupport(interpreter, at.subgraph, at.node, 0, &support) !=
@@ -111,7 +111,8 @@ void JudgeNodeLeft(const TfLiteInterpreter* interpreter, const DeputyNodeInfo& i
 }
 
 // Returns true if a node of the model ran in a delegate's kernel.
-bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyNodeRun& run) {
+bool RanInDelegate(const TfLiteInterpreter* interpreter, NodePosition at,
+                   const DeputyNodeRun& run) {
   DeputyNodeRun runner = {};
   runner.struct_size = sizeof runner;
   return run.delegate_index >= 0 &&
@@ -121,14 +122,14 @@ bool RanInDelegate(const TfLiteInterpreter* interpreter, Place at, const DeputyN
 
 // Returns true if the delegate was offered the node; the nodes of subgraphs that are never run are
 // not offered.
-bool WasOffered(const TfLiteInterpreter* interpreter, Place at) {
+bool WasOffered(const TfLiteInterpreter* interpreter, NodePosition at) {
   DeputyNodeSupport support = {};
   support.struct_size = sizeof support;
   return DeputyInterpreterGetNodeSupport(interpreter, at.subgraph, at.node, 0, &support) ==
          kTfLiteOk;
 }
 
-void JudgeNode(const TfLiteInterpreter* interpreter, Place at, const Target& target,
+void JudgeNode(const TfLiteInterpreter* interpreter, NodePosition at, const Target& target,
                Result* result) {
   DeputyNodeInfo info = {};
   info.struct_size = sizeof info;

@@ -132,29 +132,29 @@ std::shared_ptr<TfLiteDelegate> Scene::CreateDelegate() {
 // ---- Pair ---------------------------------------------------------------------------------------
 
 Pair::Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
-           How how)
-    : scene_(how == How::kPlain ? nullptr : scene),
+           Mode mode)
+    : scene_(mode == Mode::kPlain ? nullptr : scene),
       delegate_(std::move(delegate)),
       model_(TfLiteModelCreateWithErrorReporter(model.data(), model.size(), &Append, &log_),
              &TfLiteModelDelete),
       cpu_(nullptr, &TfLiteInterpreterDelete),
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   Demand(model_ != nullptr, "the model is refused: " + log_);
-  cpu_ = Create(nullptr, How::kPlain, nullptr);
+  cpu_ = Create(nullptr, Mode::kPlain, nullptr);
   Demand(cpu_ != nullptr, "the interpreter cannot be created: " + log_);
-  interpreter_ = Create(how == How::kInTheOptions ? delegate_.get() : nullptr, how,
-                        how == How::kPlain ? nullptr : &scene->findings());
+  interpreter_ = Create(mode == Mode::kDelegateInOptions ? delegate_.get() : nullptr, mode,
+                        mode == Mode::kPlain ? nullptr : &scene->findings());
   Demand(interpreter_ != nullptr, "the interpreter with the delegate cannot be created: " + log_);
 }
 
-Pair::InterpreterOwner Pair::Create(TfLiteDelegate* in_options, How how, Findings* findings) {
+Pair::InterpreterOwner Pair::Create(TfLiteDelegate* in_options, Mode mode, Findings* findings) {
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> options(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), &Append, &log_);
   TfLiteInterpreterOptionsAddCustomOp(options.get(), kUnknownOperator,
                                       UnknownOperatorRegistration(), 1, 1);
   DeputyInterpreterOptionsSetDelegatePolicy(
-      options.get(), how == How::kHot ? kDeputyPolicyHot : kDeputyPolicyTfLite);
+      options.get(), mode == Mode::kHot ? kDeputyPolicyHot : kDeputyPolicyTfLite);
   if (findings != nullptr) findings->Observe(options.get());
   if (in_options != nullptr) TfLiteInterpreterOptionsAddDelegate(options.get(), in_options);
   return {TfLiteInterpreterCreate(model_.get(), options.get()), &TfLiteInterpreterDelete};

@@ -77,21 +77,21 @@ class Scene {
   Findings findings_;
 };
 
-enum class How {
-  kObserved,      // with the validation layer
-  kPlain,         // without the validation layer, for measurements
-  kInTheOptions,  // with the validation layer; the delegate is in the options
-  kHot,           // with the validation layer and the policy Hot
+enum class Mode {
+  kValidated,          // with the validation layer
+  kPlain,              // without the validation layer, for measurements
+  kDelegateInOptions,  // with the validation layer; the delegate is in the options
+  kHot,                // with the validation layer and the policy Hot
 };
 
 // An interpreter with the delegate and one on the CPU. Each function applies the same operation to
 // both and fails the case if they differ.
 class Pair {
  public:
-  // The delegate is not applied yet, except with kInTheOptions. If `delegate` is null, both
+  // The delegate is not applied yet, except with kDelegateInOptions. If `delegate` is null, both
   // interpreters run on the CPU.
   Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
-       How how = How::kObserved);
+       Mode mode = Mode::kValidated);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
@@ -122,7 +122,7 @@ class Pair {
 
  private:
   using InterpreterOwner = std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)>;
-  InterpreterOwner Create(TfLiteDelegate* in_options, How how, Findings* findings);
+  InterpreterOwner Create(TfLiteDelegate* in_options, Mode mode, Findings* findings);
   void Compare() const;
 
   Scene* const scene_;  // receives notes of inferences; may be null

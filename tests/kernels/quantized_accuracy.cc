@@ -151,8 +151,8 @@ int AccuracyModel::OutputFor(TfLiteType type, const Dims4& shape, const Reals& t
   return Output(type, shape, {scale, std::min(zero, HighestStep(type))}, truth);
 }
 
-int AccuracyModel::Places(const Dims4& shape, TfLiteType type) {
-  outputs_.push_back(m_.AddTensor(type, shape, "places"));
+int AccuracyModel::UncomparedOutput(const Dims4& shape, TfLiteType type) {
+  outputs_.push_back(m_.AddTensor(type, shape, "uncompared"));
   return outputs_.back();
 }
 

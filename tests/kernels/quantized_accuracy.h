@@ -78,7 +78,7 @@ class AccuracyModel {
   // Adds an output with the scale for which the true results fill the type's range.
   int OutputFor(TfLiteType type, const Dims4& shape, const Reals& truth);
   // Adds another output after the quantised ones, for example of indices, which is not compared.
-  int Places(const Dims4& shape, TfLiteType type = kTfLiteInt32);
+  int UncomparedOutput(const Dims4& shape, TfLiteType type = kTfLiteInt32);
 
   // Returns the case "NAME type number", whose outputs have that type.
   AccuracyCase Finish(const std::string& name, TfLiteType type, uint32_t number);

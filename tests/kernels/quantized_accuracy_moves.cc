@@ -17,12 +17,13 @@ float MinScale(TfLiteType type) { return type == kTfLiteInt16 ? 0.0001f : 0.02f;
 
 // The index in the input of each element of the output; kFilled for an element that is filled with
 // zero.
-using Places = std::vector<int>;
+using Indices = std::vector<int>;
 constexpr int kFilled = -1;
 
-// Returns for each output element of `shape` the index that `place` computes from its coordinates.
-Places PlacesOf(const Dims4& shape, const std::function<int(const std::vector<int>&)>& place) {
-  Places places;
+// Returns for each output element of `shape` the index that `index_of` computes from its
+// coordinates.
+Indices IndicesOf(const Dims4& shape, const std::function<int(const std::vector<int>&)>& index_of) {
+  Indices indices;
   std::vector<int> at(shape.size());
   for (int64_t i = 0, count = CountOfDims(shape); i < count; ++i) {
     int64_t left = i;
@@ -30,9 +31,9 @@ Places PlacesOf(const Dims4& shape, const std::function<int(const std::vector<in
       at[axis] = static_cast<int>(left % shape[axis]);
       left /= shape[axis];
     }
-    places.push_back(place(at));
+    indices.push_back(index_of(at));
   }
-  return places;
+  return indices;
 }
 
 // Returns the index of coordinates in a tensor of [1, 4, 6, 4].
@@ -43,7 +44,7 @@ struct Move {
   TfLiteBuiltinOperator code;
   std::vector<TfLiteType> types;
   Dims4 out;
-  std::function<int(const std::vector<int>&)> place;
+  std::function<int(const std::vector<int>&)> index_of;
   // Adds the operator; `x` has the shape [1, 4, 6, 4].
   std::function<void(AccuracyModel* a, int x, int y)> add;
   Dims4 in = {1, 4, 6, 4};
@@ -293,8 +294,8 @@ AccuracyCase MoveCase(const Move& move, TfLiteType type, uint32_t seed) {
   const Steps x = a.Input(type, move.in, a.RandomAffine(type, least));
   const Reals real = x.real();
   Reals truth;
-  for (int place : PlacesOf(move.out, move.place)) {
-    truth.push_back(place == kFilled ? 0.0 : real[static_cast<size_t>(place)]);
+  for (int index : IndicesOf(move.out, move.index_of)) {
+    truth.push_back(index == kFilled ? 0.0 : real[static_cast<size_t>(index)]);
   }
   Affine affine = a.RandomAffine(type, least * 1.5f);
   // SCATTER_ND and MATRIX_DIAG fill with the quantised value 0, as TensorFlow Lite does.
@@ -313,7 +314,7 @@ struct Join {
   const char* name;
   std::vector<TfLiteType> types;
   Dims4 out;
-  std::function<int(const std::vector<int>&)> place;
+  std::function<int(const std::vector<int>&)> index_of;
   std::function<void(AccuracyModel* a, int x, int y, int out)> add;
 };
 
@@ -374,8 +375,8 @@ AccuracyCase JoinCase(const Join& join, TfLiteType type, uint32_t seed) {
   const Reals second = y.real();
   real.insert(real.end(), second.begin(), second.end());
   Reals truth;
-  for (int place : PlacesOf(join.out, join.place))
-    truth.push_back(real[static_cast<size_t>(place)]);
+  for (int index : IndicesOf(join.out, join.index_of))
+    truth.push_back(real[static_cast<size_t>(index)]);
   const int output = a.Output(type, join.out, a.RandomAffine(type, least * 1.5f), truth);
   join.add(&a, x.tensor, y.tensor, output);
   return a.Finish(join.name, type, seed);
@@ -432,8 +433,8 @@ AccuracyCase TopCase(TfLiteType type, uint32_t seed) {
   }
   const int count = a.Numbers({}, {4});
   const int y = a.Output(type, {3, 4}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
-  const int places = a.Places({3, 4});
-  a.m().AddOp(kTfLiteBuiltinTopkV2, {x.tensor, count}, {y, places},
+  const int indices = a.UncomparedOutput({3, 4});
+  a.m().AddOp(kTfLiteBuiltinTopkV2, {x.tensor, count}, {y, indices},
               schema::CreateTopKV2Options(a.m().fbb()), 2);
   return a.Finish("TOPK_V2", type, seed);
 }
@@ -446,8 +447,8 @@ AccuracyCase UniqueCase(TfLiteType type, uint32_t seed) {
     if (std::find(truth.begin(), truth.end(), value) == truth.end()) truth.push_back(value);
   }
   const int y = a.Output(type, {1}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
-  const int places = a.Places({40});
-  a.m().AddOp(kTfLiteBuiltinUnique, {x.tensor}, {y, places},
+  const int indices = a.UncomparedOutput({40});
+  a.m().AddOp(kTfLiteBuiltinUnique, {x.tensor}, {y, indices},
               schema::CreateUniqueOptions(a.m().fbb(), schema::TensorType::INT32), 1);
   return a.Finish("UNIQUE", type, seed);
 }
@@ -458,7 +459,7 @@ AccuracyCase OneHotCase(TfLiteType type, uint32_t seed) {
   const Steps on = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
   const Steps off = a.Input(type, {}, a.RandomAffine(type, MinScale(type)));
   Reals truth(15, off.real()[0]);
-  for (int place : {2, 5, 14}) truth[static_cast<size_t>(place)] = on.real()[0];
+  for (int index : {2, 5, 14}) truth[static_cast<size_t>(index)] = on.real()[0];
   const int y = a.Output(type, {3, 5}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
   a.m().AddOp(kTfLiteBuiltinOneHot, {indices, depth, on.tensor, off.tensor}, {y},
               schema::CreateOneHotOptions(a.m().fbb(), -1), 1);
@@ -536,7 +537,7 @@ AccuracyCase HashtableCase(TfLiteType type, uint32_t seed) {
   Reals truth(real.begin() + 8, real.end());
   truth.insert(truth.end(), real.begin(), real.begin() + 4);
   const int y = a.Output(type, {2, 4}, a.RandomAffine(type, MinScale(type) * 1.5f), truth);
-  const int hits = a.Places({2}, kTfLiteUInt8);
+  const int hits = a.UncomparedOutput({2}, kTfLiteUInt8);
   a.m().AddOp(kTfLiteBuiltinHashtableLookup, {wanted, keys, table.tensor}, {y, hits}, 1);
   return a.Finish("HASHTABLE_LOOKUP", type, seed);
 }

@@ -124,22 +124,22 @@ class LstmBuilder {
                         : row_.time_major ? Dims4{row_.steps, row_.batches, row_.inputs}
                                           : Dims4{row_.batches, row_.steps, row_.inputs};
     const Steps x = a_.Input(kTfLiteInt8, shape, x_affine_);
-    places_[0] = x.tensor;
+    tensors_[0] = x.tensor;
     AddWeights();
     Dims4 out_shape = shape;
     out_shape.back() = row_.hidden();
     const Reals truth = Truth(x.real(), sequence);
     const int y = a_.Output(kTfLiteInt8, out_shape, kHidden, truth);
-    places_[18] = Variable(&a_, kTfLiteInt8, {row_.batches, row_.hidden()}, kHidden);
-    places_[19] = Variable(&a_, kTfLiteInt16, {row_.batches, row_.cells}, {0x1p-11f, 0});
+    tensors_[18] = Variable(&a_, kTfLiteInt8, {row_.batches, row_.hidden()}, kHidden);
+    tensors_[19] = Variable(&a_, kTfLiteInt16, {row_.batches, row_.cells}, {0x1p-11f, 0});
     if (sequence) {
-      a_.m().AddOp(kTfLiteBuiltinUnidirectionalSequenceLstm, places_, {y},
+      a_.m().AddOp(kTfLiteBuiltinUnidirectionalSequenceLstm, tensors_, {y},
                    schema::CreateUnidirectionalSequenceLSTMOptions(a_.m().fbb(), kTanh, 0, 0,
                                                                    row_.time_major),
                    3, Intermediates());
     } else {
       a_.m().AddOp(
-          kTfLiteBuiltinLstm, places_, {y},
+          kTfLiteBuiltinLstm, tensors_, {y},
           schema::CreateLSTMOptions(a_.m().fbb(), kTanh, 0, 0, schema::LSTMKernelType::FULL, false),
           4, Intermediates());
     }
@@ -153,9 +153,9 @@ class LstmBuilder {
   static constexpr Affine kHidden = {1.0f / 127, -3};
   static constexpr float kWeightScale = 0.004f, kNormScale = 0x1p-15f;
 
-  Reals Add(size_t place, TfLiteType type, const Dims4& shape, float scale, int low, int high) {
+  Reals Add(size_t input, TfLiteType type, const Dims4& shape, float scale, int low, int high) {
     const Steps steps = a_.Constant(type, shape, {scale, 0}, low, high);
-    places_[place] = steps.tensor;
+    tensors_[input] = steps.tensor;
     return steps.real();
   }
 
@@ -218,7 +218,7 @@ class LstmBuilder {
   const LstmRow row_;
   const Affine x_affine_;
   RealCell cell_;
-  std::vector<int32_t> places_ = std::vector<int32_t>(24, -1);
+  std::vector<int32_t> tensors_ = std::vector<int32_t>(24, -1);
 };
 
 // ---- uint8, the basic kernel ------------------------------------------------------------------

@@ -195,7 +195,7 @@ void FindClaimed(const Settings& settings, const std::vector<Subject>& subjects,
   for (size_t i = 0; i < subjects.size(); ++i) {
     child->Note("applied to three nodes of " + subjects[i].name);
     Scene scene(&library, &subjects[i], [](const std::string&) {});
-    if (!conformance::Takes(&scene)) continue;
+    if (!conformance::ClaimsNode(&scene)) continue;
     child->AddResult(std::to_string(i));
     ++claimed;
   }

@@ -14,7 +14,7 @@ namespace deputy::strided_shape_test {
 namespace {
 
 using Dims = std::vector<int>;
-using Places = std::vector<int64_t>;  // position of each element, in the order of the shape
+using Positions = std::vector<int64_t>;  // position of each element, in the order of the shape
 
 int64_t Count(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -22,21 +22,21 @@ int64_t Count(const Dims& dims) {
 
 Dims DimsOf(const StridedShape& shape) { return {shape.dims, shape.dims + shape.rank}; }
 
-Places PlacesOf(const StridedShape& shape) {
-  Places places;
-  for (int64_t i = 0; i < Count(DimsOf(shape)); ++i) places.push_back(shape.OffsetOf(i));
-  return places;
+Positions PositionsOf(const StridedShape& shape) {
+  Positions positions;
+  for (int64_t i = 0; i < Count(DimsOf(shape)); ++i) positions.push_back(shape.OffsetOf(i));
+  return positions;
 }
 
-Places Ascending(int64_t count) {
-  Places places(static_cast<size_t>(count));
-  std::iota(places.begin(), places.end(), 0);
-  return places;
+Positions Ascending(int64_t count) {
+  Positions positions(static_cast<size_t>(count));
+  std::iota(positions.begin(), positions.end(), 0);
+  return positions;
 }
 
 // The reference implementation of a transpose, element by element.
-Places Transpose(const Places& places, const Dims& dims, const std::vector<int8_t>& axes) {
-  Places moved;
+Positions Transpose(const Positions& positions, const Dims& dims, const std::vector<int8_t>& axes) {
+  Positions moved;
   Dims at(dims.size()), to;
   for (int8_t axis : axes) to.push_back(dims[static_cast<size_t>(axis)]);
   for (int64_t i = 0; i < Count(dims); ++i) {
@@ -46,24 +46,24 @@ Places Transpose(const Places& places, const Dims& dims, const std::vector<int8_
     }
     int64_t from = 0;
     for (size_t axis = 0; axis < dims.size(); ++axis) from = from * dims[axis] + at[axis];
-    moved.push_back(places[static_cast<size_t>(from)]);
+    moved.push_back(positions[static_cast<size_t>(from)]);
   }
   return moved;
 }
 
 // Returns true if the elements at these positions have a constant stride along each axis.
-bool HasSteps(const Places& places, const Dims& dims) {
+bool HasSteps(const Positions& positions, const Dims& dims) {
   int64_t inner = 1;
-  Places steps(dims.size());
+  Positions steps(dims.size());
   for (size_t axis = dims.size(); axis-- > 0; inner *= dims[axis]) {
-    steps[axis] = dims[axis] == 1 ? 0 : places[static_cast<size_t>(inner)] - places[0];
+    steps[axis] = dims[axis] == 1 ? 0 : positions[static_cast<size_t>(inner)] - positions[0];
   }
   for (int64_t i = 0; i < Count(dims); ++i) {
-    int64_t left = i, place = places[0];
+    int64_t left = i, position = positions[0];
     for (size_t axis = dims.size(); axis-- > 0; left /= dims[axis]) {
-      place += left % dims[axis] * steps[axis];
+      position += left % dims[axis] * steps[axis];
     }
-    if (place != places[static_cast<size_t>(i)]) return false;
+    if (position != positions[static_cast<size_t>(i)]) return false;
   }
   return true;
 }
@@ -103,17 +103,17 @@ TEST(StridedShape, chains_equal_tables) {
     const Dims dims = random.Factors(std::vector<int>{1, 12, 24, 36, 60, 120}[seed % 6]);
     std::optional<StridedShape> shape = StridedShape::Dense(dims);
     ASSERT_TRUE(shape);
-    Places places = Ascending(Count(dims));
-    ASSERT_EQ(PlacesOf(*shape), places);
+    Positions positions = Ascending(Count(dims));
+    ASSERT_EQ(PositionsOf(*shape), positions);
     for (int n = random.Pick(1, 4); n > 0; --n) {
       if (random.Pick(0, 1) == 0) {
         const std::vector<int8_t> axes = random.Axes(shape->rank);
-        places = Transpose(places, DimsOf(*shape), axes);
+        positions = Transpose(positions, DimsOf(*shape), axes);
         shape = shape->Transposed(axes.data());
       } else {
         const Dims to = random.Factors(Count(dims));
         const std::optional<StridedShape> next = shape->Reshaped(to);
-        ASSERT_EQ(next.has_value(), HasSteps(places, to)) << seed;
+        ASSERT_EQ(next.has_value(), HasSteps(positions, to)) << seed;
         if (!next) {
           ++refused;
           continue;
@@ -122,8 +122,8 @@ TEST(StridedShape, chains_equal_tables) {
         ASSERT_EQ(DimsOf(*next), to);
         shape = next;
       }
-      ASSERT_EQ(PlacesOf(*shape), places) << seed;
-      ASSERT_EQ(shape->IsDense(), places == Ascending(Count(dims))) << seed;
+      ASSERT_EQ(PositionsOf(*shape), positions) << seed;
+      ASSERT_EQ(shape->IsDense(), positions == Ascending(Count(dims))) << seed;
     }
   }
   EXPECT_GT(reshaped, 500);

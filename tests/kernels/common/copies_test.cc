@@ -87,12 +87,13 @@ TYPED_TEST(CopiesTest, selected_runs_are_copied_from_their_positions) {
       for (const int64_t of : {1, 3, 7}) {
         const int64_t count = 7 * length;
         const auto in = this->Numbers(count);
-        std::vector<int64_t> places;
-        for (int64_t i = 0; i < runs; ++i) places.push_back(i * of / runs * length);
-        const auto out = this->Written(
-            runs * length, [&](TypeParam* to) { PickRuns(in.data(), count, places, length, to); });
+        std::vector<int64_t> positions;
+        for (int64_t i = 0; i < runs; ++i) positions.push_back(i * of / runs * length);
+        const auto out = this->Written(runs * length, [&](TypeParam* to) {
+          PickRuns(in.data(), count, positions, length, to);
+        });
         for (int64_t i = 0; i < runs * length; ++i) {
-          const int64_t from = places[static_cast<size_t>(i / length)] + i % length;
+          const int64_t from = positions[static_cast<size_t>(i / length)] + i % length;
           ASSERT_EQ(out[static_cast<size_t>(i)], in[static_cast<size_t>(from)])
               << i << " of " << runs << " runs of " << length;
         }

@@ -141,7 +141,7 @@ bool Equal(float a, float b) {
 }
 
 // Returns true if the kernels of that name support lines of that kind.
-bool Takes(const std::string& kernels, const Line& l) {
+bool SupportsLine(const std::string& kernels, const Line& l) {
   if ((l.taps != 3 && l.taps != 5) || l.stride > 2) return false;
   return kernels == "avx512" || (l.channels >= 8 && (l.channels % 8 == 0 || !l.adds));
 }
@@ -150,7 +150,7 @@ void Check(const Line& l, const Numbers& n) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->depthwise_f32.lines == nullptr) continue;
     const std::vector<float> out = ByTable(*cpu, l, n), plain = Plain(l, n);
-    EXPECT_EQ(!out.empty(), Takes(cpu->depthwise_f32.name, l))
+    EXPECT_EQ(!out.empty(), SupportsLine(cpu->depthwise_f32.name, l))
         << cpu->name << ": " << l.channels << " channels";
     for (size_t i = 0; i < out.size(); ++i) {
       if (Equal(out[i], plain[i])) continue;

@@ -48,22 +48,22 @@ TEST(VectorRows, the_first_element_above_a_bound_is_found) {
 
 template <typename T>
 int64_t IndexIn(BestLoop<T> loop, const std::vector<T>& row, int64_t count) {
-  int32_t place = -1;
-  loop(row.data(), 1, count, &place);
-  return place;
+  int32_t position = -1;
+  loop(row.data(), 1, count, &position);
+  return position;
 }
 
 // Compares the maximum or minimum at each position, and the first one of several, with plain code.
 template <typename T>
-void CheckPlaces(const CpuKernels* cpu, int count) {
+void CheckPositions(const CpuKernels* cpu, int count) {
   using Limits = std::numeric_limits<T>;
   const auto largest = cpu->vector.index_of_max.of<T>();
   const auto smallest = cpu->vector.index_of_min.of<T>();
   std::vector<T> rows;
-  for (int place = 0; place < count; ++place) {
+  for (int position = 0; position < count; ++position) {
     for (const T best : {Limits::max(), Limits::lowest()}) {
       std::vector<T> in = Mixed<T>(count);
-      in[static_cast<size_t>(place)] = in.back() = best;
+      in[static_cast<size_t>(position)] = in.back() = best;
       ASSERT_EQ(IndexIn(largest, in, count), std::max_element(in.begin(), in.end()) - in.begin())
           << cpu->name << " " << count;
       ASSERT_EQ(IndexIn(smallest, in, count), std::min_element(in.begin(), in.end()) - in.begin())
@@ -71,23 +71,23 @@ void CheckPlaces(const CpuKernels* cpu, int count) {
       rows.insert(rows.end(), in.begin(), in.begin() + count);
     }
   }
-  std::vector<int32_t> places(static_cast<size_t>(2 * count) + 1, -7);
-  largest(rows.data(), 2 * count, count, places.data());
+  std::vector<int32_t> positions(static_cast<size_t>(2 * count) + 1, -7);
+  largest(rows.data(), 2 * count, count, positions.data());
   for (int row = 0; row < 2 * count; ++row) {
     const auto first = rows.begin() + row * count;
-    ASSERT_EQ(places[static_cast<size_t>(row)], std::max_element(first, first + count) - first);
+    ASSERT_EQ(positions[static_cast<size_t>(row)], std::max_element(first, first + count) - first);
   }
-  EXPECT_EQ(places.back(), -7);
+  EXPECT_EQ(positions.back(), -7);
 }
 
 TEST(VectorRows, the_index_of_the_extreme_is_found) {
   for (const CpuKernels* cpu : CpuTables()) {
     for (const int count :
          {1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 100, 127, 128, 129, 300}) {
-      CheckPlaces<float>(cpu, count);
-      CheckPlaces<int8_t>(cpu, count);
-      CheckPlaces<uint8_t>(cpu, count);
-      CheckPlaces<int32_t>(cpu, count);
+      CheckPositions<float>(cpu, count);
+      CheckPositions<int8_t>(cpu, count);
+      CheckPositions<uint8_t>(cpu, count);
+      CheckPositions<int32_t>(cpu, count);
     }
   }
 }
