@@ -151,8 +151,8 @@ const SparseRow kSparseRows[] = {
     {CaseForm::kFloat, 3, 5, 64, 1, SparseRow::kInput, 0, "expected a dense tensor"},
 };
 
-// A case whose weights, bias or constant input (row.who) are sparse: every third block is stored,
-// and no block of every fourth row.
+// A case whose weights, bias or constant input (row.sparse_operand) are sparse: every third block
+// is stored, and no block of every fourth row.
 OpCase MakeSparseCase(const SparseRow& row) {
   ModelBuilder builder;
   FormTensors t = TensorsOf(row.form, row.units, 0, static_cast<size_t>(row.depth) / 3);

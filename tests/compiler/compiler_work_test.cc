@@ -73,7 +73,7 @@ TEST(Work, of_windows_and_reductions) {
   EXPECT_EQ(WorkOfLast(m), (Work{0, 32 * 13, 4 * 64, 1}));
 }
 
-// A copy reads as much as it writes; a view does nothing.
+// A Gather reads as much as it writes, and its indices; a view does nothing.
 TEST(Work, of_moves) {
   GraphBuilder m;
   const ValueId table = m.Input({100, 4}), places = m.Input({3}, kTfLiteInt32);

@@ -105,7 +105,7 @@ std::vector<uint8_t> Variables() {
   return m.Finish();
 }
 
-// A model of strings that are tiled, sliced, gathered and packed by indices from the graph's
+// A model of strings that are tiled, sliced, compared and gathered by indices from the graph's
 // inputs.
 std::vector<uint8_t> Strings() {
   ModelBuilder m;
@@ -124,7 +124,7 @@ std::vector<uint8_t> Strings() {
   return m.Finish();
 }
 
-// A model with half-precision weights and a half-precision bias, as converters write them.
+// A model whose two layers share half-precision weights, each through a DEQUANTIZE of its own.
 std::vector<uint8_t> HalfWeights() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
