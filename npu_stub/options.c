@@ -38,7 +38,7 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "Keep each partition's graph as text, before and after the layout passes, for "
      "deputy explain --ir."},
     {"profiling", kDeputyOptionBool, 0, "false",
-     "Whether the time of every operation is reported for its node, for deputy bench."},
+     "Report the time of every operation for its node, for deputy bench."},
 };
 
 static const Target kTargets[] = {
