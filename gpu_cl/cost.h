@@ -23,9 +23,10 @@ struct CostModel {
 // (values below 1 count as 1).
 CostModel CostModelOf(const DeviceProfile& profile, DeviceClass device_class, int threads);
 
-// Returns what a partition is expected to save, given its graph as imported: the nodes' time on the
-// CPU, minus the time of the operations that remain after the passes on the device, of transfers
-// between host and device, and of submission. Negative if the CPU is faster.
+// Returns the time, in nanoseconds per inference, that a partition is expected to save, given its
+// graph as imported: the nodes' time on the CPU, minus the time of the operations that remain after
+// the passes on the device, of transfers between host and device, and of submission. Negative if
+// the CPU is faster.
 double GainNs(const CostModel& model, const compiler::Graph& imported);
 
 }  // namespace deputy::gpu_cl

@@ -112,10 +112,10 @@ struct [[nodiscard]] ClStatus {
 std::string ClErrorName(cl_int code);
 // Returns success, or a failure with the text "<call>: <name of code>".
 ClStatus ClCall(const char* call, cl_int code);
-// Returns whether the code means that the context is unusable. After such a failure the caller must
+// Returns true if the code means that the context is unusable. After such a failure the caller must
 // poison the shared context (device.h).
 bool IsDeviceLost(cl_int code);
-// Returns whether the code means out of memory, so that using less memory may help.
+// Returns true if the code means out of memory, so that using less memory may help.
 bool IsOutOfMemory(cl_int code);
 
 // Result of a search for the OpenCL library.

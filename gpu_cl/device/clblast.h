@@ -42,7 +42,7 @@ struct ClblastProduct {
 // returns null and sets `out_tried` to the reason. Thread-safe.
 std::shared_ptr<const ClblastApi> LoadClblast(std::string* out_tried);
 
-// Returns whether CLBlast's database covers devices of this kind: GPUs of AMD, Intel, ARM and
+// Returns true if CLBlast's database covers devices of this kind: GPUs of AMD, Intel, ARM and
 // Qualcomm, and of NVIDIA up to compute capability 8.9. On others it uses untuned defaults.
 bool IsInClblastDatabase(const DeviceProfile& profile);
 

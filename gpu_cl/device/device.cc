@@ -178,7 +178,7 @@ std::string ListPlatform(const ClApi& api, cl_platform_id platform, std::vector<
   return "";
 }
 
-// Returns whether a device matches `requested`, which is not an index.
+// Returns true if a device matches `requested`, which is not an index.
 bool Fits(const Device& device, const std::string& requested) {
   const DeviceProfile& profile = device.profile;
   if (requested == "gpu") {

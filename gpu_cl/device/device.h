@@ -139,7 +139,7 @@ class SharedContext {
   void Poison() { lost_ = true; }
   bool lost() const { return lost_; }
 
-  // Returns whether kernels may compute in half precision. For a device other than a CPU that does
+  // Returns true if kernels may compute in half precision. For a device other than a CPU that does
   // not list the extension, the first call compiles a small kernel and checks its results.
   bool ComputesInHalf();
 

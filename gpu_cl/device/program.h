@@ -112,8 +112,8 @@ class Program {
   std::atomic<bool> saved_ = false;
 };
 
-// Returns the kernel that contains the first error of a compiler's log; "" if the log does not
-// tell.
+// Returns the kernel that contains the first error of a compiler's log; "" if the log does not name
+// one.
 std::string KernelOfError(const std::string& source, const std::string& log);
 
 }  // namespace deputy::gpu_cl

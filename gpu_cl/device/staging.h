@@ -23,7 +23,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Returns whether staging `bytes` bytes is faster on the device.
+  // Returns true if staging `bytes` bytes is faster on the device.
   static bool IsFaster(const DeviceProfile& profile, size_t bytes);
 
   // Enqueues writes of `host` to `to`, and returns before they complete; they must complete before

@@ -38,7 +38,7 @@ class StepWriter {
   // Appends a call of CLBlast instead of a kernel.
   void AddClblast(const ClblastProduct& product);
   const PlanOptions& options() const { return options_; }
-  // Returns whether kernels with vectors of four read the value as texels.
+  // Returns true if kernels with vectors of four read the value as texels.
   bool ReadsTexels(compiler::ValueId id) const;
   // Returns the kernel variant chosen for the operation; null if the heuristics choose it.
   const KernelChoice* choice() const;

@@ -312,7 +312,7 @@ class TileWriter {
     return CeilDiv(tiles, wanted) * tile_.rows;
   }
 
-  // Returns whether each vector of sums can be stored separately: the epilogue is short enough to
+  // Returns true if each vector of sums can be stored separately: the epilogue is short enough to
   // be repeated for each of them, and packed columns are whole vectors.
   bool IsSimple() const {
     return k_.HasShortEpilogue() && (!product_.packing || product_.columns % width_ == 0);

@@ -48,8 +48,8 @@ class LeftSide {
   // its position in the image relative to the first pixel of a window; and dy<n>, dx<n>, its pixel
   // in the window.
   void DeclarePosition(const std::string& n, const std::string& position);
-  // Return expressions: IsInside, whether position `n` along the depth is within the image for row
-  // j; At, its index in the left side.
+  // Return expressions: IsInside is true if position `n` along the depth is within the image for
+  // row j; At is its index in the left side.
   std::string IsInside(int j, const std::string& n) const;
   static std::string At(int j, const std::string& n);
 

@@ -67,7 +67,7 @@ class KernelBuilder {
   // the line opens.
   void Before(const std::string& text);
   void BeforeOpen(const std::string& text);
-  // Returns whether a line so far contains the word.
+  // Returns true if a line so far contains the word.
   bool Mentions(const std::string& word) const;
 
   // Declares `name`: the index into a buffer of shape `from` of the element that is broadcast to
@@ -91,9 +91,9 @@ class KernelBuilder {
   // Declares that all vectors are aligned to their size, in buffers that are declared after this
   // call.
   void AssumeAligned() { aligned_ = added_.aligned = true; }
-  // Returns whether StoreResult supports vectors: HasVectorForm of the epilogue.
+  // Returns true if StoreResult supports vectors: HasVectorForm of the epilogue.
   bool StoresVectors() const;
-  // Returns whether a kernel may repeat StoreResult for many vectors: the epilogue is short and has
+  // Returns true if a kernel may repeat StoreResult for many vectors: the epilogue is short and has
   // no transcendental function.
   bool HasShortEpilogue() const;
 

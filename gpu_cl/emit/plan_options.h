@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Options of a plan (make_plan.h): kernel variants, and the properties of the device that decide
+// between kernels.
 #ifndef DEPUTY_GPU_CL_EMIT_PLAN_OPTIONS_H_
 #define DEPUTY_GPU_CL_EMIT_PLAN_OPTIONS_H_
 

@@ -31,7 +31,7 @@ struct Buffer {
 const char* StorageType(TfLiteType type);
 const char* ComputeType(TfLiteType type);
 
-// Returns whether elements of the type become floats when loaded: float32 and float16.
+// Returns true if elements of the type become floats when loaded: float32 and float16.
 bool LoadsAsFloat(TfLiteType type);
 // Returns the type of a pointer to read-only elements.
 std::string ConstPointer(TfLiteType type);

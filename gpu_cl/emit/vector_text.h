@@ -13,7 +13,7 @@
 
 namespace deputy::gpu_cl {
 
-// Returns whether every operation of the expression has a vector form. Integer division and shifts
+// Returns true if every operation of the expression has a vector form. Integer division and shifts
 // have none, and neither has double.
 bool HasVectorForm(const compiler::Expression& expression);
 

@@ -59,7 +59,7 @@ std::string StatusText(const Graph& graph, const compiler::Operation& operation)
          ", found one out of range";
 }
 
-// Returns whether a driver rejected the local size. Some do so within the limits that they report.
+// Returns true if a driver rejected the local size. Some do so within the limits that they report.
 bool IsGroupSizeRefused(cl_int code) {
   return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
 }

@@ -99,7 +99,7 @@ class Executor {
   // complete on return. Poisons the context if the device is lost.
   ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
 
-  // Rebinds the operations that failed in a Run to their fallback kernels; returns whether a retry
+  // Rebinds the operations that failed in a Run to their fallback kernels; returns true if a retry
   // makes sense. Always returns false after the first successful Run, since kernels do not fail
   // after that. `*status` is the status of the Run, and is replaced if rebinding fails.
   bool RetryWithFallbackKernels(ClStatus* status);
@@ -115,7 +115,7 @@ class Executor {
   // Returns the commands of the newest run, also after TakeTimes.
   std::vector<TimedCommand> NewestTimes() const;
 
-  // Returns whether both executors compute bitwise equal results from equal inputs, because plan,
+  // Returns true if both executors compute bitwise equal results from equal inputs, because plan,
   // shapes and constants are equal. Requires FingerprintConstants of both.
   bool Computes(const Executor& other) const;
   // Computes the fingerprint of the constants that the plan reads. Must not be called after
