@@ -46,8 +46,8 @@ Results ReadResults(const std::string& name) {
   return results;
 }
 
-// Returns "" or the difference. Floats must be within 1e-5 of the greatest magnitude, bytes must be
-// equal.
+// Returns "" or the difference. Floats must be within 1e-5 of the greatest magnitude plus 1e-6; the
+// bytes of other types must be equal.
 std::string Difference(const TfLiteTensor* tensor, const uint8_t* expected) {
   const size_t bytes = TfLiteTensorByteSize(tensor);
   if (TfLiteTensorType(tensor) != kTfLiteFloat32) {

@@ -9,7 +9,9 @@ Needs Python's `ai_edge_litert` and `numpy` (tools/requirements-golden.txt) in t
 DEPUTY_PEERS_PYTHON, or else in build/peers/bin/python; skipped without them. Models are the two of the
 examples and, if present, those of ../shared/models. Results are compared with TensorFlow Lite's
 reference kernels: floats within four times the difference of its optimised kernels and XNNPACK from
-these, plus 2e-6 of the greatest magnitude; quantised values within one step more than these.
+these, plus 2e-6 of the greatest magnitude; integers, quantised or not, within 2. For a model that
+the reference kernels cannot run, the results are compared with XNNPACK's, and floats must be within 1e-4
+of the greatest magnitude plus 1e-6.
 """
 import concurrent.futures
 import importlib.util

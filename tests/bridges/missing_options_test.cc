@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes nodes without their options to each of our delegates, which no runtime should do: the
-// delegates must refuse the nodes with a reason. compiler_hostile_test covers the compiler, and
-// with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore delegate and receives
-// attributes.
+// Passes nodes without their options, which no runtime should do, to the delegates of the NPU stub,
+// the CPU, NNAPI and Hexagon: they must refuse the nodes with a reason. compiler_hostile_test
+// covers the compiler, and with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore
+// delegate and receives attributes.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases of PAD, PADV2 (the value is the second tensor) and MIRROR_PAD (option: 1 for
-// symmetric).
+// Operator cases of PAD, PADV2 (ValueCase; the value is the third input) and MIRROR_PAD (option: 1
+// for symmetric).
 #include "tests/cases/movement.h"
 
 namespace deputy {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that the examples work as documented: `classify` (C, dlopen) and `classify.py` (ctypes) print the
 same bytes for the images of the examples and classify nearly all of them correctly, with the drop-in and
-with libdeputy, as does `classify_cpp` (TensorFlow Lite's C++ API); `link_client`, linked with -ltensorflowlite_c, runs; `conv_mean_delegate` and
-`mindspore_delegate` (and its plug-in) claim their nodes and compute the CPU's results; invalid input is
-refused with a message.
+with libdeputy, as does `classify_cpp` (TensorFlow Lite's C++ API); `link_client`, linked with
+-ltensorflowlite_c, runs; `conv_mean_delegate` and `mindspore_delegate` (and its plug-in) claim their nodes
+and compute the CPU's results; invalid input is refused with a message.
 
     examples_test.py BUILD_FOLDER
 """

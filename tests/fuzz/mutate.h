@@ -49,8 +49,7 @@ void MutateKnown(ModelT* model, Random* random);     // a constant is computed i
 void MutateBuffer(ModelT* model, Random* random);    // index and size of buffers
 void MutateQuantization(ModelT* model, Random* random);
 void MutateSparsity(ModelT* model, Random* random);
-// tensors become variables, or stop being variables
-void MutateVariable(ModelT* model, Random* random);
+void MutateVariable(ModelT* model, Random* random);  // is_variable of a tensor
 
 // Changes one number in the options of an operator of a packed model, in place. Every field is
 // present if PackModel wrote the file.
@@ -58,7 +57,7 @@ void MutateOptionsField(std::vector<uint8_t>* file, Random* random);
 
 // Returns the number of numbers in the options of all operators of subgraph 0 of a packed model;
 // SetOptionsField sets one of them. A float field is set to the nearest float, and to 1e30 for
-// numbers greater than 2^31 - 2.
+// numbers of 2^31 - 2 and above.
 size_t CountOptionsFields(std::vector<uint8_t> file);
 void SetOptionsField(std::vector<uint8_t>* file, size_t field, int64_t number);
 

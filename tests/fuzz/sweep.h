@@ -15,8 +15,8 @@ namespace deputy::fuzz {
 
 class Sweep {
  public:
-  // Selects up to `cases` small cases of each operator that has a kernel and whose name contains
-  // `filter`, of different types if possible.
+  // Selects up to `cases` small cases, with different types of inputs, of each operator that has a
+  // kernel; drops those whose own name does not contain `filter`.
   Sweep(const std::string& filter, size_t cases);
 
   size_t size() const { return models_.size(); }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests failures of delegates in all callbacks: every callback of a scripted delegate fails at
-// every call, in every way, on a dozen graphs, as a plain and as an opaque delegate, with both
-// policies. One scenario (apply, allocate, three inferences, resize to another shape and back,
-// inference, delete) runs each time; the scenario must never crash, its statuses must be those of
-// the policy, and its results the CPU's.
+// Tests failures of delegates in their callbacks: a scripted delegate fails once, with each failure
+// of kFailures at each call of its callback, on the 12 rows of Rows (a graph and the nodes that are
+// claimed), as a plain and as an opaque delegate, with both policies. One scenario (apply,
+// allocate, three inferences, delete; without state and dynamic shapes also a resize to another
+// shape and back, and a fourth inference) runs each time; it must never crash, its statuses must be
+// those of the policy, and its results, with the exceptions in FailOnce, the CPU's.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -68,7 +68,7 @@ class InterpreterThreads : public testing::Test {
     return interpreter;
   }
 
-  // On each of several threads, creates, uses and deletes interpreters.
+  // Creates, uses and deletes an interpreter on each of kInterpreters threads.
   void RunTogether(int threads_each, DeputyThreadPool* pool) {
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};

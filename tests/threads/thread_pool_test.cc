@@ -141,9 +141,9 @@ cpu_set_t Only(int processor) {
   return one;
 }
 
-// A worker that is woken on its caller's processor migrates to another one, if there is one, and
-// may run on all of them afterwards. The test moves the caller to the worker's processor, and waits
-// until the other workers sleep.
+// A worker that is woken on its caller's processor migrates to another one that its affinity
+// allows, and keeps its affinity. After each job the test moves the caller to the processor on
+// which the worker last ran, and pauses for 1 or 200 milliseconds, so that the worker sleeps.
 TEST(ThreadPool, workers_keep_their_affinity) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
@@ -178,8 +178,9 @@ TEST(ThreadPool, workers_keep_their_affinity) {
 
 // ---- A worker that is preempted during a tile ---------------------------------------------------
 
-// Runs one tile per thread; each tile waits until all have begun, so every thread runs one. The
-// workers' tiles then last until the caller waits for them, and `stall` longer.
+// Runs one tile per thread; each tile waits until all have begun, so every thread runs one. If
+// `stall` is not zero, the tile of worker 1 then lasts until the caller's last tile has ended, and
+// `stall` longer on the fake clock. Returns false if a wait lasts for more than 60 seconds.
 bool RunOnAllThreads(ThreadPool& pool, std::chrono::nanoseconds stall) {
   std::atomic<int> begun{0};
   std::atomic<bool> arrived_in_time{true};
