@@ -112,10 +112,12 @@ CPP_TIDY_DISABLED := -clang-analyzer-*,-modernize-make-unique,-readability-conta
 # DEPUTY_MAX_CPU=avx2.
 SIZE_LIMIT       := 3285000
 SMALL_SIZE_LIMIT := 2545000
-## check    format, English, Python scripts, include rules, symbols, size, clang-tidy, clang warnings
-.PHONY: check check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
+## check    format, English, Python scripts, include rules, memory orders, symbols, size, clang-tidy, clang warnings
+.PHONY: check check-format check-english check-scripts check-includes check-memory-order check-symbols check-size \
+        check-tidy check-clang
 check: setup-check
-	@$(MAKE) check-format check-english check-scripts check-includes check-symbols check-size check-tidy check-clang
+	@$(MAKE) check-format check-english check-scripts check-includes check-memory-order check-symbols check-size \
+	  check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 check-english:
@@ -131,6 +133,9 @@ check-scripts:
 check-includes:
 	tools/check_includes.py --self-test
 	tools/check_includes.py
+check-memory-order:
+	tools/check_memory_order.py --self-test
+	tools/check_memory_order.py
 check-symbols: all
 	tools/check_symbols.py $(BUILD)
 	tools/check_exports_tested.py --self-test
