@@ -478,7 +478,7 @@ bool HotFallback::RestartInference() {
   }
   lost_ = nullptr;
   {
-    // A cancellation is deferred: without the saved state the only alternative is to fail.
+    // Defers a cancellation: if it interrupted Restore, the inference could not start again.
     const CancelScope uninterrupted(subgraph_->interpreter(), nullptr);
     if (variables_at_start_.Restore() != kTfLiteOk) return false;
     subgraph_->interpreter()->resources().Restore(resources_at_start_);

@@ -112,9 +112,9 @@ struct WinogradPlan {
 
 // ---- Cost model -------------------------------------------------------------------------------
 
-// Costs of Winograd's algorithm in units of one product: transforming one channel of a tile's
-// input, and one of its output; transforming a weight, once per group; and the fixed cost of a
-// group's product, in tiles.
+// Costs of Winograd's algorithm, in multiplications: transforming one channel of a tile's input and
+// of its output, and the 9 taps of one input and output channel, which the estimate counts once per
+// group. `extra_tiles` is the fixed cost of a group's product as a number of tiles.
 struct WinogradCost {
   double input, output, weight, extra_tiles;
 };

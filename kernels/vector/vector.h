@@ -106,8 +106,9 @@ struct FixedProduct {
   StepBounds bounds;
 };
 
-// SQUARED_DIFFERENCE of int8 in fixed point, whose square fits in 32 bits: out = clamp((a - b)^2 *
-// to_out + zero_point), rounded as by Multiply() of requantize.h.
+// SQUARED_DIFFERENCE of int8 in fixed point: out = clamp((a - b)^2 * to_out + zero_point), rounded
+// as by Multiply() of requantize.h. a and b are the inputs at a common scale, and the square of
+// their difference fits in 32 bits.
 struct FixedSquare {
   FixedMultiplier to_out;
   int32_t zero_point;

@@ -16,7 +16,7 @@ namespace deputy::ms {
 namespace {
 
 constexpr size_t kIdentifierEnd = 8;
-// Maximum size of a file: FlatBuffer offsets have 31 bits.
+// Maximum size of a file in bytes: the range of FlatBuffers' signed 32-bit offsets.
 constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
 
 class Descriptor {

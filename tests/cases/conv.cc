@@ -37,7 +37,7 @@ const ConvRow kConvRows[] = {
     {{0, 4, 4, 2}, {3, 3, 3, 2}},
     {{1, 24, 24, 24}, {40, 3, 3, 24}},
     {{1, 20, 21, 64}, {130, 1, 1, 64}},
-    // Tiles of output columns whose windows extend beyond each side of the image.
+    // Several tiles of output columns per row. With SAME padding, windows extend beyond the image.
     {{2, 6, 35, 3}, {24, 3, 3, 3}, kSame, 2, 2},
     {{1, 5, 20, 6}, {16, 3, 3, 6}, kSame, 2, 1},
     {{1, 9, 20, 4}, {5, 5, 5, 4}, kSame, 1, 1, 2, 1},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs every operator with every hostile variant (hostile.h) of a few of its cases. A refusal must
-// have a message that names an operator.
+// Runs every operator with every hostile variant (hostile.h) of a few of its cases. Every refusal
+// must have a message. A refusal after the model was loaded must also name an operator, unless it
+// concerns the whole graph.
 #ifndef DEPUTY_TESTS_FUZZ_SWEEP_H_
 #define DEPUTY_TESTS_FUZZ_SWEEP_H_
 

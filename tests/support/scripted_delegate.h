@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate in plain C that follows a test's script: it claims chosen nodes, computes its ADD and
-// MUL nodes itself, counts every callback, and fails where the script says. Available as a plain
-// delegate and, with the same results, as an opaque one.
+// A delegate in plain C that follows a test's script: it claims chosen nodes (ADD, MUL and the
+// tests' custom operator), computes them itself, counts every callback, and fails in the call that
+// the script selects. It is available as a plain delegate and, with the same results, as an opaque
+// one.
 #ifndef DEPUTY_TESTS_SUPPORT_SCRIPTED_DELEGATE_H_
 #define DEPUTY_TESTS_SUPPORT_SCRIPTED_DELEGATE_H_
 

@@ -82,8 +82,8 @@ bool Within60Seconds(Condition condition) {
 void CreateUseAndDestroy(int threads, int times) {
   for (int i = 0; i < times; ++i) {
     ThreadPool pool(threads, microseconds(0));
-    // The number of jobs varies, including none, so that workers are starting, working or sleeping
-    // at destruction.
+    // The number of jobs varies, including none, so that at destruction workers do not exist, look
+    // for work or sleep.
     for (int job = 0; job < i % 4; ++job) ASSERT_TRUE(RunsEveryTileOnce(pool, 2 + (i + job) % 7));
   }
 }

@@ -25,8 +25,8 @@ target_precompile_headers(deputy_ms PRIVATE ${standard_headers} <schema_generate
 deputy_compile_together(deputy_ms)
 
 # libdeputy_mindspore.so.1: MindSpore Lite's C API on top of libdeputy's public API. Its headers are
-# installed as mindspore/<name>, and again under the names that MindSpore's own programs include
-# (mindspore/include/api/<name>), which forward to the former.
+# installed as mindspore/<name>. Headers under the names of MindSpore's own tree, for example
+# mindspore/include/c_api/<name>, forward to them (client_headers.cmake).
 file(GLOB mindspore_sources CONFIGURE_DEPENDS mindspore/src/*.cc)
 add_library(deputy_mindspore SHARED ${mindspore_sources})
 set_target_properties(deputy_mindspore PROPERTIES SOVERSION 1)
