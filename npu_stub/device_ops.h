@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations of the built-in device, as plain loops over float32 in NCHW. Graphs have been
- * validated (device_check.h), and tensors are dense arrays.
+ * Operations of the built-in device, as plain loops; images are in NCHW. Graphs have been validated
+ * (device_check.h), and tensors are dense arrays.
  */
 #ifndef DEPUTY_NPU_STUB_DEVICE_OPS_H_
 #define DEPUTY_NPU_STUB_DEVICE_OPS_H_

@@ -70,7 +70,7 @@ void NpuComputeMatMul(const NpuWork* work) {
 /* ---- Along one axis ---------------------------------------------------------------------------
  */
 
-/* An axis, as the products of the extents before it, of it, and after it. */
+/* An axis: the product of the extents before it, its extent, and the product of those after it. */
 typedef struct Axis {
   int64_t outer, length, inner;
 } Axis;
@@ -138,7 +138,7 @@ static float ReduceFloat(int32_t function, float sum, float value) {
   }
 }
 
-/* Adds a value to a reduction of integers. Sums and products wrap on overflow. */
+/* Combines a partial result of a reduction with a value. Sums and products wrap on overflow. */
 static int32_t ReduceInt(int32_t function, int32_t sum, int32_t value) {
   switch (function) {
     case kNpuReduceMax:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations that move data, for all element types.
+ * Operations that move data, for all element types (NpuComputePad: only float32 and int32).
  */
 #include <stdbool.h>
 #include <string.h>
