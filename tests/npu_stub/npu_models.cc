@@ -192,7 +192,7 @@ class RandomGraph {
     return y;
   }
 
-  // Adds an operator that the NPU does not support.
+  // Adds SQUARED_DIFFERENCE, which the NPU does not support, and TANH.
   int Distance(int a, int b, int y) {
     m_.AddOp(kTfLiteBuiltinSquaredDifference, {a, b}, {y});
     return Unary(kTfLiteBuiltinTanh, y, m_.AddTensor(kTfLiteFloat32, dims_));

@@ -40,8 +40,8 @@ std::vector<uint8_t> HalfModel();
 // NPU's partition precedes the DEQUANTIZE.
 std::vector<uint8_t> EarlyHalfModel();
 
-// A random graph of three to fifteen operators over images [1, 6, 6, 4] and rows [1, 4], with
-// operators that the NPU supports and some that it does not; one or two outputs.
+// A random graph of 2 to 14 steps, each of one to three operators, over images [1, 6, 6, 4] and
+// rows [1, 4], with operators that the NPU supports and some that it does not; one or two outputs.
 std::vector<uint8_t> RandomModel(uint32_t seed);
 
 }  // namespace deputy

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs real models, those of this repository and those of ../shared/models if present, with the NPU
-// stub enabled, absent, failing to compile, to load and to run, slow, and crashing in a child
-// process: the result is the CPU's, or a status reports the failure. Nodes that ran in the NPU are
-// counted. npu_random_test does the same with random graphs.
+// Runs small models (npu_models.h), those of the examples and those of ../shared/models if present
+// with the NPU stub enabled, absent, failing to compile, to load and to run, slow, and crashing in
+// a child process: the result is the CPU's, or a status reports the failure. Nodes that ran in the
+// NPU are counted. npu_random_test does the same with random graphs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests each option of the NPU stub with two values and its default: the calls of the device, the
-// numbers of nodes and partitions, the files written, and whether a resize works. The device is a
-// library that records its calls (tests/plugins/npu_recorder.c).
+// Tests each option of the NPU stub with its default and at least one other value: the calls of the
+// device, the number of partitions, the files written, the statuses of an inference and of a
+// resize, the partitions' texts, and the profiler's events. The device is a library that records
+// its calls (tests/plugins/npu_recorder.c).
 #include "npu_stub/options.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs 500 random graphs (npu_models_test has real models) with the NPU stub enabled, absent, and
-// failing in every possible way: the result is the CPU's, or a status reports the failure. Nodes
-// that ran in the NPU are counted.
+// Runs 500 random graphs (npu_models_test has real models) with the NPU stub enabled, absent,
+// failing to load, to compile and to run, and slow, and 20 of them with a crash: the result is the
+// CPU's, or a status reports the failure. The delegate's nodes are counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks the statements of docs/writing-a-delegate.md: its folder builds with one command from public
-headers only, with every warning of C11, with gcc and clang, and the command can load the result; and
+headers only as C11 with many warnings (STRICT), with gcc and clang, and the command can load the result; and
 the commands accept our own NPU stub by its name.
 
     npu_stub_test.py BUILD_FOLDER
