@@ -3,7 +3,7 @@
 // A delegate that compiles its partition (compiler/) and computes the graph with the compiler's
 // reference code: it tests the import and the passes without a device. Options:
 //   passes=1      runs the passes, and checks the graph after each
-//   max_steps=N  fails to prepare graphs that take more than N steps
+//   most_steps=N  fails to prepare graphs that take more than N steps
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,8 @@
 // loaded into Deputy and into the real TensorFlow Lite.
 //
 // Options: "ops" limits the operators that it claims, as numbers separated by commas; "log" names a
-// file to which it writes what it claimed and ran.
+// file to which it appends what it claimed and ran; "groups" assigns the nodes to groups, as
+// letters.
 //
 // With DESCRIBED_SIZE_DELTA it also exports its description (deputy_plugin), in a struct that is
 // this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION make it
@@ -127,8 +128,8 @@ static void Log(const Delegate* delegate, const char* what, const TfLiteIntArray
   fclose(file);
 }
 
-// Allocates an array with malloc instead of TfLiteIntArrayCreate, because the runtime frees none of
-// these arrays.
+// Allocates an array with malloc instead of TfLiteIntArrayCreate, because the delegate links
+// nothing. The delegate frees it.
 static TfLiteIntArray* MakeIntArray(int size) {
   TfLiteIntArray* array =
       (TfLiteIntArray*)malloc(offsetof(TfLiteIntArray, data) + sizeof(int) * (size_t)(size + 1));
@@ -437,7 +438,8 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
   return kTfLiteOk;
 }
 
-// Reports the number of computed nodes, as a text and as events without times.
+// DescribePartitions reports the number of computed nodes as a text, TakeEvents as that number of
+// events without times.
 static TfLiteStatus DescribePartitions(TfLiteDelegate* base, DeputyPartitionTextCallback callback,
                                        void* user_data) {
   char text[40];

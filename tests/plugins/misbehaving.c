@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that claims ADD of float32 tensors of one shape, and does one thing that a delegate
-// must not do, chosen at compile time: WRONG is one of the enumerators below.
+// A delegate that claims ADD of float32 tensors of one size, without activation, and does one thing
+// that a delegate must not do, chosen at compile time: WRONG is one of the enumerators below.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

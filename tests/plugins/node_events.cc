@@ -9,7 +9,8 @@
 //     throw       it throws an exception
 //     null        it reports a NULL event
 //     small       it reports an event whose struct_size is one byte too small
-//     million     it reports a million events
+//     maximum     it reports 65534 events more, with two in "events" as many as the runtime accepts
+//     excess      it reports 65535 events more
 //     overlap     it returns an error if another thread is in node_events of the same delegate
 #include <atomic>
 #include <chrono>

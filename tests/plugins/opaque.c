@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An opaque delegate: it claims ADD nodes of two float32 tensors of one shape without activation,
+// An opaque delegate: it claims ADD nodes of two float32 tensors of one size without activation,
 // and accesses graph and tensors only through the functions that the runtime's library exports. It
 // is an external delegate, or with STABLE_VERSION a stable one.
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static TfLiteOpaqueDelegate* Create(void) {
 
 #ifdef STABLE_VERSION
 
-// Returns a field of a FlatBuffer table by its index in the vtable; NULL if it is absent.
+// Returns a field of a FlatBuffer table by its byte offset in the vtable; NULL if it is absent.
 static const char* Field(const char* table, int place) {
   int32_t back;
   memcpy(&back, table, sizeof back);

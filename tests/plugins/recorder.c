@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An external delegate that claims every node with static shapes, each in a partition of its own,
-// computes nothing, and appends to the file named by the environment variable RECORDER_LOG:
+// An external delegate that claims every node of the plan, each in a partition of its own, computes
+// nothing, and appends to the file named by the environment variable RECORDER_LOG:
 //
 //     create <file name of this library> <key>=<value> ...    a delegate was created
 //     apply <threads>                                         with the context's recommended number

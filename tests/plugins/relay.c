@@ -28,8 +28,8 @@ typedef struct Kernel {
   int is_wrong;
 } Kernel;
 
-// Allocates a copy with malloc instead of TfLiteIntArrayCreate, because the runtime frees arrays
-// with free.
+// Allocates a copy with malloc instead of TfLiteIntArrayCreate, because the delegate links nothing;
+// the runtime frees arrays with free.
 static TfLiteIntArray* Copy(const TfLiteIntArray* array) {
   const int size = array == NULL ? 0 : array->size;
   TfLiteIntArray* copy =

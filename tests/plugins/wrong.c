@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that claims every ADD of two float32 tensors of one shape and silently computes a
-// wrong result: with the option how=nan NaN, otherwise 1.1 times the sum.
+// A delegate that claims every ADD and silently computes a wrong result: NaN if the value of its
+// first option is "nan" (how=nan), otherwise 1.1 times the sum. It checks neither types nor shapes:
+// models must add float32 tensors of one shape.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
