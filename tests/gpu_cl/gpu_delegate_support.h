@@ -67,7 +67,8 @@ class TestDelegate {
   TfLiteDelegate* delegate_ = nullptr;
 };
 
-// Runs a graph once on inputs that are multiples of 1/4; returns NaN if it fails.
+// Run a graph once on inputs that are multiples of 1/4 and return the first output; NaNs if the run
+// fails. RunGraph returns no elements if the executor cannot be created.
 std::vector<float> RunOnNumbers(Executor* executor, ClStatus* out_status);
 std::vector<float> RunGraph(const std::shared_ptr<SharedContext>& context,
                             const compiler::Graph& graph, const ExecutorOptions& options,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes every call of OpenCL in a delegate's life cycle fail once, with each of several codes, with
-// the policy Hot: the results must be the CPU's, no objects may leak, and the next life cycle must
-// succeed.
+// Makes each call of most OpenCL functions in a delegate's life cycle fail once, with one or
+// more codes and the policy Hot: the results must be the CPU's, and no objects may leak. After the
+// loss of a device the next life cycle must use a new context.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ class GpuFaultsTest : public testing::Test {
     spy_ = std::make_unique<ClSpy>(*RealCl().api);
   }
 
-  // Runs a life cycle in which the call fails. Returns whether the call was made.
+  // Runs a life cycle in which the call fails. Returns true if the call was made.
   bool RunLifeCycleWithFault(const std::string& function, int64_t index, cl_int code) {
     const std::string where =
         "cl" + function + ", call " + std::to_string(index) + ", " + ClErrorName(code);

@@ -19,7 +19,8 @@ namespace {
 constexpr TfLiteType kFloat = kTfLiteFloat32;
 using Shape = std::vector<int32_t>;
 
-// A model over two images x and z of [1, 4, 4, 8], whose outputs the test adds one by one.
+// A model over two images x and z of [1, 4, 4, 8] with several outputs; each Add function adds one
+// or more of them.
 class RangeModel {
  public:
   RangeModel() : x_(Image("x")), z_(Image("z")) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that each option of the OpenCL delegate has an effect: with two values a count must differ,
-// of nodes, calls of OpenCL, memory, results or files.
+// Tests that each option of the OpenCL delegate has an effect: with two of its values, the number
+// of nodes, calls of OpenCL, bytes or files, or the results, must differ.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ class GpuOptionEffectsTest : public SpiedDeviceTest {
       : folder_(testing::TempDir() + "gpu_options_" + std::to_string(getpid())) {}
   ~GpuOptionEffectsTest() override { std::filesystem::remove_all(folder_); }
 
-  // Recreates the cache directory with one stale entry of 2 MB.
+  // Recreates the cache directory with one stale entry of 2 MiB.
   void RenewFolder() const {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests plans of graphs, kernels and steps, without a device. gpu_delegate_test.cc tests the
-// kernels' results on a device.
+// Tests plans of graphs, kernels and steps, without a device. gpu_kernels_test.cc,
+// gpu_products_test.cc and gpu_windows_test.cc test the kernels' results on a device.
 #include "gpu_cl/emit/plan.h"
 
 #include <gmock/gmock.h>

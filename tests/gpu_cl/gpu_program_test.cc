@@ -299,8 +299,8 @@ TEST_F(ProgramTest, device_loss_keeps_the_cache_entry) {
   EXPECT_NE(Entry(), "");
 }
 
-// Every call of a life cycle with and without a cache entry fails, with every code: the result is a
-// correct program, or a message; no objects may leak (TearDown).
+// Each call that gets a program, with and without a cache entry, fails with each of several codes:
+// the result is a correct program, or a message; no objects may leak (TearDown).
 TEST_F(ProgramTest, every_call_may_fail) {
   const std::vector<cl_int> codes = {-4, -5, -6, -11, -30, -34, -36, -42};
   for (const bool from_cache : {false, true}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A table of OpenCL functions between the delegate and a library: it counts calls and objects, and
-// makes a chosen call fail. Only one can exist per process, because OpenCL's functions have no user
+// makes a chosen call fail. Only one can exist at a time, because OpenCL's functions have no user
 // data argument. Thread-safe.
 #ifndef DEPUTY_TESTS_GPU_CL_GPU_SPY_H_
 #define DEPUTY_TESTS_GPU_CL_GPU_SPY_H_
@@ -38,8 +38,8 @@ class ClSpy {
   // Event.
   std::map<std::string, int64_t> calls() const;
   std::map<std::string, int64_t> objects() const;
-  // Returns "" or the objects that are not released, and whether sub-buffers were released in an
-  // order that crashes a driver.
+  // Returns "" or the problems: objects that are not released, and sub-buffers that were released
+  // in an order that crashes a driver.
   std::string Unbalanced() const;
 
  private:

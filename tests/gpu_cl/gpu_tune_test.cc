@@ -447,7 +447,7 @@ TEST_F(GpuTuneTest, clblast_is_chosen_if_it_is_faster_and_works) {
   const Graph graph = ProductGraph(512, 512, 512);
   // The time limit is sufficient for a slow compiler.
   const TuningOptions fast = {Tuning::kFast, nullptr, std::chrono::minutes(1)};
-  idle_code = -2039;  // CLBlast's code for a temporary buffer that is too small
+  idle_code = -2039;  // CLBlast's code for an unexpected exception
   idle_calls = 0;
   auto choices = Tune(NewContext(), graph, options, fast);
   EXPECT_EQ(idle_calls, 1);
