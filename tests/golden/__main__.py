@@ -6,6 +6,7 @@
     python tests/golden show OPERATOR NAME [MODEL]   one case in full; MODEL: write its .tflite
     python tests/golden versions OPERATOR…           versions that each resolver supports
     python tests/golden files LIBRARY FILE…          whole .tflite files on both, random inputs
+    python tests/golden streams                      writes tests/data/streams (streams.py)
     python tests/golden --check LIBRARY [--draws N] [--graphs N] [--programs N] [--seed S] [OPERATOR…]
                                                      newly drawn cases with Deputy's library
 

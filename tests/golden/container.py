@@ -34,7 +34,8 @@ def _varint(value):
 
 
 def compress(data):
-    """Tokens: varint 2n: n literal bytes follow; varint 2n+1: copy n bytes from varint distance."""
+    """Returns `data` as tokens: the varint 2n precedes n literal bytes; the varint 2n + 1 and a varint distance
+    copy n bytes."""
     seen, out, literal, at, end = {}, bytearray(), 0, 0, len(data)
     while at + _MINIMUM <= end:
         best, length = -1, 0

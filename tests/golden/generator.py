@@ -16,7 +16,7 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def splitmix64(seed, count):
-    """The first `count` outputs of splitmix64 started at `seed`."""
+    """Returns the first `count` outputs of splitmix64 started at `seed`."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + _GAMMA * np.arange(1, count + 1, dtype=np.uint64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -26,7 +26,7 @@ def splitmix64(seed, count):
 
 @dataclasses.dataclass(frozen=True)
 class Fill:
-    """`count` values of one numpy type.
+    """A generator of values of one numpy type.
 
     FLOAT: float32 in [low, high). INTEGER: any integer type, low..high inclusive. GRID: float32
     multiples k * step of integers k in low..high, for rounding ties.

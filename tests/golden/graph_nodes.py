@@ -117,7 +117,7 @@ class Graph:
         return self.values[x].shape
 
     def sharp(self, x):
-        """Returns whether the value is bit-identical on both sides."""
+        """Returns True if the value is bit-identical on both sides."""
         value = self.values[x]
         return value.history <= MOVED and not value.sums and not (
             self.int8 and value.history > FLAT)
@@ -140,7 +140,7 @@ class Graph:
 
 
 def probe(code, version):
-    """A model that tests whether an operator is registered at all."""
+    """Returns a model that tests whether an operator is registered at all."""
     m = Model()
     m.op(code, [m.input("f32", (1,))], [m.output("f32", (1,))], version)
     return m.case("probe", "f32")

@@ -56,7 +56,7 @@ def to_bytes(type, values):
 
 
 def from_bytes(type, shape, data):
-    """The inverse of to_bytes."""
+    """Converts the bytes that to_bytes returns to an array."""
     if type != "str":
         return np.frombuffer(data, TYPES[type][2]).reshape(shape).copy()
     count = int(np.frombuffer(data, np.int32, 1)[0]) if data else 0

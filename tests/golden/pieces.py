@@ -36,7 +36,7 @@ class Out:
 
 
 def node(op, inputs, outputs, version=1, table=None, seed=1, type=None, **case):
-    """One operator; None among the inputs is an absent tensor. `table` is {options: fields}."""
+    """Returns a case of one operator; None among the inputs is an absent tensor. `table` is {options: fields}."""
     m = Model(seed)
     numbers = [-1 if one is None else one.add(m) for one in inputs]
     m.op(op, numbers, [one.add(m) for one in outputs], version, **(table or {}))
