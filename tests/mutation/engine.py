@@ -11,8 +11,8 @@ import time
 from . import selection
 
 LAUNCHER = '''#!/bin/sh
-# A mutant's warnings (of an unused variable) are no errors. All else is compiled as in a release, so
-# that a compiler cache which has that has this.
+# Warnings in a mutant (an unused variable) are no errors. The command line is otherwise that of a
+# release build, so that ccache finds unchanged files.
 for argument; do
   shift
   [ "$argument" = -Werror ] && [ -n "$DEPUTY_MUTANT" ] || set -- "$@" "$argument"
@@ -72,7 +72,7 @@ class Engine:
                               text=True).stdout
 
     def make(self, targets, mutant=False):
-        """Returns whether the targets could be built; the compiler's output is in build.log."""
+        """Returns True if the targets could be built; the compiler's output is in build.log."""
         environment = {**os.environ, **({'DEPUTY_MUTANT': '1'} if mutant else {})}
         with open(self.build / 'build.log', 'w', encoding='utf-8') as log:
             return run(['ninja', '-C', self.build, f'-j{self.jobs}', *targets], BUILD_SECONDS,
@@ -113,7 +113,7 @@ class Engine:
         self.times_path.write_text(json.dumps(times, indent=1, sort_keys=True), encoding='utf-8')
 
     def passes_unchanged(self, test):
-        """Returns whether a test passes on the unchanged code; a test that does not is skipped from then on."""
+        """Returns True if a test passes on the unchanged code; a test that does not is skipped from then on."""
         if not self.make(self.command(test)[1]):
             raise Refused(f'the code does not compile: see {self.build}/build.log')
         passed, seconds = self.passes(test)

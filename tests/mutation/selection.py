@@ -17,8 +17,8 @@ ALL_LEVELS = [CASES + level for level in LEVELS] + [ROWS + level for level in ('
 NEVER = re.compile(r'^(bench_all_test|headers_test|install_test|languages_test|large_graph_test|'
                    r'allocation_failure_test|cpu_in_tflite_test|gpu_every_fault_test)$')
 
-# Pairs of a folder and the tests that may detect a change of its files, as a pattern, in addition
-# to those selected by the file's own name.
+# Rows of a folder, a pattern of the names of tests that may detect a change of its files, and further
+# tests with their filters. likeness() ranks those that match the pattern.
 FOLDERS = (
     ('compiler/', r'compiler_.*|gpu_(delegate|graphs|plan|program)_test|quantized_accuracy_test', [CASES + 'compiled*']),
     ('gpu_cl/', r'gpu_.*', [CASES + 'gpu_?of4', CASES + 'gpu_desktop', CASES + 'gpu_mobile']),

@@ -20,7 +20,8 @@ ARGUMENTS = re.compile(r'[\w>\]]\(([^()"]*)\)')
 
 @dataclasses.dataclass(frozen=True)
 class Mutation:
-    """A mutation: line `line` (from 1) of `path` is replaced by `after`."""
+    """A mutation: `before` is replaced by `after`: the whole line `line` (from 1) of `path`, or, if `line` is
+    0, a text that occurs once."""
     kind: str
     path: str
     line: int
