@@ -23,7 +23,7 @@ BAD = ("fail", "crash", "timeout")
 
 
 def run(library, *options):
-    """Returns exit code and standard output."""
+    """Returns the exit code, and standard output followed by standard error."""
     result = subprocess.run([BUILD / "deputy", "certify", str(library), "--jobs", "2", *options],
                             capture_output=True, text=True, timeout=600, check=False)
     return result.returncode, result.stdout + result.stderr

@@ -101,7 +101,7 @@ class RunTests(unittest.TestCase):
 
 
 class CiRun(unittest.TestCase):
-    """Tests of .ci/run with a `make` that does nothing."""
+    """Tests of .ci/run with FAKE_MAKE in place of `make`."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -127,7 +127,7 @@ class CiRun(unittest.TestCase):
         return sum(int(budget) for budget, _ in rows[after:])
 
     def cut_after(self, seconds):
-        """Returns the environment variable that leaves `seconds` to `make asan`."""
+        """Returns the time limit of .ci/run, in seconds, that leaves `seconds` to `make asan`."""
         return str(self.later_budgets() + seconds)
 
     def test_runs_the_two_commands_of_the_readme_first(self):

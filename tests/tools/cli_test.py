@@ -1323,12 +1323,12 @@ class CliTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"--delegate: .*OpenCL")
 
     def no_node(self):
-        """Flags for a delegate that claims none of the digits' nodes, because it supports only MUL."""
+        """Returns flags for a delegate that claims none of the digits' nodes, because it supports only MUL."""
         return self.elementwise("ops:18")
 
     @staticmethod
     def without_facts(report):
-        """Returns the delegates of a report of bench without the facts of cli_delegates_test."""
+        """Returns the delegates of a report of bench without the facts, which delegate_facts_test covers."""
         return [{key: value for key, value in delegate.items() if key != "facts"}
                 for delegate in report["delegates"]]
 
@@ -1390,7 +1390,7 @@ class CliTest(unittest.TestCase):
                          "--external_delegate_path=x.so", f"--external_delegate_options={pairs}")
 
     def elementwise(self, *options, library="libelementwise.so"):
-        """Flags for a delegate library that claims ADD (nodes 6 and 11 of the digits) and other operators."""
+        """Returns flags for a delegate library that claims ADD (nodes 6 and 11 of the digits) and other operators."""
         path = pathlib.Path(DEPUTY).parent / "tests" / "plugins" / library
         if not path.exists():
             self.skipTest("the delegate libraries of the tests are not built")
