@@ -50,7 +50,7 @@ def peak_gflops(build):
 
 
 def copy_gbytes():
-    """Returns the bytes read and written per second, the best of ten copies."""
+    """Returns the gigabytes (1e9 bytes) read and written per second in the fastest of ten copies."""
     source, target = bytearray(COPY_BYTES), bytearray(COPY_BYTES)
     best = math.inf
     for _ in range(10):

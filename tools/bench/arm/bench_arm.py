@@ -91,7 +91,7 @@ def print_hot(title, profile, texts, count):
 
 
 def outputs_agree(deputy, litert):
-    """Returns whether the mean magnitudes of all outputs are equal within the tolerance."""
+    """Returns True if the mean magnitudes of all outputs are equal within the tolerance."""
     return len(deputy) == len(litert) and all(
         math.isclose(ours, other, rel_tol=TOLERANCE, abs_tol=1e-6) for ours, other in zip(deputy, litert))
 
