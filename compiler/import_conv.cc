@@ -90,7 +90,7 @@ bool CheckConvolution(NodeImport* node, int image, int filter, int axis) {
         filter, kDeputyReasonType,
         "a quantised filter for a float image (hybrid operator) is not supported");
   }
-  // TensorFlow Lite ignores the zero point of int16 weights, so it must be 0.
+  // For an int16 image TensorFlow Lite ignores the zero point of the weights, so it must be 0.
   if (type == kTfLiteInt16 && node->input_tensor(filter).params.zero_point != 0) {
     return node->RefuseInput(filter, kDeputyReasonQuantization,
                              "expected zero point 0 for an INT16 image");

@@ -104,7 +104,8 @@ class NodeImport {
   bool CheckScaleAxis(int n, int axis);
   // Checks that the first output has the scale of the first input, for operators that move values.
   bool CheckSameScale();
-  // Checks that every quantised tensor with the first output's type has the same scale.
+  // Checks that every quantised tensor with the first output's type has the same scale and zero
+  // point.
   bool CheckOneScale();
   // Checks that an input has `min` to `max` axes.
   bool CheckRank(int n, int min, int max);

@@ -32,8 +32,8 @@ inline const float* Read(const MSTensor& tensor) {
   return static_cast<const float*>(tensor.Data().get());
 }
 
-// One operator inside an NPUGraph. The constructor copies attributes and weights, because the
-// kernel's primitive is deleted after Build.
+// One operator inside an NPUGraph. Constructors copy the attributes, because the kernel's primitive
+// is deleted after Build; ConvOp also copies its weights.
 class NPUOp {
  public:
   explicit NPUOp(mindspore::kernel::Kernel* kernel)

@@ -90,8 +90,9 @@ class RowWriter {
 
  private:
   int64_t Vectors() const { return CeilDiv(out_[3], width_); }
-  // Returns the number of rows per work-item. There are at most about four times as many items as
-  // keep the device busy (PlanOptions::items): an item costs as much as some pixels.
+  // Returns the number of rows per work-item. Limits the number of items to about four times
+  // PlanOptions::items, or to one per vector of channels if that is more, because starting an item
+  // takes as long as computing several pixels.
   int64_t RowsOfItem() const {
     const int64_t rows = int64_t{out_[0]} * out_[1];
     const int64_t wanted = std::max<int64_t>(4 * steps_->options().items / Vectors(), 1);

@@ -174,7 +174,7 @@ TfLiteStatus CheckSameQuantization(TfLiteContext* context, const TfLiteTensor* t
 TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                                 size_t bytes, const char* what);
 
-// Returns the minimum and maximum of a quantised type; false for any other type.
+// Returns the minimum and maximum of int8, uint8 or int16; false for any other type.
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);
 
 // Reports that invoke found an element type that the kernel does not support.

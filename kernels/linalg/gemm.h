@@ -146,8 +146,9 @@ struct GemmPlan {
 };
 
 // Description of a product to be partitioned. `block_rows` is the maximum number of rows of a task,
-// a multiple of `tile_rows`. If `weights_are_large`, each thread reads only its part of the
-// weights, otherwise all of them.
+// a multiple of `tile_rows`. If `weights_are_large` and there are enough panels, the rows are cut
+// into as few blocks as `block_rows` allows, and the columns only if there are too few tasks.
+// Otherwise the rows are divided among the threads first.
 struct GemmCut {
   int64_t rows;
   int columns, depth;

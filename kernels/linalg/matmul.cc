@@ -4,9 +4,10 @@
 // [units][depth]. The input may have any rank; it is divided into rows of `depth`. BATCH_MATMUL,
 // where both operands are data, is in batch_matmul.cc; the operator table is here.
 //
-// int8 weights may have a zero point if they have one scale; with a scale per unit the zero points
-// are ignored, as upstream does. 4-bit and 2-bit weights have none. With float inputs, 4-bit
-// weights may also have a scale for each block of a row; then inputs are always quantised with a
+// With quantised inputs, dense int8 weights may have a zero point if they have one scale. With a
+// scale per unit, and with float inputs, zero points are ignored, as upstream does. Sparse int8
+// weights and 4-bit and 2-bit weights must have zero point 0. With float inputs, 4-bit weights may
+// also have a scale for each block of a row; then inputs are always quantised with a
 // zero point. Sparse float32 and int8 weights are expanded to dense ones once, whatever their
 // blocks.
 #include <cmath>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the delegate in child processes created by fork(): threads of the OpenCL driver do not
-// exist there, so each entry point of the delegate must return an error without waiting.
+// Tests the delegate in child processes created by fork(). Threads of the OpenCL driver do not
+// exist there, so no call may wait, and every call except those that free objects must return an
+// error.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -328,7 +328,8 @@ TEST(MindSporeRunner, number_of_workers_is_checked) {
   DeputyMSRunner* runner = DeputyMSRunnerCreate();
   EXPECT_EQ(DeputyMSRunnerWorkerCount(runner), 0U);
   DeputyMSRunnerDestroy(&runner);
-  // By default there is one worker per `threads` processors, at most 256; all run at the same time.
+  // The default number of workers is the number of processors divided by the context's threads,
+  // between 1 and 256; all workers run at the same time.
   ModelParallelRunner defaults;
   ASSERT_EQ(Init(&defaults, model, 0, context), mindspore::kSuccess);
   OccupyAllWorkers(&defaults, std::min(processors, 256), {1, 4}, {1, 2, 3, 4});

@@ -196,7 +196,7 @@ TEST_P(RemovedHandles, copy_inputs_to_the_cpu_first) {
   TestInterpreter t(Chain(4), WithFallback);
   ASSERT_EQ(Apply(&t, delegate.get()), kTfLiteOk) << t.log();
   PutInputOnDevice(&t, &delegate, kInput);
-  // Node 0 runs on the CPU, so the first inference has already copied the input to the host.
+  // Node 0 runs on the CPU, so Invoke copies the input to the host before node 2 fails.
   EXPECT_EQ(t.Invoke(), kTfLiteDelegateError);
   EXPECT_EQ(t.Get<float>(0), OnCpu(4));
   EXPECT_EQ(delegate->copies_from_handle, 1);

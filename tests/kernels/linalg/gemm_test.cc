@@ -492,8 +492,8 @@ int64_t TilesOfTheBusier(const GemmPlan& plan) {
 }
 
 TEST(Gemm, work_is_balanced_between_two_threads) {
-  // Sizes of layers of small networks, which cannot be divided evenly into whole blocks of rows or
-  // columns.
+  // Sizes of layers of small networks. No number of rows is a multiple of the tile's 6, and 24 and
+  // 1001 columns are not multiples of its 16.
   const Size sizes[] = {{256, 64, 32},    {64, 24, 96},  {64, 128, 128}, {49, 160, 960},
                         {196, 256, 1024}, {784, 96, 32}, {1, 1001, 256}, {16, 256, 128}};
   for (const Size& s : sizes) {
