@@ -8,6 +8,7 @@
 #include "core/base/type_size.h"
 #include "core/model/op_names.h"
 #include "core/support/refusal.h"
+#include "kernels/cpu/cpu.h"
 #include "kernels/registry.h"
 
 namespace deputy::cpu {
@@ -106,6 +107,7 @@ class Chooser {
     InterpreterConfig config;
     config.reporter = ErrorReporter(&Collect, this);
     config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
+    config.cpu = &Cpu();
     return config;
   }
 

@@ -35,8 +35,9 @@ std::unique_ptr<Partition> Partition::Create(TfLiteContext* context,
   config.reporter = ErrorReporter(&ReportToHost, context);
   config.arithmetic = options.reference ? Arithmetic::kReference : Arithmetic::kDefault;
   config.pool = std::move(pool);
+  config.cpu = &Cpu();
   config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
-                  std::string_view(Cpu().name) != "reference";
+                  std::string_view(config.cpu->name) != "reference";
   std::unique_ptr<Partition> partition(new Partition(context, config));
   return partition->Build(context, params) == kTfLiteOk ? std::move(partition) : nullptr;
 }

@@ -62,8 +62,9 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
   if (options == nullptr || !options->policy_set) {
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
+  if (config.cpu == nullptr) config.cpu = &deputy::Cpu();
   config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
-                  strcmp(deputy::Cpu().name, "reference") != 0;
+                  strcmp(config.cpu->name, "reference") != 0;
   deputy::ValidationConfig validation;
   if (options != nullptr && options->validation_set) {
     validation = options->validation;

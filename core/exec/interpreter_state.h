@@ -41,6 +41,8 @@ struct InterpreterConfig {
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
   Limits limits;
+  // Table of the interpreter's kernels; must outlive the interpreter. Required.
+  const CpuKernels* cpu = nullptr;
   // True to form fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
   // Number of input shapes for which each subgraph stays prepared (core/exec/plan_cache.h).
@@ -157,6 +159,7 @@ class InterpreterState {
   int delegate_retry() const { return config_.delegate_retry; }
   int max_plans() const { return config_.max_plans; }
   const Limits& limits() const { return config_.limits; }
+  const CpuKernels& cpu() const { return *config_.cpu; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 

@@ -16,6 +16,7 @@ TileObserver* KernelRuntime::tile_observer() { return parts_->interpreter->tile_
 Arithmetic KernelRuntime::arithmetic() const { return parts_->interpreter->arithmetic(); }
 Precision KernelRuntime::precision() const { return parts_->interpreter->precision(); }
 const Limits& KernelRuntime::limits() const { return parts_->interpreter->limits(); }
+const CpuKernels& KernelRuntime::cpu() const { return parts_->interpreter->cpu(); }
 
 bool KernelRuntime::HasDeclaredShape(int tensor_index) const {
   if (tensor_index < 0 || static_cast<size_t>(tensor_index) >= parts_->desc->tensors.size())

@@ -26,6 +26,7 @@ class KernelRuntime final : public Runtime {
   Arithmetic arithmetic() const override;
   Precision precision() const override;
   const Limits& limits() const override;
+  const CpuKernels& cpu() const override;
   bool TensorIsRead(int tensor_index) const override;
   bool HasDeclaredShape(int tensor_index) const override;
   CallableSubgraph* FindSubgraph(int index) override;

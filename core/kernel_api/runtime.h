@@ -28,6 +28,8 @@
 
 namespace deputy {
 
+struct CpuKernels;  // kernels/cpu/cpu.h
+
 // Rounding of quantised results. kDefault scales in float, as XNNPACK does; kReference is
 // gemmlowp's double rounding, equal to TensorFlow Lite's reference kernels bit by bit.
 enum class Arithmetic { kDefault, kReference };
@@ -92,6 +94,8 @@ class Runtime {
   virtual Arithmetic arithmetic() const = 0;
   virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
+  // Returns the table of kernels of the interpreter; see CpuOf in kernels/cpu/cpu.h.
+  virtual const CpuKernels& cpu() const = 0;
 
   // Returns false if the tensor is certainly not read: by no node of the current plan, by no
   // replaced node that may run on the CPU, and not by the client as an output of the graph.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/environment.h"
+#include "core/kernel_api/runtime.h"
 
 namespace deputy {
 
@@ -147,6 +148,11 @@ const CpuKernels& Cpu() {
   static const CpuKernels& chosen = Choose();
   const CpuKernels* forced = override_kernels.load(std::memory_order_relaxed);
   return forced == nullptr ? chosen : *forced;
+}
+
+const CpuKernels& CpuOf(const TfLiteContext* context) {
+  const Runtime* runtime = RuntimeOf(context);
+  return runtime == nullptr ? Cpu() : runtime->cpu();
 }
 
 void OverrideCpu(const CpuKernels* kernels) {

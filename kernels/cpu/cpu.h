@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "c_api/include/common.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/groups.h"
 #include "kernels/vector/vector.h"
@@ -88,12 +89,16 @@ CpuKernels SelectKernels(const char* name, CpuFeatures features);
 // Returns the table of a set, or null if there is none of this name or the machine cannot run it.
 const CpuKernels* FindCpu(const char* name);
 
-// Returns the table in use: that of the set named by DEPUTY_CPU, or of the best set that this
-// machine can run. Determined once per process.
+// Returns the default table of new interpreters: that of the set named by DEPUTY_CPU, or of the
+// best set that this machine can run. Determined once per process.
 const CpuKernels& Cpu();
 
-// Replaces the table in use in all threads, for tests; null restores the choice of Cpu(). Nodes
-// that are already prepared keep their table.
+// Returns the table of the interpreter that runs the context's nodes; under a foreign context that
+// of Cpu(). Kernels call it once in prepare or invoke and pass the table on.
+const CpuKernels& CpuOf(const TfLiteContext* context);
+
+// Replaces the result of Cpu() in all threads, for tests; null restores the choice. Interpreters
+// that exist keep their table.
 void OverrideCpu(const CpuKernels* kernels);
 
 }  // namespace deputy

@@ -6,7 +6,8 @@
 
 namespace deputy {
 
-// RAII guard: selects a table of kernels and restores the former one. Guards may nest.
+// RAII guard: selects the table of kernels of interpreters that are created within its scope.
+// Guards may nest.
 class ScopedCpu {
  public:
   explicit ScopedCpu(const CpuKernels* kernels) { OverrideCpu(kernels); }

@@ -4,6 +4,7 @@
 
 #include "core/base/thread_pool.h"
 #include "core/kernel_api/runtime.h"
+#include "kernels/cpu/cpu.h"
 
 namespace deputy {
 
@@ -22,6 +23,7 @@ class ThreadedContext final : public Runtime {
   Arithmetic arithmetic() const override { return Arithmetic::kDefault; }
   Precision precision() const override { return Precision::kFloat32; }
   const Limits& limits() const override { return limits_; }
+  const CpuKernels& cpu() const override { return Cpu(); }
   ScratchArena& scratch() override { return scratch_; }
   Resources& resources() override { return resources_; }
   bool TensorIsRead(int) const override { return true; }
