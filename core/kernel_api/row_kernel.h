@@ -23,6 +23,7 @@
 
 namespace deputy {
 
+struct CpuKernels;  // kernels/cpu/cpu.h
 struct RowKernel;
 struct RowOp;
 
@@ -40,6 +41,7 @@ struct GroupRows {
   // if the node is not a product.
   float* out = nullptr;
   const RowOp* op = nullptr;
+  const CpuKernels* cpu = nullptr;  // table of the interpreter's kernels
 };
 
 // A node of a chain (element_chain.h).

@@ -246,7 +246,7 @@ void Announce(TfLiteContext* context, const GroupRun& group) {
 void Choose(TfLiteContext* context, TfLiteNode* node,
             std::span<const ConvImplementation* const> implementations) {
   ConvData& data = DataOf<ConvData>(node);
-  data.choice.Make(context, Cpu(), implementations, data, TensorsOf(context, node));
+  data.choice.Make(context, CpuOf(context), implementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
   const bool is_float = data.form == WeightsForm::kFloat;
   if (data.repeats > 1 || !data.choice.fuses() ||
@@ -284,7 +284,7 @@ TfLiteStatus PrepareDepthwise(TfLiteContext* context, TfLiteNode* node) {
       &kReferenceDepthwise};
   DEPUTY_TRY(ReadDepthwise(context, node));
   ConvData& data = DataOf<ConvData>(node);
-  RepeatChannels(Cpu(), &data);
+  RepeatChannels(CpuOf(context), &data);
   data.shape.filter_parts = data.form == WeightsForm::kUInt8
                                 ? FilterPartsOf(Input(context, node, 1)->params.zero_point)
                                 : 1;

@@ -223,8 +223,9 @@ void DeclareFactorScratch(TfLiteContext* context, const LayerRun& group) {
   const int depth = LastDim(&input);
   if (depth == 0) return;
   const MatrixShape shape = {ElementCount(&input) / depth, 1, LastDim(&output), depth};
-  AnnounceScratch(context, ScaledPixels::Bytes(depth) +
-                               MatrixLayer::FloatScratch(Cpu(), shape, true, ThreadCount(context)));
+  const size_t product =
+      MatrixLayer::FloatScratch(CpuOf(context), shape, true, ThreadCount(context));
+  AnnounceScratch(context, ScaledPixels::Bytes(depth) + product);
 }
 
 constexpr ConvImplementation kFewColumnsConv = {.name = "few_columns",

@@ -154,7 +154,7 @@ TfLiteStatus TransposeConv::SetOutput(TfLiteContext* context, const Tensors& ten
   DEPUTY_TRY(ResizeTo(context, tensors.output, dims));
   static constexpr const TransposeImplementation* kImplementations[] = {
       &kSeparateFloat, &kGemmFloat, &kGemmInt8, &kReference};
-  choice_.Make(context, Cpu(), kImplementations, *this, tensors);
+  choice_.Make(context, CpuOf(context), kImplementations, *this, tensors);
   return kTfLiteOk;
 }
 

@@ -793,7 +793,7 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   dims[shape.batch_rank + 1] = shape.columns;
   DEPUTY_TRY(ResizeTo(context, output, {dims, static_cast<size_t>(shape.batch_rank) + 2}));
   data.params = params;
-  data.choice.Make(context, Cpu(), kImplementations, data, TensorsOf(context, node));
+  data.choice.Make(context, CpuOf(context), kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&Pack>);
   OfferRows(context, node);
   return kTfLiteOk;

@@ -603,7 +603,7 @@ TfLiteStatus PackFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus PrepareFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(ReadFullyConnected(context, node));
   FullyConnectedData& data = DataOf<FullyConnectedData>(node);
-  data.choice.Make(context, Cpu(), kImplementations, data, TensorsOf(context, node));
+  data.choice.Make(context, CpuOf(context), kImplementations, data, TensorsOf(context, node));
   RequestPacking(context, node, &Guarded<&PackFullyConnected>);
   OfferLayerRows(context, node);
   return kTfLiteOk;

@@ -85,6 +85,7 @@ class BlockRun {
            float* memory)
       : context_(context),
         runtime_(runtime),
+        cpu_(CpuOf(context)),
         program_(group.program),
         output_(Data<float>(&context->tensors[group.output])),
         block_rows_(block_rows),
@@ -128,8 +129,8 @@ class BlockRun {
     }
     float* const out =
         op.out >= 0 ? At(op.out, op.out_columns, first) : output_ + first * op.out_columns;
-    Cpu().vector.chain(At(op.computed[0], op.computed_columns[0], first),
-                       int64_t{count} * op.out_columns, ops.data(), length, out);
+    cpu_.vector.chain(At(op.computed[0], op.computed_columns[0], first),
+                      int64_t{count} * op.out_columns, ops.data(), length, out);
   }
 
   // Returns the address of row `row` of the value in slot `slot`.
@@ -143,7 +144,8 @@ class BlockRun {
 
   void RunOp(const RowOp& op, int64_t first, int count) const {
     if (!op.chain.empty()) return RunChain(op, first, count);
-    GroupRows block = {.first = first, .count = count, .columns = op.out_columns, .op = &op};
+    GroupRows block = {
+        .first = first, .count = count, .columns = op.out_columns, .op = &op, .cpu = &cpu_};
     for (int i = 0; i < kMaxComputedInputs; ++i) {
       if (op.computed[i] < 0) continue;
       block.computed[i] = At(op.computed[i], op.computed_columns[i], first);
@@ -159,6 +161,7 @@ class BlockRun {
 
   TfLiteContext* const context_;
   Runtime* const runtime_;
+  const CpuKernels& cpu_;
   const RowProgram& program_;
   float* const output_;
   const int64_t block_rows_;

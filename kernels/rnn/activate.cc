@@ -23,8 +23,8 @@ void MapBy(MapF32 loop, const float* values, int64_t count, const Function& plai
 
 }  // namespace
 
-void Activate(TfLiteFusedActivation activation, const float* values, int64_t count, float* out) {
-  const VectorKernels& vector = Cpu().vector;
+void Activate(const VectorKernels& vector, TfLiteFusedActivation activation, const float* values,
+              int64_t count, float* out) {
   switch (activation) {
     case kTfLiteActRelu:
       return Map(

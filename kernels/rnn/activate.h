@@ -12,7 +12,8 @@ namespace deputy {
 
 // Computes out[i] = activation(values[i]); `values` and `out` may be the same memory. Without an
 // activation nothing is written, as in TensorFlow Lite: callers make a copy if they need one.
-void Activate(TfLiteFusedActivation activation, const float* values, int64_t count, float* out);
+void Activate(const VectorKernels& vector, TfLiteFusedActivation activation, const float* values,
+              int64_t count, float* out);
 
 // Checks the activation: none, a RELU, TANH, SIGN_BIT and SIGMOID are supported.
 TfLiteStatus CheckRecurrentActivation(TfLiteContext* context, TfLiteFusedActivation activation);

@@ -166,16 +166,18 @@ TfLiteStatus BasicLstm::RunFloat(TfLiteContext* context, const TfLiteNode* node)
   float* out = Data<float>(Output(context, node, kActivation));
   // The sums are an output and stay unmodified: gates are computed in scratch memory.
   float* const gates = scratch.as<float>();
+  const VectorKernels& vector = CpuOf(context).vector;
   for (int b = 0; b < batches_; ++b, sums += width) {
     std::copy_n(sums, width, gates);
     for (int gate : {kInputAt, kForgetAt, kOutputAt}) {
-      Activate(kTfLiteActSigmoid, gates + gate * cells_, cells_, gates + gate * cells_);
+      Activate(vector, kTfLiteActSigmoid, gates + gate * cells_, cells_, gates + gate * cells_);
     }
-    Activate(kTfLiteActTanh, gates + kUpdateAt * cells_, cells_, gates + kUpdateAt * cells_);
+    Activate(vector, kTfLiteActTanh, gates + kUpdateAt * cells_, cells_,
+             gates + kUpdateAt * cells_);
     for (int c = 0; c < cells_; ++c) {
       *state++ = gates[c] * gates[kUpdateAt * cells_ + c] + gates[kForgetAt * cells_ + c] * *old++;
     }
-    Activate(kTfLiteActTanh, state - cells_, cells_, out);
+    Activate(vector, kTfLiteActTanh, state - cells_, cells_, out);
     for (int c = 0; c < cells_; ++c) *out++ *= gates[kOutputAt * cells_ + c];
   }
   return kTfLiteOk;

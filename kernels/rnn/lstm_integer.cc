@@ -59,12 +59,12 @@ TfLiteStatus CheckScale(TfLiteContext* context, const TfLiteTensor* tensor) {
 
 // ---- Matrices -----------------------------------------------------------------------------------
 
-void IntegerMatrix::Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point,
-                            double factor) {
+void IntegerMatrix::Prepare(const CpuKernels& cpu, const TfLiteTensor* weights, int rows,
+                            int32_t zero_point, double factor) {
   shape_ = {.rows = rows, .groups = 1, .columns = Dim(weights, 0), .depth = Dim(weights, 1)};
   zero_point_ = zero_point;
   factor_ = ToFixedMultiplier(factor);
-  cpu_ = &Cpu();
+  cpu_ = &cpu;
   layer_.Reset();
 }
 
@@ -138,8 +138,9 @@ TfLiteStatus IntegerLstm::PrepareGate(TfLiteContext* context, const TfLiteNode* 
   const auto factor = [&](const TfLiteTensor* weights, float scale) {
     return static_cast<double>(weights->params.scale * scale / step);
   };
-  to.input.Prepare(gate.input, sizes_.batches, input_zero_, factor(gate.input, input_scale_));
-  to.recurrent.Prepare(gate.recurrent, sizes_.batches, output_zero_,
+  const CpuKernels& cpu = CpuOf(context);
+  to.input.Prepare(cpu, gate.input, sizes_.batches, input_zero_, factor(gate.input, input_scale_));
+  to.recurrent.Prepare(cpu, gate.recurrent, sizes_.batches, output_zero_,
                        factor(gate.recurrent, output_scale_));
   if (number == kCellGate || !cell.has_peephole()) return kTfLiteOk;
   DEPUTY_TRY(CheckScale(context, gate.peephole));
@@ -163,7 +164,8 @@ TfLiteStatus IntegerLstm::PrepareHidden(TfLiteContext* context, const TfLiteNode
   DEPUTY_TRY(CheckScale(context, cell.projection));
   const float factor = cell.projection->params.scale * hidden->params.scale / output_scale_;
   // The algorithm subtracts the zero point from the hidden values and adds it here, hence its sign.
-  projection_.Prepare(cell.projection, sizes_.batches, -hidden_zero_, static_cast<double>(factor));
+  projection_.Prepare(CpuOf(context), cell.projection, sizes_.batches, -hidden_zero_,
+                      static_cast<double>(factor));
   return kTfLiteOk;
 }
 

@@ -24,7 +24,8 @@ struct IntegerLstmSequence {
 class IntegerMatrix {
  public:
   // Prepares products with at most `rows` vectors at a time, whose zero point is `zero_point`.
-  void Prepare(const TfLiteTensor* weights, int rows, int32_t zero_point, double factor);
+  void Prepare(const CpuKernels& cpu, const TfLiteTensor* weights, int rows, int32_t zero_point,
+               double factor);
   TfLiteStatus Pack(TfLiteContext* context, const TfLiteTensor* weights);
   size_t ScratchBytes(int workers) const;
 

@@ -188,8 +188,8 @@ TfLiteStatus LstmLayer::ComputeGate(TfLiteContext* context, const LstmCell& cell
             : AddDiagonal(Data<float>(gate.peephole), state, batches, cells, sums);
   }
   if (gate.norm != nullptr) Normalize(gate, sums);
-  Activate(number == kCellGate ? options_.activation : kTfLiteActSigmoid, sums,
-           int64_t{batches} * cells, sums);
+  Activate(CpuOf(context).vector, number == kCellGate ? options_.activation : kTfLiteActSigmoid,
+           sums, int64_t{batches} * cells, sums);
   return kTfLiteOk;
 }
 
@@ -217,7 +217,7 @@ TfLiteStatus LstmLayer::UpdateOutput(TfLiteContext* context, const LstmCell& cel
   float* const hidden = buffers.gates[kCellGate];
   const float* gate = buffers.gates[kOutputGate];
   float* state = Data<float>(cell.output_state);
-  Activate(options_.activation, Data<float>(cell.cell_state), count, hidden);
+  Activate(CpuOf(context).vector, options_.activation, Data<float>(cell.cell_state), count, hidden);
   for (int64_t i = 0; i < count; ++i) hidden[i] *= gate[i];
   if (cell.projection == nullptr) {
     std::copy_n(hidden, count, state);

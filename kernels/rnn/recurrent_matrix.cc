@@ -44,7 +44,7 @@ TfLiteStatus RecurrentMatrix::Prepare(TfLiteContext* context, const TfLiteTensor
                                       int rows) {
   shape_ = {.rows = rows, .groups = 1, .columns = Dim(weights, 0), .depth = Dim(weights, 1)};
   hybrid_ = IsHybridWeight(weights);
-  cpu_ = &Cpu();
+  cpu_ = &CpuOf(context);
   layer_.Reset();
   dense_.Invalidate();
   if (!hybrid_) return kTfLiteOk;

@@ -117,7 +117,7 @@ TfLiteStatus RnnLayer::RunStep(TfLiteContext* context, const RnnCell& cell,
   }
   DEPUTY_TRY(AddVectors(context, &recurrent_, cell.recurrent, state, units_, buffers));
   const int64_t count = int64_t{batches} * units_;
-  Activate(activation_, buffers.sums, count, buffers.sums);
+  Activate(CpuOf(context).vector, activation_, buffers.sums, count, buffers.sums);
   std::copy_n(buffers.sums, count, state);
   ScatterStep(state, batches, units_, step, sequence.output);
   return kTfLiteOk;

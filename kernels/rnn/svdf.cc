@@ -180,7 +180,7 @@ TfLiteStatus EvalFloat(TfLiteContext* context, TfLiteNode* node, SvdfData* data)
     }
     out[i] = sum + (bias == nullptr ? 0.0f : Data<float>(bias)[unit]);
   }
-  Activate(data->activation, out, int64_t{data->batches} * data->units, out);
+  Activate(CpuOf(context).vector, data->activation, out, int64_t{data->batches} * data->units, out);
   return kTfLiteOk;
 }
 
