@@ -327,7 +327,7 @@ template <typename T, typename Alpha>
 TfLiteStatus RunQuantizedPrelu(TfLiteContext* context, TfLiteNode* node) {
   const QuantizedPrelu prelu(Input(context, node, 0), Input(context, node, 1),
                              Output(context, node, 0));
-  const auto loop = Cpu().vector.prelu.of<FromTo<T, Alpha>>();
+  const auto loop = CpuOf(context).vector.prelu.of<FromTo<T, Alpha>>();
   if (loop == nullptr) return RunPrelu<T, Alpha>(context, node, prelu);
   const FixedSlope slope = prelu.AsVectors();
   return RunVectors<T, T, Alpha>(context, node, DataOf<PreluData>(node).plan,
@@ -338,7 +338,7 @@ TfLiteStatus EvalPrelu(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   switch (input->type) {
     case kTfLiteFloat32:
-      if (const auto loop = Cpu().vector.prelu_f32) {
+      if (const auto loop = CpuOf(context).vector.prelu_f32) {
         return RunVectors<float>(context, node, DataOf<PreluData>(node).plan, loop);
       }
       return RunPrelu<float, float>(context, node,
@@ -556,7 +556,7 @@ ShortCurve TanhCurve(const TableScaling& scaling) {
 TfLiteStatus MapCurve(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                       const TableScaling& scaling, const ShortCurve& curve,
                       int16_t (*reference)(int16_t, const TableScaling&)) {
-  const auto loop = Cpu().vector.curve_s16;
+  const auto loop = CpuOf(context).vector.curve_s16;
   return MapRuns<int16_t, int16_t>(context, input, output,
                                    [&](const int16_t* values, int64_t count, int16_t* out) {
                                      if (loop != nullptr) return loop(values, count, curve, out);

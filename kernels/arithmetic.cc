@@ -422,7 +422,7 @@ const auto& LoopsOf(const VectorKernels& vector) {
 // Computes the node with the CPU table's vector loop; returns false if the table has no loop for T.
 template <typename T, typename Operator>
 bool RunBounded(TfLiteContext* context, TfLiteNode* node, const Range<Computed<T>>& range) {
-  const auto loop = LoopsOf<Operator>(Cpu().vector).template of<Computed<T>>();
+  const auto loop = LoopsOf<Operator>(CpuOf(context).vector).template of<Computed<T>>();
   if (loop == nullptr) return false;
   const Bounds<Computed<T>> bounds = {range.low, range.high};
   const auto run = [&](const BinaryRun<Computed<T>>& numbers) { loop(numbers, bounds); };
@@ -460,7 +460,7 @@ TfLiteStatus RunScaled(TfLiteContext* context, TfLiteNode* node) {
 
 template <typename T, int sign>
 TfLiteStatus RunFloatSum(TfLiteContext* context, TfLiteNode* node, const FloatSum<T, sign>& sum) {
-  const CpuKernels& cpu = Cpu();
+  const CpuKernels& cpu = CpuOf(context);
   if (cpu.vector.sum_s8 == nullptr) return Run<T>(context, node, sum);
   const QuantizedSum parameters = sum.AsVectors();
   return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) {
@@ -490,7 +490,7 @@ TfLiteStatus RunScaledSum(TfLiteContext* context, TfLiteNode* node) {
     }
     const ScaledSum<T, sign> sum(a, b, output, data.int_range);
     if constexpr (sizeof(T) == 2) {
-      if (const auto loop = Cpu().vector.sum_s16) {
+      if (const auto loop = CpuOf(context).vector.sum_s16) {
         const FixedSum fixed = sum.AsVectors();
         return RunVectors<T>(context, node, [&](const BinaryRun<T>& run) { loop(run, fixed); });
       }
@@ -545,7 +545,7 @@ bool RunFixedProduct(TfLiteContext* context, TfLiteNode* node,
 }
 
 bool RunVectorProduct(TfLiteContext* context, TfLiteNode* node) {
-  const VectorKernels& vector = Cpu().vector;
+  const VectorKernels& vector = CpuOf(context).vector;
   if (Input(context, node, 0)->type == kTfLiteInt16) {
     return RunFixedProduct(context, node, vector.product_s16);
   }
@@ -670,7 +670,7 @@ std::optional<SumRole> DescribeSum(TfLiteContext* context, const TfLiteNode* nod
 template <typename Operator>
 void ComputeRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
-  const auto loop = LoopsOf<Operator>(Cpu().vector).template of<float>();
+  const auto loop = LoopsOf<Operator>(rows.cpu->vector).template of<float>();
   const Bounds<float> bounds = {data.float_range.low, data.float_range.high};
   RunVectorRows(context, node, data.plan, rows,
                 [&](const BinaryRun<float>& run) { loop(run, bounds); });
@@ -721,7 +721,7 @@ TfLiteStatus PrepareAndOffer(TfLiteContext* context, TfLiteNode* node) {
     if (const auto scale = DescribeScale(context, node)) offer.role = *scale;
   }
   if (Output(context, node, 0)->type == kTfLiteFloat32 &&
-      LoopsOf<Operator>(Cpu().vector).template of<float>() != nullptr) {
+      LoopsOf<Operator>(CpuOf(context).vector).template of<float>() != nullptr) {
     offer.by_rows =
         BroadcastRows(context, node, DataOf<ArithmeticData>(node).plan, &kArithmeticRows<Operator>);
   }

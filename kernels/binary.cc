@@ -198,7 +198,7 @@ TfLiteStatus CheckDivisor(TfLiteContext* context, const TfLiteTensor* divisor) {
 TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return RunLoop<T>(context, node, Cpu().vector.maximum.of<T>(),
+    return RunLoop<T>(context, node, CpuOf(context).vector.maximum.of<T>(),
                       [](T a, T b) { return a > b ? a : b; });
   });
 }
@@ -206,7 +206,7 @@ TfLiteStatus EvalMaximum(TfLiteContext* context, TfLiteNode* node) {
 TfLiteStatus EvalMinimum(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kExtremeTypes>(context, Input(context, node, 0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return RunLoop<T>(context, node, Cpu().vector.minimum.of<T>(),
+    return RunLoop<T>(context, node, CpuOf(context).vector.minimum.of<T>(),
                       [](T a, T b) { return a < b ? a : b; });
   });
 }
@@ -223,8 +223,9 @@ TfLiteStatus EvalPow(TfLiteContext* context, TfLiteNode* node) {
 
 TfLiteStatus RunSquares(TfLiteContext* context, TfLiteNode* node,
                         const SquaredDifferenceInt8& squares) {
-  const auto widen = Cpu().vector.fixed.of<int8_t>();
-  const auto loop = Cpu().vector.squared_difference_s8;
+  const VectorKernels& vector = CpuOf(context).vector;
+  const auto widen = vector.fixed.of<int8_t>();
+  const auto loop = vector.squared_difference_s8;
   if (widen == nullptr || loop == nullptr) return Run<int8_t>(context, node, squares);
   const auto widen_by = [widen](const FixedScale& scale) {
     return [widen, scale](const int8_t* in, int64_t count, int32_t* out) {
@@ -241,14 +242,15 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* a = Input(context, node, 0);
   switch (a->type) {
     case kTfLiteFloat32:
-      return RunLoop<float>(context, node, Cpu().vector.squared_difference.of<float>(),
+      return RunLoop<float>(context, node, CpuOf(context).vector.squared_difference.of<float>(),
                             [](float x, float y) { return (x - y) * (x - y); });
     case kTfLiteInt32:
-      return RunLoop<int32_t>(
-          context, node, Cpu().vector.squared_difference.of<int32_t>(), [](int32_t x, int32_t y) {
-            const uint32_t difference = static_cast<uint32_t>(x) - static_cast<uint32_t>(y);
-            return static_cast<int32_t>(difference * difference);
-          });
+      return RunLoop<int32_t>(context, node, CpuOf(context).vector.squared_difference.of<int32_t>(),
+                              [](int32_t x, int32_t y) {
+                                const uint32_t difference =
+                                    static_cast<uint32_t>(x) - static_cast<uint32_t>(y);
+                                return static_cast<int32_t>(difference * difference);
+                              });
     case kTfLiteInt8:
       return RunSquares(
           context, node,
@@ -260,7 +262,7 @@ TfLiteStatus EvalSquaredDifference(TfLiteContext* context, TfLiteNode* node) {
 
 // Row function for row-wise fusion of float32 SQUARED_DIFFERENCE; requires a loop in the CPU table.
 void SquareRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
-  const auto loop = Cpu().vector.squared_difference.of<float>();
+  const auto loop = rows.cpu->vector.squared_difference.of<float>();
   RunVectorRows(context, node, DataOf<BinaryData>(node).plan, rows,
                 [loop](const BinaryRun<float>& run) { loop(run); });
 }
@@ -270,7 +272,7 @@ constexpr RowKernel kSquareRows = {.rows = &SquareRows};
 TfLiteStatus PrepareAndOfferSquares(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareSquaredDifference(context, node));
   if (Output(context, node, 0)->type != kTfLiteFloat32 ||
-      Cpu().vector.squared_difference.of<float>() == nullptr) {
+      CpuOf(context).vector.squared_difference.of<float>() == nullptr) {
     return kTfLiteOk;
   }
   OfferFusion(
@@ -286,7 +288,7 @@ TfLiteStatus EvalFloorDiv(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kFloorDivTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
     DEPUTY_TRY(CheckDivisor<T>(context, divisor));
-    return RunLoop<T>(context, node, Cpu().vector.floor_quotient.of<T>(), &FloorDivide<T>);
+    return RunLoop<T>(context, node, CpuOf(context).vector.floor_quotient.of<T>(), &FloorDivide<T>);
   });
 }
 
@@ -295,7 +297,7 @@ TfLiteStatus EvalFloorMod(TfLiteContext* context, TfLiteNode* node) {
   return DispatchType<kFloorModTypes>(context, divisor, [&](auto tag) -> TfLiteStatus {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_floating_point_v<T>) DEPUTY_TRY(CheckDivisor<T>(context, divisor));
-    return RunLoop<T>(context, node, Cpu().vector.floor_modulo.of<T>(), &FloorModulo<T>);
+    return RunLoop<T>(context, node, CpuOf(context).vector.floor_modulo.of<T>(), &FloorModulo<T>);
   });
 }
 

@@ -37,7 +37,8 @@ TfLiteStatus PrepareCast(TfLiteContext* context, TfLiteNode* node) {
 namespace {
 
 // Function that casts `count` contiguous elements.
-using CastPiece = void (*)(const void* values, int64_t count, void* out);
+using CastPiece = void (*)(const VectorKernels& vector, const void* values, int64_t count,
+                           void* out);
 
 // Reference cast for types without a vector loop. Marked cold so that it is compiled for size.
 template <typename From, typename To>
@@ -46,12 +47,13 @@ template <typename From, typename To>
 }
 
 template <typename From, typename To>
-void CastElements(const void* values, int64_t count, void* out) {
+void CastElements([[maybe_unused]] const VectorKernels& vector, const void* values, int64_t count,
+                  void* out) {
   const From* from = static_cast<const From*>(values);
   To* to = static_cast<To*>(out);
   using Key = FromTo<From, To>;
   if constexpr (std::is_base_of_v<KeyedLoop<ConvertLoop, Key>, CastLoops>) {
-    const auto loop = Cpu().vector.cast.of<Key>();
+    const auto loop = vector.cast.of<Key>();
     return loop != nullptr ? loop(from, count, to) : CastPlainly(from, count, to);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
@@ -60,20 +62,20 @@ void CastElements(const void* values, int64_t count, void* out) {
 
 // Casts to bool: nonzero values, including NaN, are true.
 template <typename From>
-void CastToBool(const void* values, int64_t count, void* out) {
+void CastToBool(const VectorKernels& vector, const void* values, int64_t count, void* out) {
   const From* from = static_cast<const From*>(values);
   uint8_t* to = static_cast<uint8_t*>(out);
-  if (const auto loop = Cpu().vector.to_bool.of<From>()) return loop(from, count, to);
+  if (const auto loop = vector.to_bool.of<From>()) return loop(from, count, to);
   for (int64_t i = 0; i < count; ++i) to[i] = from[i] != 0;
 }
 
-void TakeRealParts(const void* values, int64_t count, void* out) {
+void TakeRealParts(const VectorKernels&, const void* values, int64_t count, void* out) {
   const float* from = static_cast<const float*>(values);
   float* to = static_cast<float*>(out);
   for (int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
 }
 
-void MakeComplex(const void* values, int64_t count, void* out) {
+void MakeComplex(const VectorKernels&, const void* values, int64_t count, void* out) {
   const float* from = static_cast<const float*>(values);
   float* to = static_cast<float*>(out);
   for (int64_t i = 0; i < count; ++i) {
@@ -142,15 +144,16 @@ class Casting {
   // Returns true if the cast is a copy.
   bool is_copy() const { return first_ == nullptr; }
 
-  void Run(const char* values, int64_t first, int64_t last, char* out) const {
+  void Run(const VectorKernels& vector, const char* values, int64_t first, int64_t last,
+           char* out) const {
     values += first * in_bytes_;
     out += first * out_bytes_;
-    if (second_ == nullptr) return first_(values, last - first, out);
+    if (second_ == nullptr) return first_(vector, values, last - first, out);
     alignas(kTensorAlignment) char between[kWidenedCount * sizeof(double)];
     for (; first < last; first += kWidenedCount) {
       const int64_t count = std::min(last - first, kWidenedCount);
-      first_(values, count, between);
-      second_(between, count, out);
+      first_(vector, values, count, between);
+      second_(vector, between, count, out);
       values += count * in_bytes_;
       out += count * out_bytes_;
     }
@@ -289,8 +292,10 @@ TfLiteStatus EvalCast(TfLiteContext* context, TfLiteNode* node) {
   if (casting.is_copy()) return CopyTensor(context, input, output);
   const char* values = Data<char>(input);
   char* out = Data<char>(output);
-  ParallelRanges(context, ElementCount(input), kElementsPerTask,
-                 [&](int64_t first, int64_t last) { casting.Run(values, first, last, out); });
+  const VectorKernels& vector = CpuOf(context).vector;
+  ParallelRanges(context, ElementCount(input), kElementsPerTask, [&](int64_t first, int64_t last) {
+    casting.Run(vector, values, first, last, out);
+  });
   return kTfLiteOk;
 }
 

@@ -115,12 +115,12 @@ struct Comparison {
   bool swapped, negated;
 
   template <typename T>
-  void operator()(BinaryRun<T, uint8_t> run) const {
+  void Run(BinaryRun<T, uint8_t> run, const VectorKernels& vector) const {
     if (swapped) {
       std::swap(run.a, run.b);
       std::swap(run.a_moves, run.b_moves);
     }
-    const CompareLoop<T> loop = (Cpu().vector.*loops).template of<T>();
+    const CompareLoop<T> loop = (vector.*loops).template of<T>();
     (loop != nullptr ? loop : reference.of<T>())(run, negated);
   }
 };
@@ -146,24 +146,30 @@ constexpr Comparison kGreaterEqual =
 // Compares elements of T after conversion to Wide, a type for which there is a comparison loop.
 template <typename T, typename Wide>
 TfLiteStatus CompareWidened(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
-  const auto widen = [](const T* in, int64_t count, Wide* out) {
-    if (const auto loop = Cpu().vector.cast.of<FromTo<T, Wide>>()) return loop(in, count, out);
+  const VectorKernels& vector = CpuOf(context).vector;
+  const auto widen = [loop = vector.cast.of<FromTo<T, Wide>>()](const T* in, int64_t count,
+                                                                Wide* out) {
+    if (loop != nullptr) return loop(in, count, out);
     for (int64_t i = 0; i < count; ++i) out[i] = CastNumber<Wide>(in[i]);
   };
-  return RunWidened<T, Wide, uint8_t>(context, node, DataOf<CompareData>(node).plan, widen, widen,
-                                      compare);
+  return RunWidened<T, Wide, uint8_t>(
+      context, node, DataOf<CompareData>(node).plan, widen, widen,
+      [&](const BinaryRun<Wide, uint8_t>& run) { compare.Run(run, vector); });
 }
 
 template <typename T>
 TfLiteStatus CompareQuantized(TfLiteContext* context, TfLiteNode* node, const Comparison& compare) {
-  FixedLoop<T> loop = Cpu().vector.fixed.of<T>();
+  const VectorKernels& vector = CpuOf(context).vector;
+  FixedLoop<T> loop = vector.fixed.of<T>();
   if (loop == nullptr) loop = &FixedReference<T>;
   const auto widen_by = [loop](const FixedScale& scale) {
     return [loop, scale](const T* in, int64_t count, int32_t* out) { loop(in, count, scale, out); };
   };
-  return RunWidened<T, int32_t, uint8_t>(context, node, DataOf<CompareData>(node).plan,
-                                         widen_by(FixedScaleOf(Input(context, node, 0))),
-                                         widen_by(FixedScaleOf(Input(context, node, 1))), compare);
+  return RunWidened<T, int32_t, uint8_t>(
+      context, node, DataOf<CompareData>(node).plan,
+      widen_by(FixedScaleOf(Input(context, node, 0))),
+      widen_by(FixedScaleOf(Input(context, node, 1))),
+      [&](const BinaryRun<int32_t, uint8_t>& run) { compare.Run(run, vector); });
 }
 
 template <typename T>
@@ -175,16 +181,20 @@ TfLiteStatus CompareElements(TfLiteContext* context, TfLiteNode* node, const Com
     return data.is_quantized ? CompareQuantized<T>(context, node, compare)
                              : CompareWidened<T, int32_t>(context, node, compare);
   } else {
-    return RunVectors<T, uint8_t>(context, node, data.plan, compare);
+    const VectorKernels& vector = CpuOf(context).vector;
+    return RunVectors<T, uint8_t>(context, node, data.plan, [&](const BinaryRun<T, uint8_t>& run) {
+      compare.Run(run, vector);
+    });
   }
 }
 
 // Converts nonzero bytes to 1. If the input does not move, its first byte is repeated `count`
 // times.
-void ToBools(const uint8_t* in, bool moves, int64_t count, uint8_t* out) {
+void ToBools(const VectorKernels& vector, const uint8_t* in, bool moves, int64_t count,
+             uint8_t* out) {
   if (!moves) {
     std::memset(out, *in != 0 ? 1 : 0, static_cast<size_t>(count));
-  } else if (const auto to_bool = Cpu().vector.to_bool.of<int8_t>()) {
+  } else if (const auto to_bool = vector.to_bool.of<int8_t>()) {
     to_bool(reinterpret_cast<const int8_t*>(in), count, out);
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i] != 0 ? 1 : 0;
@@ -197,14 +207,15 @@ TfLiteStatus CompareBools(TfLiteContext* context, TfLiteNode* node, bool negated
   typedef uint64_t Bools __attribute__((vector_size(16)));
   constexpr size_t kTogether = sizeof(Bools);
   static_assert(kWidenedCount % kTogether == 0);
+  const VectorKernels& vector = CpuOf(context).vector;
   const uint64_t flip = negated ? 0 : 0x0101010101010101;
   return RunVectors<uint8_t>(
-      context, node, DataOf<CompareData>(node).plan, [flip](const BinaryRun<uint8_t>& run) {
+      context, node, DataOf<CompareData>(node).plan, [&](const BinaryRun<uint8_t>& run) {
         uint8_t a[kWidenedCount], b[kWidenedCount];
         for (int64_t first = 0; first < run.count; first += kWidenedCount) {
           const int64_t count = std::min(run.count - first, kWidenedCount);
-          ToBools(run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
-          ToBools(run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
+          ToBools(vector, run.a + (run.a_moves ? first : 0), run.a_moves, count, a);
+          ToBools(vector, run.b + (run.b_moves ? first : 0), run.b_moves, count, b);
           for (size_t i = 0; i < static_cast<size_t>(count); i += kTogether) {
             Bools left, right;
             std::memcpy(&left, a + i, kTogether);
@@ -262,17 +273,19 @@ TfLiteStatus RunLogic(TfLiteContext* context, TfLiteNode* node, BinaryLoop<uint8
 }
 
 TfLiteStatus EvalAnd(TfLiteContext* context, TfLiteNode* node) {
-  return RunLogic(context, node, Cpu().vector.logical_and, [](bool a, bool b) { return a && b; });
+  return RunLogic(context, node, CpuOf(context).vector.logical_and,
+                  [](bool a, bool b) { return a && b; });
 }
 
 TfLiteStatus EvalOr(TfLiteContext* context, TfLiteNode* node) {
-  return RunLogic(context, node, Cpu().vector.logical_or, [](bool a, bool b) { return a || b; });
+  return RunLogic(context, node, CpuOf(context).vector.logical_or,
+                  [](bool a, bool b) { return a || b; });
 }
 
 TfLiteStatus EvalNot(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
-  if (const auto loop = Cpu().vector.logical_not) {
+  if (const auto loop = CpuOf(context).vector.logical_not) {
     return MapRuns<uint8_t, uint8_t>(
         context, input, output,
         [loop](const uint8_t* in, int64_t count, uint8_t* out) { loop(in, count, out); });
@@ -440,7 +453,7 @@ TfLiteStatus EvalSelect(TfLiteContext* context, TfLiteNode* node) {
   if (count == 0) return kTfLiteOk;
   return WithElements(context, x, [&](auto& access) {
     using T = typename std::remove_reference_t<decltype(access)>::Element;
-    SelectLoop<T> loop = Cpu().vector.select.of<T>();
+    SelectLoop<T> loop = CpuOf(context).vector.select.of<T>();
     if (loop == nullptr) loop = &SelectReference<T>;
     const SelectData::Axis outer = data.rank == 0 ? SelectData::Axis() : data.axes[0];
     const int64_t each = count / outer.extent;

@@ -114,7 +114,7 @@ TfLiteStatus NormalizeRows(TfLiteContext* context, const TfLiteTensor* input, Tf
 TfLiteStatus NormalizeFloats(TfLiteContext* context, const TfLiteTensor* input,
                              TfLiteTensor* output) {
   const int depth = LastDim(input);
-  const auto loop = Cpu().vector.l2_normalize;
+  const auto loop = CpuOf(context).vector.l2_normalize;
   return NormalizeRows<float>(context, input, output, [=](const float* values, float* out) {
     loop != nullptr ? loop(values, depth, out) : NormalizeRow(values, depth, out);
   });
@@ -123,7 +123,7 @@ TfLiteStatus NormalizeFloats(TfLiteContext* context, const TfLiteTensor* input,
 template <typename T>
 TfLiteStatus NormalizeSteps(TfLiteContext* context, const TfLiteTensor* input,
                             TfLiteTensor* output) {
-  const VectorKernels& vector = Cpu().vector;
+  const VectorKernels& vector = CpuOf(context).vector;
   const auto sum_of_squares = vector.sum_of_squares.of<T>();
   const auto scale_row = vector.scale_row.of<T>();
   const int depth = LastDim(input);
@@ -190,8 +190,8 @@ void RootInversePowers(float* values, int count, float beta) {
   for (int i = 0; i < count; ++i) values[i] = 1.0f / Root()(values[i]);
 }
 
-InversePowers InversePowersOf(float beta) {
-  const bool plain = Cpu().vector.l2_normalize == nullptr;
+InversePowers InversePowersOf(const VectorKernels& vector, float beta) {
+  const bool plain = vector.l2_normalize == nullptr;
   if (!plain && beta == 0.5f) {
     return &RootInversePowers<decltype([](float x) { return std::sqrt(x); })>;
   }
@@ -233,7 +233,7 @@ TfLiteStatus EvalLocalResponse(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const int depth = LastDim(input);
   const auto& params = ParamsOf<TfLiteLocalResponseNormParams>(node);
-  const InversePowers powers = InversePowersOf(params.beta);
+  const InversePowers powers = InversePowersOf(CpuOf(context).vector, params.beta);
   return NormalizeRows<float>(context, input, Output(context, node, 0),
                               [&](const float* values, float* out) {
                                 NormalizeByNeighbours(values, depth, params, powers, out);

@@ -305,7 +305,7 @@ template <PoolLoops (*loops_of)(const VectorKernels&), typename FloatPool,
           template <typename> typename StepsPool>
 TfLiteStatus Eval(TfLiteContext* context, TfLiteNode* node) {
   const PoolData& data = DataOf<PoolData>(node);
-  const PoolLoops loops = loops_of(Cpu().vector);
+  const PoolLoops loops = loops_of(CpuOf(context).vector);
   switch (Input(context, node, 0)->type) {
     case kTfLiteFloat32:
       return RunLoop(context, node, loops.f32, FloatPool{data.float_range});

@@ -326,7 +326,7 @@ template <typename T>
 void QuantizeFloats(TfLiteContext* context, const Slices& slices, const float* values, T* out) {
   const Arithmetic arithmetic = ArithmeticOf(context);
   const QuantizeLoop<T> loop =
-      arithmetic == Arithmetic::kReference ? nullptr : Cpu().vector.quantize.of<T>();
+      arithmetic == Arithmetic::kReference ? nullptr : CpuOf(context).vector.quantize.of<T>();
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
@@ -361,9 +361,9 @@ TfLiteStatus QuantizeToPacked(TfLiteContext* context, const Slices& slices, cons
 
 // Widens quantised values to int32.
 template <typename In>
-void Widen(const void* values, int64_t count, int32_t* out) {
+void Widen(const VectorKernels& vector, const void* values, int64_t count, int32_t* out) {
   const In* in = static_cast<const In*>(values);
-  if (const auto loop = Cpu().vector.cast.of<FromTo<In, int32_t>>()) return loop(in, count, out);
+  if (const auto loop = vector.cast.of<FromTo<In, int32_t>>()) return loop(in, count, out);
   std::copy_n(in, count, out);
 }
 
@@ -371,11 +371,12 @@ void Widen(const void* values, int64_t count, int32_t* out) {
 template <typename Out, typename RunFunction>
 TfLiteStatus MapWidened(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         const RunFunction& run) {
-  void (*widen)(const void*, int64_t, int32_t*) = nullptr;
+  void (*widen)(const VectorKernels&, const void*, int64_t, int32_t*) = nullptr;
   DEPUTY_TRY(DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto tag) {
     widen = &Widen<typename decltype(tag)::type>;
     return kTfLiteOk;
   }));
+  const VectorKernels& vector = CpuOf(context).vector;
   const char* values = Data<char>(input);
   const int64_t bytes = ElementBytes(input->type);
   Out* out = Data<Out>(output);
@@ -383,7 +384,7 @@ TfLiteStatus MapWidened(TfLiteContext* context, const TfLiteTensor* input, TfLit
     int32_t wide[kWidenedCount];
     for (; first < last; first += kWidenedCount) {
       const int64_t count = std::min(last - first, kWidenedCount);
-      widen(values + first * bytes, count, wide);
+      widen(vector, values + first * bytes, count, wide);
       run(wide, count, out + first);
     }
   });
@@ -431,12 +432,12 @@ TfLiteStatus Requantize(TfLiteContext* context, const TfLiteTensor* input, TfLit
                                    requantize.zero_point()};
   return DispatchType<kStepTypes | kInt32Bit>(context, input, [&](auto tag) {
     using In = typename decltype(tag)::type;
-    if (const auto loop = Cpu().vector.rescale.of<FromTo<In, Out>>()) {
+    if (const auto loop = CpuOf(context).vector.rescale.of<FromTo<In, Out>>()) {
       return MapRuns<In, Out>(
           context, input, output,
           [&](const In* values, int64_t count, Out* out) { loop(values, count, rescaling, out); });
     }
-    const auto wide_loop = Cpu().vector.rescale.of<FromTo<int32_t, Out>>();
+    const auto wide_loop = CpuOf(context).vector.rescale.of<FromTo<int32_t, Out>>();
     return MapWidened<Out>(context, input, output,
                            [&](const int32_t* values, int64_t count, Out* out) {
                              if (wide_loop != nullptr)
@@ -479,7 +480,7 @@ void DequantizeSteps(TfLiteContext* context, const Slices& slices, const T* valu
   // Maximum magnitude of zero points for the vector loops, which subtract in 32 bits. Zero points
   // have not been checked before.
   constexpr int32_t kMaxZeroPoint = 1 << 16;
-  const DequantizeLoop<T> loop = Cpu().vector.dequantize.of<T>();
+  const DequantizeLoop<T> loop = CpuOf(context).vector.dequantize.of<T>();
   slices.ForEachRun(context, [&](int64_t slice, int64_t first, int64_t count) {
     const float scale = slices.Scale(slice);
     const int32_t zero_point = slices.ZeroPoint(slice);
@@ -508,7 +509,7 @@ void DequantizePacked(TfLiteContext* context, const Slices& slices, const TfLite
 
 TfLiteStatus DequantizeHalves(TfLiteContext* context, const TfLiteTensor* input,
                               TfLiteTensor* output) {
-  const auto loop = Cpu().half.to_float;
+  const auto loop = CpuOf(context).half.to_float;
   return MapRuns<uint16_t, float>(context, input, output,
                                   [loop](const uint16_t* values, int64_t count, float* out) {
                                     if (loop != nullptr)

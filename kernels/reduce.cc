@@ -148,10 +148,10 @@ class FoldingLoops {
 template <typename T, typename Acc, typename Fold>
 class TypedFolding final : public FoldingLoops {
  public:
-  TypedFolding(Acc start, const Fold& fold)
+  TypedFolding([[maybe_unused]] const VectorKernels& vector, Acc start, const Fold& fold)
       : FoldingLoops(sizeof(T), sizeof(Acc), Fold::kAnyOrder), start_(start), fold_(fold) {
-    if constexpr (requires { fold.vector_loops(Cpu().vector); }) {
-      loops_ = fold.vector_loops(Cpu().vector).template of<FromTo<T, Acc>>();
+    if constexpr (requires { fold.vector_loops(vector); }) {
+      loops_ = fold.vector_loops(vector).template of<FromTo<T, Acc>>();
     }
   }
 
@@ -316,7 +316,7 @@ class Folding {
 template <typename T, typename Acc, typename Fold>
 TfLiteStatus FoldAll(TfLiteContext* context, TfLiteNode* node, const ReducePlan& plan, Acc start,
                      Acc* out, const Fold& fold) {
-  const TypedFolding<T, Acc, Fold> loops(start, fold);
+  const TypedFolding<T, Acc, Fold> loops(CpuOf(context).vector, start, fold);
   const T* in = Data<T>(Input(context, node, 0));
   if (Folding(plan, loops)
           .All(context, reinterpret_cast<const char*>(in), reinterpret_cast<char*>(out))) {
@@ -593,8 +593,8 @@ bool HasZeroPointOf(const TfLiteTensor* tensor) {
 
 // Rescales sums, which may have wrapped, less `zero_in` to quantised 8-bit outputs, with the
 // requantisation kernels of matrix products.
-void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier by,
-                 const TfLiteTensor* output, void* out) {
+void RescaleSums(const RequantizeKernels& requantize, int32_t* sums, int64_t count, int64_t zero_in,
+                 FixedMultiplier by, const TfLiteTensor* output, void* out) {
   constexpr int kChunk = 64;
   const bool is_unsigned = output->type == kTfLiteUInt8;
   int32_t mantissas[kChunk], shifts[kChunk];
@@ -614,7 +614,7 @@ void RescaleSums(int32_t* sums, int64_t count, int64_t zero_in, FixedMultiplier 
     for (int64_t i = first; i < first + tile.columns; ++i) {
       sums[i] = static_cast<int32_t>(sums[i] - zero_in);
     }
-    Cpu().requantize.exact(tile);
+    requantize.exact(tile);
     if (is_unsigned) FlipSigns(tile);
   }
 }
@@ -672,8 +672,9 @@ TfLiteStatus SumSteps(TfLiteContext* context, TfLiteNode* node, const ReducePlan
   DEPUTY_TRY(FoldAll<T>(context, node, plan, int32_t{0}, sums, FoldSum()));
   const FixedMultiplier by = SumMultiplier(input, output, divisor);
   const int64_t zero_in = int64_t{input->params.zero_point} * plan.per_output;
-  if (sizeof(T) == 1 && Cpu().requantize.exact != nullptr && HasZeroPointOf<T>(output)) {
-    RescaleSums(sums, plan.outputs, zero_in, by, output, out);
+  const RequantizeKernels& requantize = CpuOf(context).requantize;
+  if (sizeof(T) == 1 && requantize.exact != nullptr && HasZeroPointOf<T>(output)) {
+    RescaleSums(requantize, sums, plan.outputs, zero_in, by, output, out);
     return kTfLiteOk;
   }
   for (int64_t i = 0; i < plan.outputs; ++i) {
@@ -716,9 +717,9 @@ TfLiteStatus MeanInteger(TfLiteContext* context, TfLiteNode* node, const ReduceP
   });
 }
 
-void DivideAll(float* values, int64_t count, float divisor) {
+void DivideAll(const VectorKernels& vector, float* values, int64_t count, float divisor) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto loop = Cpu().vector.plain_quotient.of<float>();
+  const auto loop = vector.plain_quotient.of<float>();
   if (loop != nullptr && count >= 16) {
     return loop({values, &divisor, values, count, true, false}, {-kInfinity, kInfinity});
   }
@@ -732,7 +733,7 @@ TfLiteStatus EvalMean(TfLiteContext* context, TfLiteNode* node) {
   if (IsQuantizable(input->type)) return SumQuantized(context, node, plan, plan.per_output);
   if (input->type != kTfLiteFloat32) return MeanInteger(context, node, plan);
   DEPUTY_TRY(FoldElements<FoldSum>(context, node, plan));
-  DivideAll(Data<float>(Output(context, node, 0)), plan.outputs,
+  DivideAll(CpuOf(context).vector, Data<float>(Output(context, node, 0)), plan.outputs,
             static_cast<float>(plan.per_output));  // the mean of no elements is 0 / 0, NaN
   return kTfLiteOk;
 }
@@ -748,13 +749,13 @@ void MeansOfRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows
   const float* in =
       rows.computed[0] != nullptr ? rows.computed[0] : Data<float>(input) + rows.first * columns;
   const FoldSum fold;
-  const TypedFolding<float, float, FoldSum> loops(0.0f, fold);
+  const TypedFolding<float, float, FoldSum> loops(rows.cpu->vector, 0.0f, fold);
   // The output can be cleared first, because it does not alias the input: HasWholeRows excludes
   // rows of one element.
   std::fill_n(rows.out, rows.count, 0.0f);
   loops.Runs(reinterpret_cast<const char*>(in), rows.count, columns,
              reinterpret_cast<char*>(rows.out));
-  DivideAll(rows.out, rows.count, static_cast<float>(columns));
+  DivideAll(rows.cpu->vector, rows.out, rows.count, static_cast<float>(columns));
 }
 
 constexpr RowKernel kMeanRows = {.rows = &MeansOfRows};
@@ -856,7 +857,8 @@ constexpr Bounds<float> kUnbounded<float> = {-std::numeric_limits<float>::infini
 // Computes CUMSUM. Each output slice across the axis is the previous output slice plus the input's
 // slice or, if exclusive, plus the input's previous slice.
 template <typename T>
-void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams& params, T* out) {
+void CumulativeSum(const VectorKernels& vector, const T* in, const AxisSplit& split,
+                   const TfLiteCumsumParams& params, T* out) {
   const int64_t inner = split.inner;
   const int64_t block = split.extent * inner;
   const int64_t direction = params.reverse ? -inner : inner;
@@ -879,7 +881,7 @@ void CumulativeSum(const T* in, const AxisSplit& split, const TfLiteCumsumParams
     }
     return;
   }
-  const BoundedLoop<T> loop = inner < 16 ? nullptr : Cpu().vector.plain_sum.of<T>();
+  const BoundedLoop<T> loop = inner < 16 ? nullptr : vector.plain_sum.of<T>();
   for (int64_t o = 0; o < split.outer; ++o) {
     const int64_t first = o * block + (params.reverse ? block - inner : 0);
     const T* from = in + first;
@@ -911,7 +913,7 @@ TfLiteStatus EvalCumsum(TfLiteContext* context, TfLiteNode* node) {
   if (ElementCount(input) == 0) return kTfLiteOk;
   return DispatchType<kCumsumBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    CumulativeSum(Data<T>(input), split, ParamsOf<TfLiteCumsumParams>(node),
+    CumulativeSum(CpuOf(context).vector, Data<T>(input), split, ParamsOf<TfLiteCumsumParams>(node),
                   Data<T>(Output(context, node, 0)));
     return kTfLiteOk;
   });

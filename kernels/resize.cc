@@ -227,7 +227,8 @@ void Interpolate(TfLiteContext* context, const Grid<Weight>& grid, const TfLiteT
                  const Rescaler* rescaler, TfLiteTensor* output) {
   const int64_t depth = Dim(input, 3), image = depth * Dim(input, 2) * Dim(input, 1);
   const int64_t height = Dim(output, 1), width = Dim(output, 2);
-  const auto loop = rescaler == nullptr ? Cpu().vector.blend.of<FromTo<T, Weight>>() : nullptr;
+  const auto loop =
+      rescaler == nullptr ? CpuOf(context).vector.blend.of<FromTo<T, Weight>>() : nullptr;
   ForEachRow(context, output, [&](int64_t at) {
     const BlendedRow<T, Weight> blended = {Data<T>(input) + at / height * image,
                                            grid.rows[static_cast<size_t>(at % height)],

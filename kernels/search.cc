@@ -109,8 +109,9 @@ struct IndicesOut {
 
 // Computes the index of the best value of each row.
 template <typename Better, typename T>
-void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* best_indices) {
-  if (const auto find = (Cpu().vector.*Better::kIndexLoop).template of<T>()) {
+void SearchRows(const VectorKernels& vector, const T* in, int64_t rows, int64_t count,
+                int32_t* best_indices) {
+  if (const auto find = (vector.*Better::kIndexLoop).template of<T>()) {
     return find(in, rows, count, best_indices);
   }
   for (int64_t r = 0; r < rows; ++r, in += count) {
@@ -123,8 +124,9 @@ void SearchRows(const T* in, int64_t rows, int64_t count, int32_t* best_indices)
 // Compares a row with the best values of each column so far: sets best[c] = row[c] and
 // best_indices[c] = index if row[c] is better.
 template <typename Better, typename T>
-void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* best_indices) {
-  if (const auto keep = (Cpu().vector.*Better::kKeep).template of<T>()) {
+void KeepBetter(const VectorKernels& vector, const T* row, int64_t count, int32_t index, T* best,
+                int32_t* best_indices) {
+  if (const auto keep = (vector.*Better::kKeep).template of<T>()) {
     return keep(row, count, index, best, best_indices);
   }
   for (int64_t c = 0; c < count; ++c) {
@@ -136,18 +138,20 @@ void KeepBetter(const T* row, int64_t count, int32_t index, T* best, int32_t* be
 
 // Finds the best of each of `count` columns, row by row, so that memory is read in order.
 template <typename Better, typename T>
-void SearchColumns(const T* in, const AxisSplit& split, int64_t count, T* best,
-                   int32_t* best_indices) {
+void SearchColumns(const VectorKernels& vector, const T* in, const AxisSplit& split, int64_t count,
+                   T* best, int32_t* best_indices) {
   std::copy_n(in, count, best);
   std::fill_n(best_indices, count, 0);
   for (int64_t i = 1; i < split.extent; ++i) {
-    KeepBetter<Better>(in + i * split.inner, count, static_cast<int32_t>(i), best, best_indices);
+    KeepBetter<Better>(vector, in + i * split.inner, count, static_cast<int32_t>(i), best,
+                       best_indices);
   }
 }
 
 template <typename Better, typename T>
 void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split,
                 const IndicesOut& out) {
+  const VectorKernels& vector = CpuOf(context).vector;
   const int64_t slice = split.extent * split.inner;
   ParallelRanges(
       context, split.outer, kElementsPerTask / slice + 1, [&](int64_t begin, int64_t end) {
@@ -156,7 +160,7 @@ void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split,
         if (split.inner == 1) {
           for (int64_t row = begin; row < end; row += kRows) {
             const int64_t rows = std::min(kRows, end - row);
-            SearchRows<Better>(in + row * slice, rows, split.extent, best_indices);
+            SearchRows<Better>(vector, in + row * slice, rows, split.extent, best_indices);
             out.Put(row, best_indices, rows);
           }
           return;
@@ -165,7 +169,8 @@ void SearchAxis(TfLiteContext* context, const T* in, const AxisSplit& split,
         for (int64_t o = begin; o < end; ++o) {
           for (int64_t first = 0; first < split.inner; first += kColumns) {
             const int64_t columns = std::min(kColumns, split.inner - first);
-            SearchColumns<Better>(in + o * slice + first, split, columns, best, best_indices);
+            SearchColumns<Better>(vector, in + o * slice + first, split, columns, best,
+                                  best_indices);
             out.Put(o * split.inner + first, best_indices, columns);
           }
         }
@@ -240,15 +245,16 @@ TfLiteStatus PrepareTop(TfLiteContext* context, TfLiteNode* node) {
 
 // Returns the index of the first of `count` values above the bound, or `count` if there is none.
 template <typename T>
-int64_t FindAbove(const T* in, int64_t count, T bound) {
-  if (const auto find = Cpu().vector.find_above.of<T>()) return find(in, count, bound);
+int64_t FindAbove(FindLoop<T> find, const T* in, int64_t count, T bound) {
+  if (find != nullptr) return find(in, count, bound);
   return std::find_if(in, in + count, [bound](T x) { return x > bound; }) - in;
 }
 
 // Writes the k best values of a row, best first. The output row itself is the heap; its front is
 // the worst of the best so far.
 template <typename T>
-void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices) {
+void TopOfRow(FindLoop<T> find, const T* row, int64_t size, int64_t k, T* values,
+              int32_t* indices) {
   const auto before = [row](int32_t a, int32_t b) {
     return row[a] > row[b] || (!(row[a] < row[b]) && a < b);
   };
@@ -257,7 +263,7 @@ void TopOfRow(const T* row, int64_t size, int64_t k, T* values, int32_t* indices
   std::make_heap(indices, end, before);
   // A later value replaces the worst of the best values only if it is larger.
   for (int64_t i = k;; ++i) {
-    i += FindAbove(row + i, size - i, row[*indices]);
+    i += FindAbove(find, row + i, size - i, row[*indices]);
     if (i >= size) break;
     std::pop_heap(indices, end, before);
     end[-1] = static_cast<int32_t>(i);
@@ -284,10 +290,11 @@ TfLiteStatus EvalTop(TfLiteContext* context, TfLiteNode* node) {
   int32_t* const best_indices = is_short ? wide.data() : Data<int32_t>(indices);
   DEPUTY_TRY(DispatchType<kTopBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    const auto find = CpuOf(context).vector.find_above.of<T>();
     ParallelRanges(context, count / k, kElementsPerTask / size + 1,
                    [&](int64_t first, int64_t last) {
                      for (int64_t r = first; r < last; ++r) {
-                       TopOfRow(Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
+                       TopOfRow(find, Data<T>(input) + r * size, size, k, Data<T>(values) + r * k,
                                 best_indices + r * k);
                      }
                    });

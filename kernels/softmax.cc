@@ -207,17 +207,17 @@ void SoftmaxRow(const uint16_t* values, int depth, float beta, uint16_t* out) {
 
 // Returns the CPU table's look-up loops for T.
 template <typename T>
-LookUpLoops<T> LookUps() {
+LookUpLoops<T> LookUps(const VectorKernels& vector) {
   if constexpr (std::is_same_v<T, int8_t>) {
-    return Cpu().vector.look_up_s8;
+    return vector.look_up_s8;
   } else {
-    return Cpu().vector.look_up_u8;
+    return vector.look_up_u8;
   }
 }
 
 template <typename T>
-int LargestStep(const T* values, int depth) {
-  const auto loop = Cpu().vector.max.of<FromTo<T>>().runs;
+int LargestStep(const VectorKernels& vector, const T* values, int depth) {
+  const auto loop = vector.max.of<FromTo<T>>().runs;
   if (loop == nullptr) return *std::max_element(values, values + depth);
   T largest = *values;
   loop(values, 1, depth, &largest);
@@ -225,20 +225,22 @@ int LargestStep(const T* values, int depth) {
 }
 
 template <typename T>
-int32_t SumOfExponentials(const T* values, int depth, int largest, const SoftmaxData& data) {
-  if (const auto loop = LookUps<T>().sum) return loop(values, depth, largest, data.terms);
+int32_t SumOfExponentials(const VectorKernels& vector, const T* values, int depth, int largest,
+                          const SoftmaxData& data) {
+  if (const auto loop = LookUps<T>(vector).sum) return loop(values, depth, largest, data.terms);
   int32_t sum = 0;
   for (int c = 0; c < depth; ++c) Accumulate(&sum, data.terms[largest - values[c]]);
   return sum;
 }
 
 template <typename T, typename Out>
-void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
+void SoftmaxRow(const VectorKernels& vector, const T* values, int depth, const SoftmaxData& data,
+                Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
-  const int largest = LargestStep(values, depth);
+  const int largest = LargestStep(vector, values, depth);
   // A sum of 0 is the sum of 2^13 equal values, 2^32, which has wrapped; it is replaced by the
   // largest sum.
-  const int32_t exact_sum = SumOfExponentials(values, depth, largest, data);
+  const int32_t exact_sum = SumOfExponentials(vector, values, depth, largest, data);
   const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;
   const int32_t scale = Reciprocal(sum, kSumIntegerBits, &excess_bits);
@@ -246,7 +248,7 @@ void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
   // are shifted out (where upstream's debug checks abort).
   const int shift = excess_bits + 31 - 8 * static_cast<int>(sizeof(Out));
   if constexpr (std::is_same_v<T, Out>) {
-    const auto loop = LookUps<T>().scale;
+    const auto loop = LookUps<T>(vector).scale;
     if (loop != nullptr && shift >= 0 && shift <= 31) {
       return loop(values, depth, largest, data.exponentials, {scale, -shift}, out);
     }
@@ -263,7 +265,8 @@ void SoftmaxRow(const T* values, int depth, const SoftmaxData& data, Out* out) {
 
 // Computes out[c] = below[values[c]], less 128 for int8; for int8, `below` is indexed from -128 on.
 template <typename T>
-void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
+void LookUpSteps(const VectorKernels& vector, const T* values, int depth, const uint8_t* below,
+                 T* out) {
   constexpr bool kSigned = std::is_signed_v<T>;
   uint8_t table[256];
   for (int i = 0; i < 256; i += 8) {
@@ -273,28 +276,29 @@ void LookUpSteps(const T* values, int depth, const uint8_t* below, T* out) {
     std::memcpy(table + i, &steps, sizeof steps);
   }
   const auto* const in = reinterpret_cast<const uint8_t*>(values);
-  if (const auto loop = Cpu().vector.look_up_bytes) {
+  if (const auto loop = vector.look_up_bytes) {
     return loop(in, depth, table, reinterpret_cast<uint8_t*>(out));
   }
   for (int c = 0; c < depth; ++c) out[c] = static_cast<T>(table[in[c]]);
 }
 
 template <typename T>
-void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) {
+void LogSoftmaxRow(const VectorKernels& vector, const T* values, int depth, const SoftmaxData& data,
+                   T* out) {
   constexpr int kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
   constexpr int kSurplusBits = 31 - 5 - 4;  // 31 bits less 5 integer bits and the 4 of the output
-  const int largest = LargestStep(values, depth);
-  const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(values, depth, largest, data));
+  const int largest = LargestStep(vector, values, depth);
+  const int32_t log_sum = LogOfQ12InQ5(SumOfExponentials(vector, values, depth, largest, data));
   // Lower bound on differences: beyond it they leave the range of Q5 after the logarithm is
   // subtracted.
   const int32_t lowest =
       Multiply(log_sum + std::numeric_limits<int32_t>::min(), data.to_difference);
   const int limit = static_cast<int>(std::min<int64_t>(data.differences, -int64_t{lowest}));
   constexpr int kManyValues = 64;  // minimum depth for which tabulating all values pays off
-  if (const auto shift = Cpu().vector.shift_entries; shift != nullptr && depth >= kManyValues) {
+  if (const auto shift = vector.shift_entries; shift != nullptr && depth >= kManyValues) {
     uint8_t steps[512] = {};
     shift(data.exponents, {log_sum, kSurplusBits, limit}, steps);
-    return LookUpSteps(values, depth, steps + (255 - largest), out);
+    return LookUpSteps(vector, values, depth, steps + (255 - largest), out);
   }
   for (int c = 0; c < depth; ++c) {
     const int difference = largest - values[c];
@@ -307,9 +311,10 @@ void LogSoftmaxRow(const T* values, int depth, const SoftmaxData& data, T* out) 
 }
 
 // Computes a row's exponentials by table and returns their sum, in Q15.
-int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
-  const int largest = LargestStep(values, depth);
-  if (const auto loop = Cpu().vector.exponentials_s16) {
+int64_t Exponentials(const VectorKernels& vector, const int16_t* values, int depth,
+                     const SoftmaxData& data, int16_t* out) {
+  const int largest = LargestStep(vector, values, depth);
+  if (const auto loop = vector.exponentials_s16) {
     return loop(values, depth, largest, data.to_exponent, data.shorts->exponential.entries(), out);
   }
   int64_t sum = 0;
@@ -323,8 +328,9 @@ int64_t Exponentials(const int16_t* values, int depth, const SoftmaxData& data, 
 }
 
 // Computes an int16 row. The reciprocal of the sum is looked up by the sum's leading 16 bits.
-void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16_t* out) {
-  const int64_t wide_sum = Exponentials(values, depth, data, out);
+void SoftmaxRow(const VectorKernels& vector, const int16_t* values, int depth,
+                const SoftmaxData& data, int16_t* out) {
+  const int64_t wide_sum = Exponentials(vector, values, depth, data, out);
   const auto sum =
       static_cast<uint32_t>(std::clamp<int64_t>(wide_sum, 1, std::numeric_limits<int32_t>::max()));
   const int zeros = std::countl_zero(sum);
@@ -333,7 +339,7 @@ void SoftmaxRow(const int16_t* values, int depth, const SoftmaxData& data, int16
       static_cast<int16_t>(std::clamp<int64_t>(leading - (1 << 15) - (1 << 16), -32768, 32767));
   const int16_t reciprocal = data.shorts->reciprocal(argument);
   const int shift = std::max(31 - zeros, 1);
-  if (const auto loop = Cpu().vector.scale_s16) return loop(depth, reciprocal, shift, out);
+  if (const auto loop = vector.scale_s16) return loop(depth, reciprocal, shift, out);
   for (int c = 0; c < depth; ++c) {
     const int64_t product = (int64_t{out[c]} * reciprocal + (int64_t{1} << (shift - 1))) >> shift;
     out[c] = static_cast<int16_t>(std::clamp<int64_t>(product, 0, 32767));
@@ -364,13 +370,20 @@ TfLiteStatus ForEachRow(TfLiteContext* context, const TfLiteTensor* input, TfLit
 template <typename T, typename Out, typename Extra>
 TfLiteStatus SoftmaxRows(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                          const Extra& extra) {
+  [[maybe_unused]] const VectorKernels& vector = CpuOf(context).vector;
   return ForEachRow<T, Out>(context, input, output, [&](const T* in, int depth, Out* out) {
-    SoftmaxRow(in, depth, extra, out);
+    if constexpr (std::is_same_v<Extra, SoftmaxData>) {
+      SoftmaxRow(vector, in, depth, extra, out);
+    } else {
+      SoftmaxRow(in, depth, extra, out);
+    }
   });
 }
 
 // Returns the CPU table's loop for float32, which requires a non-negative beta; otherwise null.
-auto LoopFor(float beta) { return beta >= 0.0f ? Cpu().vector.softmax : nullptr; }
+auto LoopFor(const VectorKernels& vector, float beta) {
+  return beta >= 0.0f ? vector.softmax : nullptr;
+}
 
 TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
@@ -378,16 +391,17 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
   const SoftmaxData& data = DataOf<SoftmaxData>(node);
   const bool shorts = output->type == kTfLiteInt16;
+  const VectorKernels& vector = CpuOf(context).vector;
   switch (input->type) {
     case kTfLiteFloat32:
-      if (const auto softmax = LoopFor(beta)) {
+      if (const auto softmax = LoopFor(vector, beta)) {
         return ForEachRow<float, float>(
             context, input, output,
             [=](const float* in, int depth, float* out) { softmax(in, depth, beta, out); });
       }
       return SoftmaxRows<float, float>(context, input, output, beta);
     case kTfLiteFloat16:
-      if (const auto softmax = Cpu().vector.softmax_f16) {
+      if (const auto softmax = vector.softmax_f16) {
         return ForEachRow<Half, Half>(
             context, input, output,
             [=](const Half* in, int depth, Half* out) { softmax(in, depth, beta, out); });
@@ -408,7 +422,7 @@ TfLiteStatus EvalSoftmax(TfLiteContext* context, TfLiteNode* node) {
 
 // Row function for row-wise fusion in float32; requires a loop in the CPU table.
 void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
-  const auto softmax = Cpu().vector.softmax;
+  const auto softmax = rows.cpu->vector.softmax;
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
   for (int64_t row = 0; row < rows.count; ++row) {
     const int64_t at = row * rows.columns;
@@ -421,7 +435,9 @@ constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows};
 TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareSoftmax(context, node));
   const float beta = ParamsOf<TfLiteSoftmaxParams>(node).beta;
-  if (Input(context, node, 0)->type != kTfLiteFloat32 || LoopFor(beta) == nullptr) return kTfLiteOk;
+  if (Input(context, node, 0)->type != kTfLiteFloat32 ||
+      LoopFor(CpuOf(context).vector, beta) == nullptr)
+    return kTfLiteOk;
   OfferFusion(context, node,
               {.invoke = &Guarded<&EvalSoftmax>, .by_rows = {&kSoftmaxRows, RowKind::kRowWise, 1}});
   return kTfLiteOk;
@@ -431,20 +447,23 @@ TfLiteStatus EvalLogSoftmax(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   TfLiteTensor* output = Output(context, node, 0);
   const SoftmaxData& data = DataOf<SoftmaxData>(node);
+  const VectorKernels& vector = CpuOf(context).vector;
   switch (input->type) {
     case kTfLiteFloat32: {
-      auto* row = Cpu().vector.log_softmax;
+      auto* row = vector.log_softmax;
       if (row == nullptr) row = &FloatLogSoftmaxRow;
       return ForEachRow<float, float>(context, input, output, row);
     }
     case kTfLiteInt8:
-      return ForEachRow<int8_t, int8_t>(
-          context, input, output,
-          [&](const int8_t* in, int depth, int8_t* out) { LogSoftmaxRow(in, depth, data, out); });
+      return ForEachRow<int8_t, int8_t>(context, input, output,
+                                        [&](const int8_t* in, int depth, int8_t* out) {
+                                          LogSoftmaxRow(vector, in, depth, data, out);
+                                        });
     case kTfLiteUInt8:
-      return ForEachRow<uint8_t, uint8_t>(
-          context, input, output,
-          [&](const uint8_t* in, int depth, uint8_t* out) { LogSoftmaxRow(in, depth, data, out); });
+      return ForEachRow<uint8_t, uint8_t>(context, input, output,
+                                          [&](const uint8_t* in, int depth, uint8_t* out) {
+                                            LogSoftmaxRow(vector, in, depth, data, out);
+                                          });
     default:
       return UnexpectedType(context, input);
   }

@@ -198,11 +198,11 @@ TfLiteStatus EvalAbs(TfLiteContext* context, TfLiteNode* node) {
       return MapVectors(context, input, output, &VectorKernels::abs, 0.0f,
                         [](float x) { return std::fabs(x); });
     case kTfLiteInt32:
-      return MapLoops<int32_t>(context, node, Cpu().vector.absolute.of<int32_t>(),
+      return MapLoops<int32_t>(context, node, CpuOf(context).vector.absolute.of<int32_t>(),
                                [](int32_t x) { return x < 0 ? Negative(x) : x; });
     case kTfLiteInt16: {
       if (!IsQuantized(input)) {
-        return MapLoops<int16_t>(context, node, Cpu().vector.absolute.of<int16_t>(),
+        return MapLoops<int16_t>(context, node, CpuOf(context).vector.absolute.of<int16_t>(),
                                  [](int16_t x) { return x < 0 ? Negative(x) : x; });
       }
       const QuantizedAbs abs(input, output);
@@ -250,7 +250,7 @@ TfLiteStatus EvalNeg(TfLiteContext* context, TfLiteNode* node) {
   }
   return DispatchType<kNegBits & ~kRoundingBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapLoops<T>(context, node, Cpu().vector.opposite.of<T>(), &Negative<T>);
+    return MapLoops<T>(context, node, CpuOf(context).vector.opposite.of<T>(), &Negative<T>);
   });
 }
 
@@ -270,7 +270,7 @@ TfLiteStatus EvalSign(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   return DispatchType<kSignBits>(context, input, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return MapLoops<T>(context, node, Cpu().vector.sign.of<T>(), &Sign<T>);
+    return MapLoops<T>(context, node, CpuOf(context).vector.sign.of<T>(), &Sign<T>);
   });
 }
 

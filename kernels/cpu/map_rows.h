@@ -18,7 +18,7 @@ void MapRows(TfLiteContext* context, TfLiteNode* node, const GroupRows& rows) {
   const float* const in = rows.computed[0] != nullptr ? rows.computed[0]
                                                       : Data<float>(Input(context, node, 0)) +
                                                             rows.first * int64_t{rows.columns};
-  (Cpu().vector.*loop)(in, int64_t{rows.count} * rows.columns, 0.0f, rows.out);
+  (rows.cpu->vector.*loop)(in, int64_t{rows.count} * rows.columns, 0.0f, rows.out);
 }
 
 template <ElementOpKind kind>
@@ -41,7 +41,8 @@ constexpr RowKernel kMapRows = {.rows = &MapRows<loop>, .element = ElementOf<loo
 template <MapF32 VectorKernels::*loop>
 void OfferMapRows(TfLiteContext* context, const TfLiteNode* node,
                   TfLiteStatus (*invoke)(TfLiteContext*, TfLiteNode*)) {
-  if (Output(context, node, 0)->type != kTfLiteFloat32 || Cpu().vector.*loop == nullptr) return;
+  if (Output(context, node, 0)->type != kTfLiteFloat32 || CpuOf(context).vector.*loop == nullptr)
+    return;
   OfferFusion(context, node,
               {.invoke = invoke, .by_rows = {&kMapRows<loop>, RowKind::kElementwise, 1}});
 }

@@ -29,7 +29,7 @@ TfLiteStatus MapRuns(TfLiteContext* context, const TfLiteTensor* input, TfLiteTe
 template <typename Function>
 TfLiteStatus MapVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                         MapF32 VectorKernels::*loop, float parameter, const Function& reference) {
-  const MapF32 map = Cpu().vector.*loop;
+  const MapF32 map = CpuOf(context).vector.*loop;
   if (map == nullptr) return MapElements<float>(context, input, output, reference);
   return MapRuns<float, float>(
       context, input, output,
@@ -42,7 +42,7 @@ template <typename Function>
 TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                             MapF32 VectorKernels::*loop, float parameter,
                             const Function& reference) {
-  const VectorKernels& vector = Cpu().vector;
+  const VectorKernels& vector = CpuOf(context).vector;
   const auto to_float = vector.cast.of<FromTo<Half, float>>();
   const auto to_half = vector.cast.of<FromTo<float, Half>>();
   const MapF32 map = loop == nullptr ? nullptr : vector.*loop;
@@ -69,7 +69,7 @@ TfLiteStatus MapHalfVectors(TfLiteContext* context, const TfLiteTensor* input, T
 template <typename Function>
 TfLiteStatus MapPiecewise(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                           const FixedPiecewise& function, const Function& reference) {
-  const auto loop = Cpu().vector.piecewise_s16;
+  const auto loop = CpuOf(context).vector.piecewise_s16;
   if (loop == nullptr) {
     return MapElements<int16_t>(context, input, output,
                                 [&](int16_t x) { return static_cast<int16_t>(reference(x)); });
@@ -84,7 +84,7 @@ TfLiteStatus MapPiecewise(TfLiteContext* context, const TfLiteTensor* input, TfL
 inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
                              const TfLiteTensor* input, TfLiteTensor* output) {
   const uint8_t* const bytes = table.bytes();
-  const auto loop = Cpu().vector.look_up_bytes;
+  const auto loop = CpuOf(context).vector.look_up_bytes;
   return MapRuns<uint8_t, uint8_t>(
       context, input, output, [=](const uint8_t* values, int64_t count, uint8_t* out) {
         if (loop != nullptr) return loop(values, count, bytes, out);
@@ -97,7 +97,7 @@ inline TfLiteStatus MapBytes(TfLiteContext* context, const ByteTable& table,
 template <typename Real>
 TfLiteStatus MapShorts(TfLiteContext* context, const TfLiteTensor* input, TfLiteTensor* output,
                        const ShortTable<Real>& table) {
-  const MapS16 loop = Cpu().vector.look_up_s16;
+  const MapS16 loop = CpuOf(context).vector.look_up_s16;
   if (loop == nullptr) return MapElements<int16_t>(context, input, output, table);
   return MapRuns<int16_t, int16_t>(context, input, output,
                                    [&](const int16_t* values, int64_t count, int16_t* out) {
@@ -144,8 +144,9 @@ TfLiteStatus RunWidened(TfLiteContext* context, TfLiteNode* node, const Broadcas
 template <typename RunFunction>
 TfLiteStatus RunHalves(TfLiteContext* context, TfLiteNode* node, const BroadcastPlan& plan,
                        const RunFunction& run) {
-  const auto to_float = Cpu().vector.cast.of<FromTo<Half, float>>();
-  const auto to_half = Cpu().vector.cast.of<FromTo<float, Half>>();
+  const CastLoops& cast = CpuOf(context).vector.cast;
+  const auto to_float = cast.of<FromTo<Half, float>>();
+  const auto to_half = cast.of<FromTo<float, Half>>();
   return RunWidened<Half, float, Half>(
       context, node, plan, to_float, to_float, [&](const BinaryRun<float, Half>& piece) {
         float out[kWidenedCount];
