@@ -82,7 +82,7 @@ class Program:
         return choices[int(self.random.integers(len(choices)))]
 
     def value(self, sub, type):
-        """Later values are preferred."""
+        """Returns a value of the type; later ones are more probable."""
         values = sub.of(type)
         return values[max(self.integer(0, len(values) - 1), self.integer(0, len(values) - 1))]
 

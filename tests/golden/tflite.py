@@ -120,7 +120,7 @@ def _once(case, resolver):
 
 
 def same_array(a, b):
-    """Returns whether shape and bits are equal."""
+    """Returns True if shape and bits are equal."""
     if a.dtype == np.object_:
         return a.shape == b.shape and bool((a == b).all())
     return a.shape == b.shape and a.tobytes() == b.tobytes()
