@@ -3,8 +3,9 @@
 """Runs each option of each subcommand with two values: results, calls or outputs must differ.
 
 A row names an option of a subcommand, two command lines, and the part of the output to compare; an echo
-of the value does not count. Options whose effect another script tests have that script's test in their
-row. Every option in a help text must have a row. provider_flags_test.py covers the flags of providers.
+of the value does not count. ELSEWHERE lists options whose effect another script tests, with that script's
+test. Every option in a help text must be in one of the two; provider_flags_test.py covers the flags of
+providers.
 
     tests/tools/option_effects_test.py BUILD_FOLDER
 """

@@ -126,7 +126,7 @@ class ProviderFlagsTest(unittest.TestCase):
                 report = json.loads(self.deputy("bench", *COMMANDS["bench"], "--json",
                                                 f"--use_{key}").stdout)
                 for delegate in report["delegates"]:
-                    delegate.pop("facts")  # compared by cli_delegates_test
+                    delegate.pop("facts")  # compared by delegate_facts_test
                 self.assertEqual(report["delegates"], [{"name": name, "flag": f"--use_{key}",
                                                         "available": True, "nodes": 16,
                                                         "partitions": 16}])
