@@ -23,12 +23,12 @@ const Judgement kFine = {};
 
 Judgement Skipped(const std::string& why) { return {Kind::kSkipped, why}; }
 
-const std::vector<uint8_t>& ModelOf(Scene* scene) { return scene->subject().model; }
+const std::vector<uint8_t>& ModelOf(CaseContext* context) { return context->subject().model; }
 
 // Returns a pair of interpreters with the delegate applied and tensors allocated, in which at least
 // one node is delegated.
-std::unique_ptr<Pair> MakeReady(Scene* scene, Mode mode = Mode::kValidated) {
-  auto pair = std::make_unique<Pair>(scene, ModelOf(scene), scene->CreateDelegate(), mode);
+std::unique_ptr<Pair> MakeReady(CaseContext* context, Mode mode = Mode::kValidated) {
+  auto pair = std::make_unique<Pair>(context, ModelOf(context), context->CreateDelegate(), mode);
   if (mode != Mode::kDelegateInOptions) pair->Apply();
   pair->Allocate();
   Demand(pair->DelegatedNodes() > 0, "it claims no node, although it did before");
@@ -37,14 +37,14 @@ std::unique_ptr<Pair> MakeReady(Scene* scene, Mode mode = Mode::kValidated) {
 
 // ---- Inferences ---------------------------------------------------------------------------------
 
-Judgement AgreesWithTheCpu(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement AgreesWithTheCpu(CaseContext* context) {
+  const auto pair = MakeReady(context);
   for (uint32_t seed = 0; seed < 10; ++seed) pair->Infer(seed);
   return {Kind::kPasses, std::to_string(pair->DelegatedNodes()) + " nodes"};
 }
 
-Judgement RepeatsItself(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement RepeatsItself(CaseContext* context) {
+  const auto pair = MakeReady(context);
   pair->Infer(1);
   const std::vector<TensorValue> first = pair->Outputs();
   pair->Infer(2);
@@ -58,14 +58,14 @@ Judgement RepeatsItself(Scene* scene) {
   return kFine;
 }
 
-Judgement IsInTheOptions(Scene* scene) {
-  const auto pair = MakeReady(scene, Mode::kDelegateInOptions);
+Judgement IsInTheOptions(CaseContext* context) {
+  const auto pair = MakeReady(context, Mode::kDelegateInOptions);
   for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
   return kFine;
 }
 
-Judgement RunsUnderHot(Scene* scene) {
-  const auto pair = MakeReady(scene, Mode::kHot);
+Judgement RunsUnderHot(CaseContext* context) {
+  const auto pair = MakeReady(context, Mode::kHot);
   for (uint32_t seed = 0; seed < 3; ++seed) pair->Infer(seed);
   DeputyDelegationStatus status = {};
   status.struct_size = sizeof status;
@@ -74,8 +74,8 @@ Judgement RunsUnderHot(Scene* scene) {
   return kFine;
 }
 
-Judgement RunsWithProfiler(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement RunsWithProfiler(CaseContext* context) {
+  const auto pair = MakeReady(context);
   int events = 0;
   DeputyInterpreterSetProfileCallback(
       pair->interpreter(), [](void* count, const DeputyOpEvent*) { ++*static_cast<int*>(count); },
@@ -89,8 +89,8 @@ Judgement RunsWithProfiler(Scene* scene) {
 
 // ---- Applying and allocating --------------------------------------------------------------------
 
-Judgement IsAppliedLate(Scene* scene) {
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+Judgement IsAppliedLate(CaseContext* context) {
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Allocate();
   pair.Infer(1);
   pair.Apply();
@@ -99,8 +99,8 @@ Judgement IsAppliedLate(Scene* scene) {
   return kFine;
 }
 
-Judgement IsAppliedTwice(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement IsAppliedTwice(CaseContext* context) {
+  const auto pair = MakeReady(context);
   pair->Infer(1);
   const bool is_refused = pair->TryApply() != kTfLiteOk;
   const std::string why = pair->log();
@@ -109,8 +109,8 @@ Judgement IsAppliedTwice(Scene* scene) {
   return {Kind::kPasses, is_refused ? "the second apply is refused: " + why : ""};
 }
 
-Judgement IsAllocatedTwice(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement IsAllocatedTwice(CaseContext* context) {
+  const auto pair = MakeReady(context);
   for (uint32_t seed = 0; seed < 4; ++seed) {
     pair->Allocate();
     pair->Infer(seed);
@@ -118,9 +118,9 @@ Judgement IsAllocatedTwice(Scene* scene) {
   return kFine;
 }
 
-Judgement LeavesUnknownOperators(Scene* scene) {
+Judgement LeavesUnknownOperators(CaseContext* context) {
   const std::vector<uint8_t> model = UnknownOperatorModel();
-  Pair pair(scene, model, scene->CreateDelegate());
+  Pair pair(context, model, context->CreateDelegate());
   if (pair.TryApply() == kTfLiteDelegateError) {
     Demand(!pair.log().empty(), "it refuses a graph without a reason");
     return {Kind::kRemark, "it refuses a graph of which it claims no node: " + pair.log()};
@@ -131,9 +131,9 @@ Judgement LeavesUnknownOperators(Scene* scene) {
   return kFine;
 }
 
-Judgement ReportsReasons(Scene* scene) {
+Judgement ReportsReasons(CaseContext* context) {
   const std::vector<uint8_t> model = UnknownOperatorModel();
-  Pair pair(scene, model, scene->CreateDelegate());
+  Pair pair(context, model, context->CreateDelegate());
   pair.Ready();
   DeputyNodeSupport support = {};
   support.struct_size = sizeof support;
@@ -157,17 +157,17 @@ bool AllocateResized(Pair* pair, const std::string& dims, Judgement* judgement) 
   return false;
 }
 
-Judgement IsResized(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  const auto pair = MakeReady(scene);
+Judgement IsResized(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  const auto pair = MakeReady(context);
   const std::vector<std::vector<int>> shapes = {
       {1, 8, 8, 4},   {2, 8, 8, 4}, {1, 17, 3, 4}, {3, 5, 7, 4}, {1, 1, 1, 4}, {1, 8, 8, 4},
       {1, 32, 32, 4}, {1, 2, 9, 4}, {4, 4, 4, 4},  {1, 8, 8, 4}, {2, 3, 1, 4}, {1, 8, 8, 4}};
   Judgement judgement;
   for (size_t i = 0; i < shapes.size(); ++i) {
     const std::string dims = Describe(kTfLiteNoType, shapes[i]);
-    scene->Note("resize " + std::to_string(i + 1) + " of " + std::to_string(shapes.size()) +
-                ", to " + dims.substr(dims.find('[')));
+    context->Note("resize " + std::to_string(i + 1) + " of " + std::to_string(shapes.size()) +
+                  ", to " + dims.substr(dims.find('[')));
     pair->Resize(shapes[i]);
     if (!AllocateResized(pair.get(), dims, &judgement)) return judgement;
     for (uint32_t seed = 0; seed < 2; ++seed) pair->Infer(seed);
@@ -177,9 +177,9 @@ Judgement IsResized(Scene* scene) {
 
 // Applies the delegate after an allocation, so that it knows the graph's shapes. (Before an
 // allocation, only a static delegate, without dynamic tensors, knows them.)
-Judgement IsResizedBeforehand(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+Judgement IsResizedBeforehand(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Resize({2, 5, 6, kSubjectChannels});
   pair.Allocate();
   pair.Ready();
@@ -187,9 +187,9 @@ Judgement IsResizedBeforehand(Scene* scene) {
   return kFine;
 }
 
-Judgement IsResizedUnallocated(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+Judgement IsResizedUnallocated(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Resize({2, 5, 6, kSubjectChannels});
   pair.Apply();
   Judgement judgement;
@@ -198,9 +198,9 @@ Judgement IsResizedUnallocated(Scene* scene) {
   return judgement;
 }
 
-Judgement HasNoElements(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  const auto pair = MakeReady(scene);
+Judgement HasNoElements(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  const auto pair = MakeReady(context);
   Judgement judgement;
   pair->Resize({0, 8, 8, kSubjectChannels});
   if (AllocateResized(pair.get(), "no elements", &judgement)) {
@@ -215,9 +215,9 @@ Judgement HasNoElements(Scene* scene) {
   return judgement;
 }
 
-Judgement IsLarge(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+Judgement IsLarge(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Resize({1, 256, 255, kSubjectChannels});
   pair.Allocate();
   pair.Ready();
@@ -227,8 +227,8 @@ Judgement IsLarge(Scene* scene) {
 
 // ---- Lifetimes ----------------------------------------------------------------------------------
 
-Judgement OutlivesTheModel(Scene* scene) {
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+Judgement OutlivesTheModel(CaseContext* context) {
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Apply();
   pair.DeleteModel();
   pair.Allocate();
@@ -236,20 +236,20 @@ Judgement OutlivesTheModel(Scene* scene) {
   return kFine;
 }
 
-Judgement IsDeletedUnused(Scene* scene) {
-  { const Pair never_applied(scene, ModelOf(scene), scene->CreateDelegate()); }
+Judgement IsDeletedUnused(CaseContext* context) {
+  { const Pair never_applied(context, ModelOf(context), context->CreateDelegate()); }
   {
-    Pair never_allocated(scene, ModelOf(scene), scene->CreateDelegate());
+    Pair never_allocated(context, ModelOf(context), context->CreateDelegate());
     never_allocated.Apply();
   }
-  const auto never_run = MakeReady(scene);
+  const auto never_run = MakeReady(context);
   return kFine;
 }
 
-Judgement ServesTwoInterpreters(Scene* scene) {
-  const auto delegate = scene->CreateDelegate();
-  auto first = std::make_unique<Pair>(scene, ModelOf(scene), delegate);
-  auto second = std::make_unique<Pair>(scene, ModelOf(scene), delegate);
+Judgement ServesTwoInterpreters(CaseContext* context) {
+  const auto delegate = context->CreateDelegate();
+  auto first = std::make_unique<Pair>(context, ModelOf(context), delegate);
+  auto second = std::make_unique<Pair>(context, ModelOf(context), delegate);
   first->Ready();
   if (second->TryApply() != kTfLiteOk) {
     Demand(!second->log().empty(), "it refuses a second interpreter without a reason");
@@ -266,16 +266,16 @@ Judgement ServesTwoInterpreters(Scene* scene) {
   return kFine;
 }
 
-Judgement OverlapsLifeCycles(Scene* scene) {
-  auto first = MakeReady(scene);
-  auto second = MakeReady(scene);
+Judgement OverlapsLifeCycles(CaseContext* context) {
+  auto first = MakeReady(context);
+  auto second = MakeReady(context);
   for (uint32_t seed = 0; seed < 4; ++seed) {
     first->Infer(seed);
     second->Infer(seed + 100);
   }
   first.reset();
   second->Infer(7);
-  const auto third = MakeReady(scene);
+  const auto third = MakeReady(context);
   second.reset();
   third->Infer(8);
   return kFine;
@@ -303,11 +303,11 @@ void OnThreads(int count, const std::function<void(int)>& work) {
   Demand(failure.empty(), failure);
 }
 
-Judgement WorksOnThreads(Scene* scene) {
+Judgement WorksOnThreads(CaseContext* context) {
   std::string ignored;
-  scene->library().Load(&ignored);
-  OnThreads(4, [scene](int number) {
-    const auto pair = MakeReady(scene);
+  context->library().Load(&ignored);
+  OnThreads(4, [context](int number) {
+    const auto pair = MakeReady(context);
     for (uint32_t seed = 0; seed < 8; ++seed) {
       pair->Infer(seed + 50 * static_cast<uint32_t>(number));
     }
@@ -332,7 +332,7 @@ std::string QueryReasons(const Pair& pair) {
 
 // The work of one thread: creates and deletes interpreters at first, and then only runs support
 // queries, which are faster.
-void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
+void ShareADelegate(CaseContext* context, const std::vector<uint8_t>& model,
                     const std::shared_ptr<TfLiteDelegate>& delegate, const std::string& reasons,
                     uint32_t seed) {
   constexpr int kLifeCycles = 25, kMinLifeCycles = 3, kQueries = 1000, kMinQueries = 50;
@@ -342,11 +342,11 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   for (int i = 0; i < kLifeCycles && (i < kMinLifeCycles || has_time_until(end_of_life_cycles));
        ++i) {
     // Every second pair runs without the validation layer, which is faster.
-    Pair pair(scene, model, delegate, i % 2 == 0 ? Mode::kPlain : Mode::kValidated);
+    Pair pair(context, model, delegate, i % 2 == 0 ? Mode::kPlain : Mode::kValidated);
     pair.Ready();
     pair.Infer(seed + static_cast<uint32_t>(i));
   }
-  const Pair unapplied(scene, model, delegate, Mode::kPlain);
+  const Pair unapplied(context, model, delegate, Mode::kPlain);
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < kQueries && (i < kMinQueries || has_time_until(end)); ++i) {
     const std::string found = QueryReasons(unapplied);
@@ -357,11 +357,11 @@ void ShareADelegate(Scene* scene, const std::vector<uint8_t>& model,
   }
 }
 
-Judgement SharesADelegateOnThreads(Scene* scene) {
-  const auto& refused = scene->subject().with_refused;
-  const std::vector<uint8_t>& model = refused.empty() ? ModelOf(scene) : refused;
-  const auto delegate = scene->CreateDelegate();
-  Pair first(scene, model, delegate), second(scene, model, delegate);
+Judgement SharesADelegateOnThreads(CaseContext* context) {
+  const auto& refused = context->subject().with_refused;
+  const std::vector<uint8_t>& model = refused.empty() ? ModelOf(context) : refused;
+  const auto delegate = context->CreateDelegate();
+  Pair first(context, model, delegate), second(context, model, delegate);
   const std::string reasons = QueryReasons(first);
   first.Ready();
   if (second.TryApply() != kTfLiteOk) {
@@ -369,19 +369,19 @@ Judgement SharesADelegateOnThreads(Scene* scene) {
     return {Kind::kRemark, "one interpreter per delegate: " + second.log()};
   }
   OnThreads(4, [&](int number) {
-    ShareADelegate(scene, model, delegate, reasons, 100 * static_cast<uint32_t>(number));
+    ShareADelegate(context, model, delegate, reasons, 100 * static_cast<uint32_t>(number));
   });
   return kFine;
 }
 
-Judgement ChangesThreads(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement ChangesThreads(CaseContext* context) {
+  const auto pair = MakeReady(context);
   for (uint32_t seed = 0; seed < 4; ++seed) {
     OnThreads(1, [&](int) { pair->Infer(seed); });
     pair->Infer(seed + 10);
   }
   OnThreads(1, [&](int) {
-    auto made_elsewhere = MakeReady(scene);
+    auto made_elsewhere = MakeReady(context);
     made_elsewhere->Infer(1);
   });
   return kFine;
@@ -389,9 +389,9 @@ Judgement ChangesThreads(Scene* scene) {
 
 // ---- Loops and branches -------------------------------------------------------------------------
 
-Judgement IsInBranches(Scene* scene) {
-  if (scene->subject().branches.empty()) return Skipped("the model is not changed");
-  Pair pair(scene, scene->subject().branches, scene->CreateDelegate());
+Judgement IsInBranches(CaseContext* context) {
+  if (context->subject().branches.empty()) return Skipped("the model is not changed");
+  Pair pair(context, context->subject().branches, context->CreateDelegate());
   pair.Ready();
   for (uint32_t seed = 0; seed < 6; ++seed) pair.Infer(seed);
   const int nodes = pair.DelegatedNodes();
@@ -399,9 +399,9 @@ Judgement IsInBranches(Scene* scene) {
   return {Kind::kPasses, std::to_string(nodes) + " nodes"};
 }
 
-Judgement IsInALoop(Scene* scene) {
-  if (scene->subject().loop.empty()) return Skipped("the model is not changed");
-  Pair pair(scene, scene->subject().loop, scene->CreateDelegate());
+Judgement IsInALoop(CaseContext* context) {
+  if (context->subject().loop.empty()) return Skipped("the model is not changed");
+  Pair pair(context, context->subject().loop, context->CreateDelegate());
   pair.Ready();
   for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
   const int nodes = pair.DelegatedNodes();
@@ -447,10 +447,10 @@ std::unique_ptr<Fenced> FenceIn(TfLiteInterpreter* interpreter, int tensor, size
   return memory;
 }
 
-Judgement UsesClientsMemory(Scene* scene) {
+Judgement UsesClientsMemory(CaseContext* context) {
   std::vector<std::unique_ptr<Fenced>> memory;
   {
-    Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+    Pair pair(context, ModelOf(context), context->CreateDelegate());
     pair.Ready();
     TfLiteInterpreter* const interpreter = pair.interpreter();
     for (int32_t i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); ++i) {
@@ -461,14 +461,14 @@ Judgement UsesClientsMemory(Scene* scene) {
     }
     if (memory.empty()) return Skipped("its outputs are not in the arena");
     pair.Allocate();
-    scene->Note("inferences with outputs that end at an inaccessible page");
+    context->Note("inferences with outputs that end at an inaccessible page");
     for (uint32_t seed = 0; seed < 3; ++seed) pair.Infer(seed);
   }
   return kFine;
 }
 
-Judgement KeepsOutputsOnTheDevice(Scene* scene) {
-  const auto pair = MakeReady(scene);
+Judgement KeepsOutputsOnTheDevice(CaseContext* context) {
+  const auto pair = MakeReady(context);
   if (pair->delegate()->CopyFromBufferHandle == nullptr &&
       pair->delegate()->opaque_delegate_builder == nullptr) {
     return Skipped("it uses no buffer handles");
@@ -499,26 +499,27 @@ Judgement KeepsOutputsOnTheDevice(Scene* scene) {
 
 // ---- Leaks --------------------------------------------------------------------------------------
 
-Judgement InfersWithoutGrowth(Scene* scene) {
-  const auto pair = MakeReady(scene, Mode::kPlain);
+Judgement InfersWithoutGrowth(CaseContext* context) {
+  const auto pair = MakeReady(context, Mode::kPlain);
   uint32_t seed = 0;
-  DemandNoGrowth(scene, 40, "an inference", [&] { pair->Infer(seed++ % 4); });
+  DemandNoGrowth(context, 40, "an inference", [&] { pair->Infer(seed++ % 4); });
   return kFine;
 }
 
-Judgement RepeatsLifeCyclesWithoutGrowth(Scene* scene) {
-  const auto kept = MakeReady(scene, Mode::kPlain);
-  DemandNoGrowth(scene, 16, "an interpreter", [&] { MakeReady(scene, Mode::kPlain)->Infer(1); });
+Judgement RepeatsLifeCyclesWithoutGrowth(CaseContext* context) {
+  const auto kept = MakeReady(context, Mode::kPlain);
+  DemandNoGrowth(context, 16, "an interpreter",
+                 [&] { MakeReady(context, Mode::kPlain)->Infer(1); });
   return kFine;
 }
 
-Judgement ResizesWithoutGrowth(Scene* scene) {
-  if (!scene->subject().is_resizable) return Skipped("the model's shapes are not changed");
-  const auto pair = MakeReady(scene, Mode::kPlain);
+Judgement ResizesWithoutGrowth(CaseContext* context) {
+  if (!context->subject().is_resizable) return Skipped("the model's shapes are not changed");
+  const auto pair = MakeReady(context, Mode::kPlain);
   Judgement judgement;
   int number = 0;
   try {
-    DemandNoGrowth(scene, 12, "a resize", [&] {
+    DemandNoGrowth(context, 12, "a resize", [&] {
       pair->Resize({1, ++number % 2 == 0 ? 8 : 6, 8, kSubjectChannels});
       if (!AllocateResized(pair.get(), "other shapes", &judgement)) throw judgement;
       pair->Infer(1);
@@ -529,12 +530,12 @@ Judgement ResizesWithoutGrowth(Scene* scene) {
   return judgement;
 }
 
-Judgement IsFast(Scene* scene) {
+Judgement IsFast(CaseContext* context) {
   // Factor on the CPU's time from which the delegate's time is reported as a remark.
   constexpr double kRemarkable = 20;
   using Clock = std::chrono::steady_clock;
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate(), Mode::kPlain);
-  if (scene->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});
+  Pair pair(context, ModelOf(context), context->CreateDelegate(), Mode::kPlain);
+  if (context->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});
   pair.Allocate();
   pair.Ready();
   pair.Infer(1);
@@ -604,26 +605,26 @@ const std::vector<LifecycleCase>& SubjectCases() {
   return kCases;
 }
 
-bool ClaimsNode(Scene* scene) {
-  Pair pair(scene, ModelOf(scene), scene->CreateDelegate());
+bool ClaimsNode(CaseContext* context) {
+  Pair pair(context, ModelOf(context), context->CreateDelegate());
   pair.Apply();
   return pair.DelegatedNodes() > 0;
 }
 
-Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene) {
+Judgement RunLifecycleCase(const LifecycleCase& which, CaseContext* context) {
   Judgement judgement;
   try {
-    judgement = which.run(scene);
+    judgement = which.run(context);
   } catch (const CaseFailed& problem) {
     judgement = {Kind::kFails, problem.what()};
   }
   // A contract violation is reported in preference to the case's own result, as the more likely
   // cause.
-  const std::string errors = scene->findings().errors();
+  const std::string errors = context->findings().errors();
   if (!errors.empty()) {
     return {Kind::kFails, judgement.kind == Kind::kFails ? errors + "; " + judgement.text : errors};
   }
-  const std::string remarks = scene->findings().remarks();
+  const std::string remarks = context->findings().remarks();
   if (!remarks.empty() && judgement.kind == Kind::kPasses) return {Kind::kRemark, remarks};
   return judgement;
 }

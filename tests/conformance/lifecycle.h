@@ -27,7 +27,7 @@ struct Judgement {
 struct LifecycleCase {
   const char* name;     // name of the case, as "resize"
   const char* expects;  // the requirement, as a sentence
-  Judgement (*run)(Scene* scene);
+  Judgement (*run)(CaseContext* context);
 };
 
 // Returns the cases that need the library only.
@@ -37,11 +37,11 @@ const std::vector<LifecycleCase>& SubjectCases();
 
 // Runs the case; the verdict combines the case's own checks and the findings of the validation
 // layer.
-Judgement RunLifecycleCase(const LifecycleCase& which, Scene* scene);
+Judgement RunLifecycleCase(const LifecycleCase& which, CaseContext* context);
 
 // Returns true if the delegate claims a node of the subject's model; fails the case if it cannot be
 // applied.
-bool ClaimsNode(Scene* scene);
+bool ClaimsNode(CaseContext* context);
 
 }  // namespace deputy::conformance
 

@@ -19,10 +19,10 @@ using Kind = Judgement::Kind;
 
 const Judgement kFine = {};
 
-Judgement Loads(Scene* scene) {
+Judgement Loads(CaseContext* context) {
   std::string error;
-  Demand(scene->library().Load(&error) != nullptr, error);
-  const DeputyPluginInfo info = scene->library().Describe();
+  Demand(context->library().Load(&error) != nullptr, error);
+  const DeputyPluginInfo info = context->library().Describe();
   std::string text = info.name;
   for (const char* more : {info.version, info.vendor}) {
     if (more != nullptr && more[0] != '\0') text.append(", ").append(more);
@@ -30,23 +30,23 @@ Judgement Loads(Scene* scene) {
   return {Kind::kPasses, text};
 }
 
-Judgement Creates(Scene* scene) {
-  const auto first = scene->CreateDelegate();
-  const auto second = scene->CreateDelegate();
+Judgement Creates(CaseContext* context) {
+  const auto first = context->CreateDelegate();
+  const auto second = context->CreateDelegate();
   Demand(first.get() != second.get(), "it returns the same delegate twice");
   return kFine;
 }
 
-Judgement CreatesWithoutOptions(Scene* scene) {
+Judgement CreatesWithoutOptions(CaseContext* context) {
   std::string error;
-  if (scene->library().Create({}, &error) != nullptr) return kFine;
+  if (context->library().Create({}, &error) != nullptr) return kFine;
   Demand(!error.empty(), "without options it returns no delegate, and reports no reason");
   return {Kind::kRemark, "without options it returns no delegate: " + error};
 }
 
-Judgement AcceptsItsDefaults(Scene* scene) {
-  const DeputyPluginInfo info = scene->library().Describe();
-  PluginOptions options = scene->library().options();
+Judgement AcceptsItsDefaults(CaseContext* context) {
+  const DeputyPluginInfo info = context->library().Describe();
+  PluginOptions options = context->library().options();
   int defaults = 0;
   for (size_t i = 0; i < info.option_count; ++i) {
     const DeputyPluginOption& option = info.options[i];
@@ -57,49 +57,49 @@ Judgement AcceptsItsDefaults(Scene* scene) {
   }
   if (defaults == 0) return {Kind::kSkipped, "it declares no option with a default"};
   std::string error;
-  Demand(scene->library().Create(options, &error) != nullptr,
+  Demand(context->library().Create(options, &error) != nullptr,
          "it refuses the defaults that it declares: " + error);
   return {Kind::kPasses, std::to_string(defaults) + " options"};
 }
 
 // Creates a delegate with one option. The library must return a delegate or an error message, and
 // must not crash.
-Judgement AcceptsOrRefuses(Scene* scene, const std::string& key, const std::string& value,
+Judgement AcceptsOrRefuses(CaseContext* context, const std::string& key, const std::string& value,
                            const char* ignored) {
-  if (scene->library().Describe().kind == kDeputyPluginStable) {
+  if (context->library().Describe().kind == kDeputyPluginStable) {
     return {Kind::kSkipped, "a stable delegate has no options"};
   }
-  PluginOptions options = scene->library().options();
+  PluginOptions options = context->library().options();
   options.emplace_back(key, value);
   std::string error;
-  if (scene->library().Create(options, &error) != nullptr) return {Kind::kRemark, ignored};
+  if (context->library().Create(options, &error) != nullptr) return {Kind::kRemark, ignored};
   Demand(!error.empty(), "it returns no delegate, and reports no reason");
   return {Kind::kPasses, error};
 }
 
-Judgement RefusesUnknownOptions(Scene* scene) {
-  return AcceptsOrRefuses(scene, "no_such_option", "1", "it ignores unknown options");
+Judgement RefusesUnknownOptions(CaseContext* context) {
+  return AcceptsOrRefuses(context, "no_such_option", "1", "it ignores unknown options");
 }
 
-Judgement RefusesEmptyKeys(Scene* scene) {
-  return AcceptsOrRefuses(scene, "", "", "it ignores an option without a name");
+Judgement RefusesEmptyKeys(CaseContext* context) {
+  return AcceptsOrRefuses(context, "", "", "it ignores an option without a name");
 }
 
-Judgement RefusesLongValues(Scene* scene) {
-  return AcceptsOrRefuses(scene, "no_such_option", std::string(100000, '%'),
+Judgement RefusesLongValues(CaseContext* context) {
+  return AcceptsOrRefuses(context, "no_such_option", std::string(100000, '%'),
                           "it ignores unknown options");
 }
 
-Judgement RefusesWrongValues(Scene* scene) {
-  const DeputyPluginInfo info = scene->library().Describe();
+Judgement RefusesWrongValues(CaseContext* context) {
+  const DeputyPluginInfo info = context->library().Describe();
   int tried = 0;
   for (size_t i = 0; i < info.option_count; ++i) {
     if (info.options[i].type == kDeputyOptionString) continue;
-    PluginOptions options = scene->library().options();
+    PluginOptions options = context->library().options();
     options.emplace_back(info.options[i].name, "not a number");
     std::string error;
-    scene->Note(std::string("option ") + info.options[i].name);
-    Demand(scene->library().Create(options, &error) == nullptr,
+    context->Note(std::string("option ") + info.options[i].name);
+    Demand(context->library().Create(options, &error) == nullptr,
            std::string("it accepts text for the number ") + info.options[i].name);
     ++tried;
   }
@@ -107,15 +107,15 @@ Judgement RefusesWrongValues(Scene* scene) {
   return {Kind::kPasses, std::to_string(tried) + " options"};
 }
 
-Judgement CreatesOnThreads(Scene* scene) {
+Judgement CreatesOnThreads(CaseContext* context) {
   std::string error;
-  Demand(scene->library().Load(&error) != nullptr, error);
+  Demand(context->library().Load(&error) != nullptr, error);
   std::vector<std::thread> threads;
   std::vector<std::string> problems(4);
   threads.reserve(problems.size());
   for (std::string& problem : problems) {
-    threads.emplace_back([scene, &problem] {
-      for (int i = 0; i < 5; ++i) scene->library().Create(&problem);
+    threads.emplace_back([context, &problem] {
+      for (int i = 0; i < 5; ++i) context->library().Create(&problem);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -123,9 +123,9 @@ Judgement CreatesOnThreads(Scene* scene) {
   return kFine;
 }
 
-Judgement CreatesWithoutGrowth(Scene* scene) {
-  const auto kept = scene->CreateDelegate();
-  DemandNoGrowth(scene, 20, "a delegate", [scene] { scene->CreateDelegate(); });
+Judgement CreatesWithoutGrowth(CaseContext* context) {
+  const auto kept = context->CreateDelegate();
+  DemandNoGrowth(context, 20, "a delegate", [context] { context->CreateDelegate(); });
   return kFine;
 }
 
@@ -151,9 +151,9 @@ ProcessState ReadProcessState() {
   return state;
 }
 
-Judgement LeavesTheProcessUnchanged(Scene* scene) {
+Judgement LeavesTheProcessUnchanged(CaseContext* context) {
   const ProcessState before = ReadProcessState();
-  scene->CreateDelegate();
+  context->CreateDelegate();
   const ProcessState after = ReadProcessState();
   Demand(after.folder == before.folder, "it changes the working folder");
   Demand(after.locale == before.locale, "it changes the locale");

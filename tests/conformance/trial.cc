@@ -122,7 +122,7 @@ std::string Findings::remarks() const {
   return FirstOf(remarks_);
 }
 
-std::shared_ptr<TfLiteDelegate> Scene::CreateDelegate() {
+std::shared_ptr<TfLiteDelegate> CaseContext::CreateDelegate() {
   std::string error;
   auto delegate = library_->Create(&error);
   Demand(delegate != nullptr, "it returns no delegate: " + error);
@@ -131,9 +131,9 @@ std::shared_ptr<TfLiteDelegate> Scene::CreateDelegate() {
 
 // ---- Pair ---------------------------------------------------------------------------------------
 
-Pair::Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
-           Mode mode)
-    : scene_(mode == Mode::kPlain ? nullptr : scene),
+Pair::Pair(CaseContext* context, std::span<const uint8_t> model,
+           std::shared_ptr<TfLiteDelegate> delegate, Mode mode)
+    : context_(mode == Mode::kPlain ? nullptr : context),
       delegate_(std::move(delegate)),
       model_(TfLiteModelCreateWithErrorReporter(model.data(), model.size(), &Append, &log_),
              &TfLiteModelDelete),
@@ -143,7 +143,7 @@ Pair::Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteD
   cpu_ = Create(nullptr, Mode::kPlain, nullptr);
   Demand(cpu_ != nullptr, "the interpreter cannot be created: " + log_);
   interpreter_ = Create(mode == Mode::kDelegateInOptions ? delegate_.get() : nullptr, mode,
-                        mode == Mode::kPlain ? nullptr : &scene->findings());
+                        mode == Mode::kPlain ? nullptr : &context->findings());
   Demand(interpreter_ != nullptr, "the interpreter with the delegate cannot be created: " + log_);
 }
 
@@ -188,7 +188,7 @@ void Pair::Allocate() {
 }
 
 void Pair::Infer(uint32_t seed) {
-  if (scene_ != nullptr) scene_->NotePart("inference " + std::to_string(++inferences_));
+  if (context_ != nullptr) context_->NotePart("inference " + std::to_string(++inferences_));
   FeedInputs(cpu_.get(), seed);
   FeedInputs(interpreter_.get(), seed);
   Demand(TfLiteInterpreterInvoke(cpu_.get()) == kTfLiteOk, "the CPU fails: " + log_);
@@ -310,13 +310,13 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 
 // Runs the rounds in several parts. Caches are filled and pools grow at first: only a resource that
 // grows in every part, in several attempts, counts as a leak.
-void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
+void DemandNoGrowth(CaseContext* context, int rounds, const std::string& what,
                     const std::function<void()>& round) {
   constexpr int kAttempts = 8, kParts = 3;
   int done = 0;
   const auto do_part = [&] {
     for (int i = 0; i < rounds; ++i) {
-      scene->Note(what + ", the " + std::to_string(++done) + ". time");
+      context->Note(what + ", the " + std::to_string(++done) + ". time");
       round();
     }
     return MeasureUsage();

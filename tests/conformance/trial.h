@@ -50,12 +50,12 @@ class Findings {
 };
 
 // Context of a running case.
-class Scene {
+class CaseContext {
  public:
   // `note` is called with each action before it begins, for the report of a case that crashes or
   // hangs.
-  Scene(PluginLibrary* library, const Subject* subject,
-        std::function<void(const std::string&)> note)
+  CaseContext(PluginLibrary* library, const Subject* subject,
+              std::function<void(const std::string&)> note)
       : library_(library), subject_(subject), note_(std::move(note)) {}
 
   PluginLibrary& library() { return *library_; }
@@ -90,8 +90,8 @@ class Pair {
  public:
   // The delegate is not applied yet, except with kDelegateInOptions. If `delegate` is null, both
   // interpreters run on the CPU.
-  Pair(Scene* scene, std::span<const uint8_t> model, std::shared_ptr<TfLiteDelegate> delegate,
-       Mode mode = Mode::kValidated);
+  Pair(CaseContext* context, std::span<const uint8_t> model,
+       std::shared_ptr<TfLiteDelegate> delegate, Mode mode = Mode::kValidated);
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
@@ -125,7 +125,7 @@ class Pair {
   InterpreterOwner Create(TfLiteDelegate* in_options, Mode mode, Findings* findings);
   void Compare() const;
 
-  Scene* const scene_;  // receives notes of inferences; may be null
+  CaseContext* const context_;  // receives notes of inferences; may be null
   int inferences_ = 0;
   std::string log_;
   const std::shared_ptr<TfLiteDelegate> delegate_;  // must outlive the interpreter
@@ -146,7 +146,7 @@ Usage MeasureUsage();
 
 // Calls `round` repeatedly and fails the case if the process holds more after each part of the
 // rounds than before. `what` describes a round: "an inference".
-void DemandNoGrowth(Scene* scene, int rounds, const std::string& what,
+void DemandNoGrowth(CaseContext* context, int rounds, const std::string& what,
                     const std::function<void()>& round);
 
 }  // namespace deputy::conformance

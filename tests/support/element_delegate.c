@@ -13,9 +13,9 @@
 // One ADD or MUL as the kernel computes it.
 typedef struct Step {
   bool is_add, relu;
-  int a, b, out;  // b is -1 for a float16 constant that is widened
-  int home;       // tensor of the result: `out`, an added one, or -1 for `memory`
-  float* memory;  // memory that the kernel owns
+  int a, b, out;      // b is -1 for a float16 constant that is widened
+  int result_tensor;  // `out`, an added tensor, or -1 if the result is in `memory`
+  float* memory;      // memory that the kernel owns
 } Step;
 
 static TfLiteFusedActivation ActivationOf(const TfLiteNode* node, int builtin_code) {
@@ -64,8 +64,9 @@ static Operand Read(Kernel* kernel, const TfLiteContext* context, int index) {
   }
   for (int i = 0; i < kernel->step_count; ++i) {
     const Step* step = &kernel->steps[i];
-    if (step->out != index || step->home == index) continue;
-    operand.floats = step->home < 0 ? step->memory : context->tensors[step->home].data.f;
+    if (step->out != index || step->result_tensor == index) continue;
+    operand.floats =
+        step->result_tensor < 0 ? step->memory : context->tensors[step->result_tensor].data.f;
   }
   return operand;
 }
@@ -86,7 +87,8 @@ static void FreeKernel(Kernel* kernel) {
 }
 
 // Selects the tensor for the result of a step.
-static int HomeOf(ElementDelegate* delegate, const TfLiteDelegateParams* params, int out) {
+static int SelectResultTensor(ElementDelegate* delegate, const TfLiteDelegateParams* params,
+                              int out) {
   if (Contains(params->output_tensors, out)) return out;
   if (!delegate->added_tensors) return -1;
   return delegate->first_added + delegate->next_added++;
@@ -117,7 +119,7 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
     step->a = node->inputs->data[0];
     step->b = is_widened ? -1 : node->inputs->data[1];
     step->out = node->outputs->data[0];
-    step->home = HomeOf(delegate, params, step->out);
+    step->result_tensor = SelectResultTensor(delegate, params, step->out);
   }
   return kernel;
 }
@@ -142,9 +144,9 @@ static TfLiteStatus PrepareAdded(Kernel* kernel, TfLiteContext* context, TfLiteN
   node->temporaries->size = 0;
   for (int i = 0; i < kernel->step_count; ++i) {
     const Step* step = &kernel->steps[i];
-    if (step->home < 0 || step->home == step->out) continue;
-    node->temporaries->data[node->temporaries->size++] = step->home;
-    TfLiteTensor* tensor = &context->tensors[step->home];
+    if (step->result_tensor < 0 || step->result_tensor == step->out) continue;
+    node->temporaries->data[node->temporaries->size++] = step->result_tensor;
+    TfLiteTensor* tensor = &context->tensors[step->result_tensor];
     tensor->type = kTfLiteFloat32;
     tensor->allocation_type = kTfLiteArenaRw;
     if (context->ResizeTensor(context, tensor, ShapeOf(context, step)) != kTfLiteOk) {
@@ -160,24 +162,25 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   for (int i = 0; i < kernel->step_count; ++i) {
     Step* step = &kernel->steps[i];
     TfLiteTensor* out = &context->tensors[step->out];
-    if (kernel->delegate->dynamic_outputs && step->home == step->out) {
+    if (kernel->delegate->dynamic_outputs && step->result_tensor == step->out) {
       if (out->allocation_type != kTfLiteDynamic) out->data.raw = NULL;
       out->allocation_type = kTfLiteDynamic;
     } else if (context->ResizeTensor(context, out, ShapeOf(context, step)) != kTfLiteOk) {
       return kTfLiteError;
     }
-    if (step->home < 0) step->memory = (float*)realloc(step->memory, out->bytes + 1);
+    if (step->result_tensor < 0) step->memory = (float*)realloc(step->memory, out->bytes + 1);
   }
   return PrepareAdded(kernel, context, node);
 }
 
 static TfLiteStatus Compute(Kernel* kernel, TfLiteContext* context, const Step* step) {
-  TfLiteTensor* tensor = &context->tensors[step->home < 0 ? step->out : step->home];
+  TfLiteTensor* tensor =
+      &context->tensors[step->result_tensor < 0 ? step->out : step->result_tensor];
   if (tensor->allocation_type == kTfLiteDynamic &&
       context->ResizeTensor(context, tensor, ShapeOf(context, step)) != kTfLiteOk) {
     return kTfLiteError;
   }
-  float* out = step->home < 0 ? step->memory : tensor->data.f;
+  float* out = step->result_tensor < 0 ? step->memory : tensor->data.f;
   const Operand a = Read(kernel, context, step->a);
   if (step->b < 0) {
     for (size_t i = 0; i < tensor->bytes / sizeof(float); ++i) out[i] = At(&a, i);

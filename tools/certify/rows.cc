@@ -15,9 +15,9 @@
 namespace deputy::certify {
 namespace {
 
+using conformance::CaseContext;
 using conformance::Judgement;
 using conformance::LifecycleCase;
-using conformance::Scene;
 using conformance::Subject;
 
 constexpr size_t kMaxSubjects = 3;
@@ -69,8 +69,8 @@ Status StatusOf(Judgement::Kind kind) {
 void RunLife(const Settings& settings, const LifecycleCase& which, const Subject* subject,
              Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
-  Scene scene(&library, subject, [child](const std::string& what) { child->Note(what); });
-  const Judgement judgement = conformance::RunLifecycleCase(which, &scene);
+  CaseContext context(&library, subject, [child](const std::string& what) { child->Note(what); });
+  const Judgement judgement = conformance::RunLifecycleCase(which, &context);
   Status status = StatusOf(judgement.kind);
   // The text of a speed measurement begins with the factor, optionally after "slow: ".
   if (which.name == std::string(kSpeed) && settings.max_slowdown > 0 && !IsBad(status)) {
@@ -190,12 +190,12 @@ std::vector<Subject> SubjectsToTry(const Settings& settings) {
 void FindClaimed(const Settings& settings, const std::vector<Subject>& subjects, Child* child) {
   conformance::PluginLibrary library(settings.library, settings.options);
   size_t claimed = 0;
-  Scene(&library, nullptr, [](const std::string&) {}).CreateDelegate();
+  CaseContext(&library, nullptr, [](const std::string&) {}).CreateDelegate();
   child->AddResult(kCreated);
   for (size_t i = 0; i < subjects.size(); ++i) {
     child->Note("applied to three nodes of " + subjects[i].name);
-    Scene scene(&library, &subjects[i], [](const std::string&) {});
-    if (!conformance::ClaimsNode(&scene)) continue;
+    CaseContext context(&library, &subjects[i], [](const std::string&) {});
+    if (!conformance::ClaimsNode(&context)) continue;
     child->AddResult(std::to_string(i));
     ++claimed;
   }

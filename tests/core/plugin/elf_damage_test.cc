@@ -145,7 +145,7 @@ using Change = std::function<void(DamagedLibrary*)>;
 
 // Returns a change that removes an entry of the dynamic segment; SetValue returns one that changes
 // the entry's value.
-Change Lose(int64_t tag) {
+Change RemoveEntry(int64_t tag) {
   return [tag](DamagedLibrary* v) { v->Entry(tag)->d_tag = 0x6ffff123; };
 }
 Change SetValue(int64_t tag, uint64_t value) {
@@ -158,16 +158,16 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
   const char* const kOutside = "is outside of the loaded segments";
   ExpectRefused(
       good_,
-      {{"DT_RELA alone", Lose(DT_RELASZ), kHalf},
-       {"DT_RELASZ alone", Lose(DT_RELA), kHalf},
-       {"DT_RELAENT missing", Lose(DT_RELAENT), kHalf},
-       {"DT_JMPREL alone", Lose(DT_PLTRELSZ), kHalf},
-       {"DT_PLTREL missing", Lose(DT_PLTREL), kHalf},
-       {"DT_STRSZ missing", Lose(DT_STRSZ), kHalf},
-       {"DT_SYMENT missing", Lose(DT_SYMENT), kHalf},
-       {"DT_INIT_ARRAYSZ missing", Lose(DT_INIT_ARRAYSZ), kHalf},
-       {"DT_FINI_ARRAY missing", Lose(DT_FINI_ARRAY), kHalf},
-       {"DT_VERNEEDNUM missing", Lose(DT_VERNEEDNUM), kHalf},
+      {{"DT_RELA alone", RemoveEntry(DT_RELASZ), kHalf},
+       {"DT_RELASZ alone", RemoveEntry(DT_RELA), kHalf},
+       {"DT_RELAENT missing", RemoveEntry(DT_RELAENT), kHalf},
+       {"DT_JMPREL alone", RemoveEntry(DT_PLTRELSZ), kHalf},
+       {"DT_PLTREL missing", RemoveEntry(DT_PLTREL), kHalf},
+       {"DT_STRSZ missing", RemoveEntry(DT_STRSZ), kHalf},
+       {"DT_SYMENT missing", RemoveEntry(DT_SYMENT), kHalf},
+       {"DT_INIT_ARRAYSZ missing", RemoveEntry(DT_INIT_ARRAYSZ), kHalf},
+       {"DT_FINI_ARRAY missing", RemoveEntry(DT_FINI_ARRAY), kHalf},
+       {"DT_VERNEEDNUM missing", RemoveEntry(DT_VERNEEDNUM), kHalf},
        {"relocations of 23 bytes", SetValue(DT_RELAENT, 23), "expected entries of 24 bytes"},
        {"symbols of 25 bytes", SetValue(DT_SYMENT, 25), "expected symbols of 24 bytes, found 25"},
        {"the other kind of relocations", SetValue(DT_PLTREL, DT_REL), "are of another kind"},
@@ -200,7 +200,7 @@ TEST_F(ElfDamage, of_the_dynamic_segment_is_refused) {
 TEST_F(ElfDamage, of_relative_relocations_is_refused) {
   if (!DamagedLibrary(good_).Has(kRelrEntry))
     GTEST_SKIP() << "this machine's linker makes no such table";
-  ExpectRefused(good_, {{"DT_RELRENT missing", Lose(kRelrEntry), kHalf},
+  ExpectRefused(good_, {{"DT_RELRENT missing", RemoveEntry(kRelrEntry), kHalf},
                         {"relative relocations of 9 bytes", SetValue(kRelrEntry, 9),
                          "expected entries of 8 bytes"}});
 }

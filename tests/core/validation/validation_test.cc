@@ -334,7 +334,7 @@ std::vector<Wrong> WrongDelegates() {
   add("node_listed_twice", "V11 claims-wrong-node", kPrepareOfDelegate, [](Probe* p) {
     p->claims = {1, 1};
   });
-  add("node_of_nobody", "V11 claims-wrong-node", kPrepareOfDelegate, [](Probe* p) {
+  add("node_outside_the_plan", "V11 claims-wrong-node", kPrepareOfDelegate, [](Probe* p) {
     // After the first replacement node 1 is not in the plan any more.
     p->in_delegate_prepare = [p](TfLiteContext* context) {
       TfLiteIntArray* nodes = Dims({1});
@@ -452,10 +452,10 @@ std::vector<Wrong> WrongDelegates() {
       context->recommended_num_threads = 17;
     };
   });
-  add("bytes_behind_the_back", "V41 tensor-field", kPrepareOfNode, [](Probe* p) {
+  add("tensor_bytes", "V41 tensor-field", kPrepareOfNode, [](Probe* p) {
     p->in_prepare = [](TfLiteContext* context, TfLiteNode*) { context->tensors[kB].bytes -= 4; };
   });
-  add("dims_behind_the_back", "V41 tensor-field", kPrepareOfNode, [](Probe* p) {
+  add("tensor_dims", "V41 tensor-field", kPrepareOfNode, [](Probe* p) {
     p->in_prepare = [](TfLiteContext* context, TfLiteNode*) {
       context->tensors[kA].dims->data[0] = 2;
     };
