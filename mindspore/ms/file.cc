@@ -79,7 +79,7 @@ bool ReadMsFile(const std::string& path, std::vector<char>* out_bytes, std::stri
     return true;
   }
   if (size > kMaxBytes) {
-    *error = "it is a .ms model of " + std::to_string(size) + " bytes, expected less than 2 GiB";
+    *error = "is a .ms model of " + std::to_string(size) + " bytes, expected less than 2 GiB";
     return false;
   }
   bytes.resize(static_cast<size_t>(size));

@@ -435,7 +435,8 @@ TEST(MindSporeModel, only_regular_files_that_hold_models_are_built) {
   const std::string path = folder + "/m.ms";
   std::ofstream(path) << std::string("\x10\0\0\0MSL2", 8);
   ASSERT_EQ(truncate(path.c_str(), off_t{3} << 30), 0);
-  EXPECT_THAT(refusal(path), HasSubstr("of 3221225472 bytes, expected less than 2 GiB"));
+  EXPECT_EQ(refusal(path),
+            "Build: '" + path + "' is a .ms model of 3221225472 bytes, expected less than 2 GiB");
   std::ofstream(path) << "version https://git-lfs.github.com/spec/v1\nsize 4276352\n";
   EXPECT_THAT(refusal(path), HasSubstr("this is a Git LFS pointer"));
   std::ofstream(path) << "PK";
