@@ -43,7 +43,8 @@ typedef enum DeputyMSLogLevel {
 // Set the function that receives log messages (the sink), and the lowest level of the messages that
 // it receives; the default level is Warning. NULL, the default, discards messages. `user_data` must
 // stay valid until the sink is replaced. The sink may be called from any thread, one call at a
-// time; it must not log or replace the sink. Both functions may be called from any thread.
+// time. Messages that a call of the sink logs on its thread are discarded. Both functions may be
+// called from any thread, also by the sink.
 MS_API void DeputyMSSetLogSink(void (*sink)(void* user_data, DeputyMSLogLevel level,
                                             const char* text),
                                void* user_data);

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kTextSize = 1024;
 
 struct Sink {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // held during a call, in which the function may lock it again
+  bool is_called = false;
   void (*function)(void* user_data, DeputyMSLogLevel level, const char* text) = nullptr;
   void* user_data = nullptr;
 };
@@ -22,10 +23,21 @@ Sink sink;
 std::atomic<int> lowest_level{kDeputyMSLogWarning};
 thread_local std::array<char, kTextSize> last_error = {};
 
+// Marks the sink as called, so that messages from within the call are discarded.
+class CallGuard {
+ public:
+  CallGuard() { sink.is_called = true; }
+  ~CallGuard() { sink.is_called = false; }
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+};
+
 void Write(DeputyMSLogLevel level, const char* text) {
   if (level < lowest_level.load(std::memory_order_relaxed)) return;
   const std::scoped_lock lock(sink.mutex);
-  if (sink.function != nullptr) sink.function(sink.user_data, level, text);
+  if (sink.function == nullptr || sink.is_called) return;
+  const CallGuard guard;
+  sink.function(sink.user_data, level, text);
 }
 
 struct StatusText {

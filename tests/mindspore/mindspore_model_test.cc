@@ -610,5 +610,46 @@ TEST_F(MindSporeLog, delegates_log_with_the_tutorials_macro) {
   EXPECT_EQ(lines, (Records{"2 stride 3", "3 no"}));
 }
 
+// A sink that fails a call of the library and logs before it stores its message.
+void LogAndAppend(void* texts, DeputyMSLogLevel /*level*/, const char* text) {
+  EXPECT_EQ(Model().Predict({}, nullptr), mindspore::kLiteUninitializedObj);
+  DeputyMSLog(kDeputyMSLogError, "from the sink");
+  static_cast<Records*>(texts)->push_back(text);
+}
+
+TEST_F(MindSporeLog, messages_from_within_the_sink_are_discarded) {
+  Records texts;
+  DeputyMSSetLogSink(LogAndAppend, &texts);
+  DeputyMSLog(kDeputyMSLogError, "first");
+  DeputyMSLog(kDeputyMSLogError, "second");
+  EXPECT_EQ(texts, (Records{"first", "second"}));
+}
+
+TEST_F(MindSporeLog, sink_may_replace_itself) {
+  const auto replace = [](void* user_data, DeputyMSLogLevel, const char* text) {
+    static_cast<Records*>(user_data)->push_back(std::string("old ") + text);
+    DeputyMSSetLogSink(
+        [](void* texts, DeputyMSLogLevel, const char* later) {
+          static_cast<Records*>(texts)->push_back(std::string("new ") + later);
+        },
+        user_data);
+  };
+  DeputyMSSetLogSink(replace, &lines);
+  DeputyMSLog(kDeputyMSLogError, "first");
+  DeputyMSLog(kDeputyMSLogError, "second");
+  EXPECT_EQ(lines, (Records{"old first", "new second"}));
+}
+
+TEST_F(MindSporeLog, calls_of_the_sink_are_serialised_and_none_is_lost) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int k = 0; k < 1000; ++k) DeputyMSLog(kDeputyMSLogError, "text");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(lines, Records(4000, "3 text"));
+}
+
 }  // namespace
 }  // namespace deputy::mindspore_model_test
