@@ -35,8 +35,8 @@ typedef struct DeputyMSAllocator {
 
 // Sets the allocator of a tensor that belongs to the caller: later memory of the tensor comes from
 // it, and memory that the tensor has is freed. NULL restores the heap. Returns -7 for a view of a
-// graph's tensor, whose memory the runtime owns, -3 if a function is missing. `release` is called
-// after every failure of a struct of the right size.
+// graph's tensor, whose memory the runtime owns, -3 if a function is missing or the struct is too
+// small for the required ones. `release` is called after every failure, if the struct has it.
 MS_API MSStatus DeputyMSTensorSetAllocator(MSTensorHandle tensor,
                                            const DeputyMSAllocator* allocator);
 

@@ -2,6 +2,7 @@
 //
 // The functions of extensions_c.h for tensors.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -76,15 +77,21 @@ const char* DeputyMSVersion() {
 
 MSStatus DeputyMSTensorSetAllocator(MSTensorHandle tensor, const DeputyMSAllocator* allocator) {
   return Guard([&]() -> MSStatus {
-    std::shared_ptr<TensorAllocator> shared = std::make_shared<TensorAllocator>();
+    constexpr size_t kMinSize = offsetof(DeputyMSAllocator, release);
+    DeputyMSAllocator functions = {};  // the heap
     if (allocator != nullptr) {
-      if (allocator->struct_size < sizeof *allocator || allocator->allocate == nullptr ||
-          allocator->deallocate == nullptr) {
-        const bool has_release = allocator->struct_size >= sizeof *allocator;
-        if (has_release && allocator->release != nullptr) allocator->release(allocator->user_data);
-        return Fail(kMSStatusLiteParamInvalid, "SetAllocator: a function is missing");
+      if (allocator->struct_size < kMinSize) {
+        return Fail(kMSStatusLiteParamInvalid,
+                    "SetAllocator: expected a struct of at least %zu bytes, found %zu", kMinSize,
+                    allocator->struct_size);
       }
-      shared = std::make_shared<TensorAllocator>(*allocator);
+      const bool has_release = allocator->struct_size >= sizeof functions;
+      std::memcpy(&functions, allocator, has_release ? sizeof functions : kMinSize);
+    }
+    auto shared = std::make_shared<TensorAllocator>(functions);
+    if (allocator != nullptr &&
+        (functions.allocate == nullptr || functions.deallocate == nullptr)) {
+      return Fail(kMSStatusLiteParamInvalid, "SetAllocator: a function is missing");
     }
     Tensor* const target = CheckedTensor(tensor, "SetAllocator");
     if (target == nullptr) return kMSStatusLiteNullptr;

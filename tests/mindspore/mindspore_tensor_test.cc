@@ -2,6 +2,7 @@
 //
 // Tests the members of MSTensor that MindSpore Lite 2.x adds: ownership of data, allocators, texts,
 // files, device addresses, and the conversions of dual_abi_helper.h.
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +79,42 @@ TEST(MindSporeTensor, an_allocator_provides_the_memory_of_a_tensor) {
   }
   EXPECT_EQ(allocator->blocks, 0);
   EXPECT_EQ(allocator.use_count(), 1);
+}
+
+// Returns an allocator of the C API that counts the calls of `release`.
+DeputyMSAllocator CountingReleases(int* releases) {
+  DeputyMSAllocator allocator = {};
+  allocator.struct_size = sizeof allocator;
+  allocator.user_data = releases;
+  allocator.allocate = [](void*, size_t size) { return std::malloc(size); };
+  allocator.deallocate = [](void*, void* block) { std::free(block); };
+  allocator.release = [](void* count) { ++*static_cast<int*>(count); };
+  return allocator;
+}
+
+TEST(MindSporeTensor, allocators_are_released_if_their_struct_has_the_function) {
+  int releases = 0;
+  const DeputyMSAllocator whole = CountingReleases(&releases);
+  DeputyMSAllocator without_functions = whole;
+  without_functions.allocate = nullptr;
+  DeputyMSAllocator without_release = whole;
+  without_release.struct_size = offsetof(DeputyMSAllocator, release);
+  DeputyMSAllocator too_small = whole;
+  too_small.struct_size = offsetof(DeputyMSAllocator, deallocate);
+  MSTensorHandle tensor = MSTensorCreate("t", kMSDataTypeNumberTypeFloat32, nullptr, 0, nullptr, 0);
+
+  EXPECT_EQ(DeputyMSTensorSetAllocator(tensor, &without_functions), kMSStatusLiteParamInvalid);
+  EXPECT_EQ(releases, 1);
+  EXPECT_EQ(DeputyMSTensorSetAllocator(nullptr, &whole), kMSStatusLiteNullptr);
+  EXPECT_EQ(releases, 2);
+  EXPECT_EQ(DeputyMSTensorSetAllocator(tensor, &too_small), kMSStatusLiteParamInvalid);
+  EXPECT_STREQ(DeputyMSLastError(),
+               "SetAllocator: expected a struct of at least 32 bytes, found 24");
+  EXPECT_EQ(DeputyMSTensorSetAllocator(tensor, &without_release), kMSStatusSuccess);
+  EXPECT_EQ(DeputyMSTensorSetAllocator(tensor, &whole), kMSStatusSuccess);
+  EXPECT_EQ(releases, 2);
+  MSTensorDestroy(&tensor);
+  EXPECT_EQ(releases, 3);
 }
 
 TEST(MindSporeTensor, the_default_allocator_aligns_and_counts) {
