@@ -79,10 +79,10 @@ MS_API void* DeputyMSTensorAttach(MSTensorHandle tensor, void* (*create)(void),
 
 // Set a setting of a context or device that has no function of its own. MSModelBuild obeys it, logs
 // that it has no effect, or fails with a text that names it. Settings of contexts are
-// "inter_op_parallel_num", "multi_modal_hw", "group_info_file" and "built_in_delegate"; those of
-// devices have the names of the members of the C++ API ("device_id", "precision_mode"). Settings of
-// devices other than the CPU are options of their libraries, if the library declares them.
-// MSDeviceInfoCreate creates devices of the types 0 to 8 of the C++ API.
+// "inter_op_parallel_num", "multi_modal_hw", "group_info_file" and "built_in_delegate"; other names
+// return -3. Those of devices have the names of the members of the C++ API ("device_id",
+// "precision_mode"). Settings of devices other than the CPU are options of their libraries, if the
+// library declares them. MSDeviceInfoCreate creates devices of the types 0 to 8 of the C++ API.
 MS_API MSStatus DeputyMSContextSetSetting(MSContextHandle context, const char* name,
                                           const char* value);
 MS_API MSStatus DeputyMSDeviceInfoSetSetting(MSDeviceInfoHandle device_info, const char* name,

@@ -297,7 +297,7 @@ int MSDeviceInfoGetFrequency(const MSDeviceInfoHandle device_info) {
 MSStatus DeputyMSContextSetSetting(MSContextHandle context, const char* name, const char* value) {
   Context* const target = CheckedContext(context, "DeputyMSContextSetSetting");
   if (target == nullptr || name == nullptr || value == nullptr) return kMSStatusLiteNullptr;
-  return Guard([&] { return target->settings[name] = value, kMSStatusSuccess; });
+  return Guard([&] { return target->Set(name, value); });
 }
 
 MSStatus DeputyMSDeviceInfoSetSetting(MSDeviceInfoHandle device_info, const char* name,

@@ -84,6 +84,8 @@ class Context {
   void Destroy();
   void Release();
 
+  // Sets a setting. Reports an error if the name is unknown.
+  MSStatus Set(const std::string& name, const char* value);
   // Checks devices and settings before a build. Reports an error if they are invalid.
   MSStatus Check() const;
   // Returns the number of threads for the interpreter.

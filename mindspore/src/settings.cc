@@ -2,6 +2,7 @@
 //
 // Settings of contexts and devices that the runtime does not obey. Those that would change results
 // fail the build; the others are logged.
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
@@ -29,6 +30,9 @@ constexpr Refusal kDeviceRefusals[] = {
     {"gl_display", "SetGLDisplay", "memory is not shared with OpenGL"},
 };
 
+constexpr const char* kContextSettings[] = {"inter_op_parallel_num", "multi_modal_hw",
+                                            "group_info_file", "built_in_delegate"};
+
 bool IsSet(const Settings& settings, const char* name) {
   const auto found = settings.find(name);
   return found != settings.end() && !found->second.empty() && found->second != "false";
@@ -46,6 +50,15 @@ const char* DeviceName(int type) {
                                     "Ascend310", "DSP", "Custom",   "Auto"};
   const bool known = type >= 0 && static_cast<size_t>(type) < std::size(kNames);
   return known ? kNames[type] : "Invalid";
+}
+
+MSStatus Context::Set(const std::string& name, const char* value) {
+  const auto known = std::find(std::begin(kContextSettings), std::end(kContextSettings), name);
+  if (known == std::end(kContextSettings)) {
+    return Fail(kMSStatusLiteParamInvalid, "the context: unknown setting '%s'", name.c_str());
+  }
+  settings[name] = value;
+  return kMSStatusSuccess;
 }
 
 MSStatus Context::CheckSettings() const {
@@ -82,6 +95,13 @@ MSStatus Context::CheckDevice(const DeviceInfo& device) {
     Log(kDeputyMSLogWarning,
         "device %s: SetAllocator has no effect: the runtime allocates the model's memory",
         device.name());
+  }
+  if (device.type == kMSDeviceTypeCPU || static_cast<int>(device.type) == kAllDevices) {
+    for (const auto& [name, value] : device.settings) {
+      if (name == "allocator" || value.empty()) continue;
+      Log(kDeputyMSLogWarning, "device %s: setting '%s' has no effect", device.name(),
+          name.c_str());
+    }
   }
   const std::string mode = device.Setting("precision_mode");
   if (device.type == kMSDeviceTypeGPU && !mode.empty() && mode != "origin" && mode != "fp16") {

@@ -312,6 +312,31 @@ TEST(MindSporeSettings, settings_that_would_change_results_fail_the_build) {
               HasSubstr("SetPrecisionMode: expected 'origin' or 'fp16', found 'int4'"));
 }
 
+TEST(MindSporeSettings, unknown_settings_of_a_context_are_refused_by_name) {
+  MSContextHandle context = MSContextCreate();
+  for (const char* name :
+       {"inter_op_parallel_num", "multi_modal_hw", "group_info_file", "built_in_delegate"}) {
+    EXPECT_EQ(DeputyMSContextSetSetting(context, name, ""), kMSStatusSuccess) << name;
+  }
+  EXPECT_EQ(DeputyMSContextSetSetting(context, "multi_modal", "true"), kMSStatusLiteParamInvalid);
+  EXPECT_THAT(DeputyMSLastError(), HasSubstr("unknown setting 'multi_modal'"));
+  MSContextDestroy(&context);
+}
+
+TEST(MindSporeSettings, unknown_settings_of_a_cpu_are_logged_by_name) {
+  MSContextHandle context = MSContextCreate();
+  MSDeviceInfoHandle cpu = MSDeviceInfoCreate(kMSDeviceTypeCPU);
+  EXPECT_EQ(DeputyMSDeviceInfoSetSetting(cpu, "precision_mode", "fp16"), kMSStatusSuccess);
+  MSContextAddDeviceInfo(context, cpu);
+  const LogText log;
+  const std::vector<uint8_t> bytes = ChainModel(1);
+  MSModelHandle model = MSModelCreate();
+  EXPECT_EQ(MSModelBuild(model, bytes.data(), bytes.size(), kMSModelTypeMindIR, context),
+            kMSStatusSuccess);
+  EXPECT_EQ(log.text(), "device CPU: setting 'precision_mode' has no effect\n");
+  MSModelDestroy(&model);
+}
+
 TEST(MindSporeSettings, settings_for_speed_without_effect_are_logged) {
   const std::pair<const char*, Change> rows[] = {
       {"SetEnableParallel(true) has no effect",
