@@ -201,10 +201,10 @@ MS_API MSStatus DeputyMSPrimitiveGetBytes(const DeputyMSPrimitive* primitive, co
                                           const void** out_bytes, size_t* out_size);
 
 // Replaces the kernels [from, end) by one kernel of the delegate. The runtime owns the new kernel,
-// also after a failure, unless the graph is NULL or `functions` is invalid. `name` is copied.
+// also after a failure, unless the graph is NULL or `functions` has no `release`. `name` is copied.
 // `next`, which may be NULL, receives the position after the new kernel: from + 1. A range that is
-// empty, out of bounds, or contains a node of another delegate leaves the list unchanged, frees the
-// kernel and returns -3; the build then fails.
+// empty, out of bounds, or contains a node of another delegate, and invalid functions, leave the
+// list unchanged, free the kernel and return -3; the build then fails.
 MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
                                      const DeputyMSKernelFunctions* functions, void* user_data,
                                      const char* name, size_t* next);
@@ -229,8 +229,9 @@ typedef struct DeputyMSKernelEntry {
 
 // Replaces the whole list. Each kernel of the model must occur in it once or be replaced by exactly
 // one new kernel, and each entry must come after the producers of its inputs. Otherwise the list is
-// unchanged, -3 is returned, and the build fails. The runtime owns the new kernels, also after a
-// failure, unless the size or the functions of an entry are invalid.
+// unchanged, -3 is returned, and the build fails. The runtime owns the new kernels as in
+// DeputyMSGraphReplace, also those of valid entries if another entry is invalid. It cannot free the
+// kernel of an entry whose size does not cover `functions` and `user_data`.
 MS_API MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry* entries,
                                         size_t count);
 

@@ -255,6 +255,9 @@ DeputyMSKernel* DeputyMSGraph::Wrap(std::unique_ptr<DelegateKernel> kernel) {
 
 MSStatus DeputyMSGraph::Replace(size_t from, size_t end, std::unique_ptr<DelegateKernel> kernel,
                                 size_t* next) {
+  if (!kernel->IsValid()) {
+    return Refuse("Replace: the kernel has no functions, or an invalid struct_size");
+  }
   if (from >= end || end > list.size()) {
     return Refuse("Replace: expected a range of a list of %zu kernels, found [%zu, %zu)",
                   list.size(), from, end);
@@ -304,7 +307,8 @@ MSStatus DeputyMSGraph::SetList(const DeputyMSKernelEntry* entries, size_t count
 MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries,
                                     std::vector<DeputyMSKernel*>* out_list) {
   MSStatus status = kMSStatusSuccess;
-  for (const DeputyMSKernelEntry& entry : entries) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const DeputyMSKernelEntry& entry = entries[i];
     if (entry.original != nullptr) {
       out_list->push_back(OriginalOf(entry.original->node));
       if (out_list->back() != entry.original)
@@ -313,10 +317,14 @@ MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries
     }
     DeputyMSKernel* const kernel = Wrap(std::make_unique<DelegateKernel>(
         *entry.functions, entry.user_data, entry.name == nullptr ? "" : entry.name));
+    if (entry.struct_size < sizeof entry || entry.functions->execute == nullptr) {
+      status = Refuse("entry %zu of the list has no functions, or an invalid struct_size", i);
+      continue;
+    }
     kernel->input_indices = IndicesOf(entry.inputs);
     kernel->output_indices = IndicesOf(entry.outputs);
-    for (size_t i = 0; i < entry.replaced_count; ++i) {
-      kernel->kernel->nodes.push_back(entry.replaced[i]->node);
+    for (size_t k = 0; k < entry.replaced_count; ++k) {
+      kernel->kernel->nodes.push_back(entry.replaced[k]->node);
     }
     out_list->push_back(kernel);
   }
@@ -417,14 +425,26 @@ MSStatus DeputyMSGraph::CheckOrder(const std::vector<DeputyMSKernel*>& new_list)
 
 namespace {
 
-// Copies a client's function table into the current layout.
-bool ReadFunctions(const DeputyMSKernelFunctions* functions, DeputyMSKernelFunctions* out) {
-  if (functions == nullptr || functions->struct_size < offsetof(DeputyMSKernelFunctions, resize)) {
-    return false;
-  }
-  *out = {};
-  std::memcpy(out, functions, std::min(functions->struct_size, sizeof *out));
-  return out->execute != nullptr;
+// Copies a client's function table into the current layout. Functions beyond its size are null,
+// and all if it is NULL.
+DeputyMSKernelFunctions ReadFunctions(const DeputyMSKernelFunctions* functions) {
+  DeputyMSKernelFunctions known = {};
+  if (functions == nullptr) return known;
+  const size_t size = std::min(functions->struct_size, sizeof known);
+  std::memcpy(&known, functions, size - size % sizeof(void*));
+  return known;
+}
+
+// Copies an entry of a client. An entry of an invalid size keeps only the fields that identify its
+// kernel, if its size covers them.
+DeputyMSKernelEntry ReadEntry(const DeputyMSKernelEntry& entry) {
+  if (entry.struct_size >= sizeof entry) return entry;
+  DeputyMSKernelEntry known = {};
+  known.struct_size = entry.struct_size;
+  if (entry.struct_size < offsetof(DeputyMSKernelEntry, name)) return known;
+  known.functions = entry.functions;
+  known.user_data = entry.user_data;
+  return known;
 }
 
 }  // namespace
@@ -477,14 +497,11 @@ MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t end,
                               const DeputyMSKernelFunctions* functions, void* user_data,
                               const char* name, size_t* next) {
   if (graph == nullptr) return Fail(kMSStatusLiteNullptr, "Replace: the graph is NULL");
-  DeputyMSKernelFunctions known;
-  if (!ReadFunctions(functions, &known)) {
-    return graph->Refuse("Replace: the kernel has no functions, or an invalid struct_size");
-  }
   return Guard([&] {
-    return graph->Replace(
-        from, end, std::make_unique<DelegateKernel>(known, user_data, name == nullptr ? "" : name),
-        next);
+    return graph->Replace(from, end,
+                          std::make_unique<DelegateKernel>(ReadFunctions(functions), user_data,
+                                                           name == nullptr ? "" : name),
+                          next);
   });
 }
 
@@ -517,13 +534,8 @@ MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry
     std::vector<DeputyMSKernelEntry> known(count);
     std::vector<DeputyMSKernelFunctions> functions(count);
     for (size_t i = 0; i < count; ++i) {
-      const bool right_size = entries[i].struct_size >= sizeof(DeputyMSKernelEntry);
-      if (!right_size ||
-          (entries[i].original == nullptr && !ReadFunctions(entries[i].functions, &functions[i]))) {
-        return graph->Refuse("entry %zu of the list has no functions, or an invalid struct_size",
-                             i);
-      }
-      known[i] = entries[i];
+      known[i] = ReadEntry(entries[i]);
+      functions[i] = ReadFunctions(known[i].original == nullptr ? known[i].functions : nullptr);
       known[i].functions = &functions[i];
     }
     return graph->SetList(known.data(), count);

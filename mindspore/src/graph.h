@@ -38,6 +38,8 @@ class DelegateKernel {
   }
 
   const std::string& name() const { return name_; }
+  // Returns true if the kernel has the required function.
+  bool IsValid() const { return functions_.execute != nullptr; }
 
   // Indices of the nodes that the kernel replaces, in execution order.
   std::vector<int> nodes;

@@ -2,6 +2,8 @@
 //
 // Tests MindSpore delegates: their view of the model, Replace, the order of calls, and the handling
 // of failures. Results are compared with plain loops of the test.
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -315,6 +317,95 @@ TEST(MindSporeNodes, invalid_lists_are_refused_with_a_text) {
     const Status status = BuildRewritten(&model, delegate, rewrite);
     EXPECT_EQ(status, mindspore::kLiteParamInvalid) << text;
     EXPECT_NE(status.ToString().find(text), std::string::npos) << status.ToString();
+  }
+}
+
+using Edit = std::function<void(DeputyMSGraph*)>;
+
+// Builds a model of three nodes with a delegate of the C API whose function `build` is `edit`.
+MSStatus BuildInC(Edit edit) {
+  DeputyMSDelegate c = {};
+  c.struct_size = sizeof c;
+  c.abi_version = DEPUTY_MS_DELEGATE_ABI_VERSION;
+  c.user_data = &edit;
+  c.build = [](void* user_data, DeputyMSGraph* graph) {
+    (*static_cast<Edit*>(user_data))(graph);
+    return 0;
+  };
+  MSContextHandle context = MSContextCreate();
+  MSContextAddDeviceInfo(context, MSDeviceInfoCreate(kMSDeviceTypeCPU));
+  EXPECT_EQ(DeputyMSContextSetDelegate(context, &c), kMSStatusSuccess);
+  const std::vector<uint8_t> bytes = ChainModel(3);
+  MSModelHandle model = MSModelCreate();
+  const MSStatus status =
+      MSModelBuild(model, bytes.data(), bytes.size(), kMSModelTypeMindIR, context);
+  MSModelDestroy(&model);
+  return status;
+}
+
+// Functions of a kernel that counts the calls of `release`.
+const DeputyMSKernelFunctions kCounting = [] {
+  DeputyMSKernelFunctions functions = {};
+  functions.struct_size = sizeof functions;
+  functions.execute = [](void*) { return 0; };
+  functions.release = [](void* count) { ++*static_cast<int*>(count); };
+  return functions;
+}();
+
+// Calls SetKernels with three new kernels, and the entry of the second one changed. Returns how
+// often each kernel is released.
+std::vector<int> ReleasesOfList(size_t entry_size, const DeputyMSKernelFunctions* functions) {
+  std::vector<int> releases(3);
+  const MSStatus built = BuildInC([&](DeputyMSGraph* graph) {
+    DeputyMSKernelEntry entries[3] = {};
+    const DeputyMSKernel* replaced[3];
+    for (size_t i = 0; i < 3; ++i) {
+      replaced[i] = DeputyMSGraphKernelAt(graph, i);
+      entries[i].struct_size = i == 1 ? entry_size : sizeof entries[i];
+      entries[i].functions = i == 1 ? functions : &kCounting;
+      entries[i].user_data = &releases[i];
+      entries[i].replaced = &replaced[i];
+      entries[i].replaced_count = 1;
+    }
+    EXPECT_EQ(DeputyMSGraphSetKernels(graph, entries, 3), kMSStatusLiteParamInvalid);
+    EXPECT_STREQ(DeputyMSLastError(),
+                 "entry 1 of the list has no functions, or an invalid struct_size");
+    EXPECT_EQ(DeputyMSGraphKernelCount(graph), 3u);
+    EXPECT_EQ(DeputyMSGraphKernelAt(graph, 1), replaced[1]);
+  });
+  EXPECT_EQ(built, kMSStatusLiteParamInvalid);
+  return releases;
+}
+
+TEST(MindSporeNodes, kernels_of_a_list_with_an_invalid_entry_are_released) {
+  constexpr size_t kWhole = sizeof(DeputyMSKernelEntry);
+  DeputyMSKernelFunctions without_execute = kCounting, without_size = kCounting;
+  without_execute.execute = nullptr;
+  without_size.struct_size = 0;
+  EXPECT_EQ(ReleasesOfList(kWhole, nullptr), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(ReleasesOfList(kWhole, &without_size), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(ReleasesOfList(kWhole, &without_execute), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(ReleasesOfList(0, &kCounting), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(ReleasesOfList(offsetof(DeputyMSKernelEntry, name), &kCounting),
+            (std::vector<int>{1, 1, 1}));
+}
+
+TEST(MindSporeReplace, kernel_without_execute_is_released) {
+  DeputyMSKernelFunctions without_execute = kCounting, without_release = kCounting;
+  without_execute.execute = nullptr;
+  without_release.execute = nullptr;
+  without_release.struct_size = offsetof(DeputyMSKernelFunctions, release);
+  const std::pair<const DeputyMSKernelFunctions*, int> rows[] = {
+      {&without_execute, 1}, {&without_release, 0}, {nullptr, 0}};
+  for (const auto& [functions, expected] : rows) {
+    int releases = 0;
+    const MSStatus built = BuildInC([&, table = functions](DeputyMSGraph* graph) {
+      EXPECT_EQ(DeputyMSGraphReplace(graph, 0, 1, table, &releases, "new", nullptr),
+                kMSStatusLiteParamInvalid);
+      EXPECT_EQ(DeputyMSGraphKernelCount(graph), 3u);
+    });
+    EXPECT_EQ(built, kMSStatusLiteParamInvalid);
+    EXPECT_EQ(releases, expected);
   }
 }
 
