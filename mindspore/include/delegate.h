@@ -315,9 +315,8 @@ class DelegateModel {
 using LiteDelegateGraph = DelegateModel<schema::Primitive>;
 
 // A third-party engine, whose settings are members of the derived class. One object may serve
-// several models. Calls of Init, Build and Explain for the workers of a ModelParallelRunner are
-// serialised; those for models that several threads build at the same time are not, and neither are
-// calls of kernels of different models.
+// several models. Calls of Init, Build and Explain of one object are serialised, also for models
+// that several threads build at the same time; calls of kernels of different models are not.
 class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Kernel> {
  public:
   Delegate() = default;
@@ -466,6 +465,7 @@ inline DeputyMSDelegate ToC(const std::shared_ptr<Delegate>& delegate,
   c.build = DelegateState::Build;
   c.release = DelegateState::Release;
   c.explain = DelegateState::Explain;
+  c.identity = delegate.get();
   return c;
 }
 

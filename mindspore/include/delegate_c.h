@@ -255,7 +255,7 @@ enum {
 
 // A delegate. The struct is copied, and all functions receive `user_data`. Calls of `init`, `build`
 // and `explain` of one delegate are serialised, but may come from any thread that builds a model
-// with it. Kernels of different models may run concurrently.
+// with it (see `identity`). Kernels of different models may run concurrently.
 typedef struct DeputyMSDelegate {
   // Size of the struct: sizeof(DeputyMSDelegate).
   size_t struct_size;
@@ -277,6 +277,9 @@ typedef struct DeputyMSDelegate {
   // does not support, and does not change the list. If the function is NULL or returns -7, the
   // delegate does not report its support.
   int (*explain)(void* user_data, DeputyMSGraph* graph);
+  // Address that identifies the delegate: calls of structs with the same address are serialised.
+  // The runtime does not access it. NULL serialises the calls of this struct only.
+  const void* identity;
 } DeputyMSDelegate;
 
 // Sets the delegate of models that are built with this context; NULL removes it. A context has at

@@ -24,7 +24,23 @@ Struct ReadStruct(const Struct* source) {
   return copy;
 }
 
+// Returns the mutex for the calls of a delegate. It exists as long as a holder refers to it.
+std::shared_ptr<std::recursive_mutex> MutexOf(const void* identity) {
+  if (identity == nullptr) return std::make_shared<std::recursive_mutex>();
+  static std::mutex lock;
+  static std::map<const void*, std::weak_ptr<std::recursive_mutex>> mutexes;
+  const std::scoped_lock guard(lock);
+  std::erase_if(mutexes, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<std::recursive_mutex>& shared = mutexes[identity];
+  std::shared_ptr<std::recursive_mutex> mutex = shared.lock();
+  if (mutex == nullptr) shared = mutex = std::make_shared<std::recursive_mutex>();
+  return mutex;
+}
+
 }  // namespace
+
+DelegateHolder::DelegateHolder(const DeputyMSDelegate& delegate)
+    : delegate_(delegate), mutex_(MutexOf(delegate.identity)) {}
 
 DelegateHolder::~DelegateHolder() {
   if (delegate_.release == nullptr) return;

@@ -53,7 +53,7 @@ struct DeviceInfo {
 // its models share it.
 class DelegateHolder {
  public:
-  explicit DelegateHolder(const DeputyMSDelegate& delegate) : delegate_(delegate) {}
+  explicit DelegateHolder(const DeputyMSDelegate& delegate);
   DelegateHolder(const DelegateHolder&) = delete;
   DelegateHolder& operator=(const DelegateHolder&) = delete;
   ~DelegateHolder();
@@ -63,13 +63,14 @@ class DelegateHolder {
   static std::shared_ptr<DelegateHolder> Make(const DeputyMSDelegate* delegate);
 
   const DeputyMSDelegate& get() const { return delegate_; }
-  // Mutex that is locked while init, build or explain runs, to serialise them. It is recursive,
-  // because build may build a model with the same delegate.
-  std::recursive_mutex& mutex() { return mutex_; }
+  // Mutex that is locked while init, build or explain runs, to serialise them; holders of delegates
+  // with the same identity share it. It is recursive, because build may build a model with the same
+  // delegate.
+  std::recursive_mutex& mutex() { return *mutex_; }
 
  private:
   DeputyMSDelegate delegate_;
-  std::recursive_mutex mutex_;
+  std::shared_ptr<std::recursive_mutex> mutex_;
 };
 
 // A context; its handle and the models built with it share ownership.

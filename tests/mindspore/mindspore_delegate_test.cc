@@ -2,11 +2,15 @@
 //
 // Tests MindSpore delegates: their view of the model, Replace, the order of calls, and the handling
 // of failures. Results are compared with plain loops of the test.
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "deputy/builtin_ops.h"
 #include "deputy/c_api_experimental.h"
@@ -461,6 +465,58 @@ TEST(MindSporeBuild, failure_is_returned_by_the_model_and_leaks_nothing) {
   EXPECT_EQ(*delegate->records, (Records{"init", "build", "free "}));
   ASSERT_EQ(Build(&model, bytes, nullptr), mindspore::kSuccess);
   EXPECT_EQ(Predict(&model, kX), ChainResult(3, kX));
+}
+
+// A delegate that records how many threads are in its functions at the same time.
+class ExclusiveDelegate : public mindspore::Delegate {
+ public:
+  Status Init() override { return Enter(), mindspore::kSuccess; }
+  Status Build(DelegateModel* /*model*/) override { return Enter(), mindspore::kSuccess; }
+  int most = 0;
+  int calls = 0;
+
+ private:
+  void Enter() {
+    const int now = ++inside_;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const std::scoped_lock lock(mutex_);
+    most = std::max(most, now);
+    ++calls;
+    --inside_;
+  }
+  std::atomic<int> inside_ = 0;
+  std::mutex mutex_;
+};
+
+TEST(MindSporeBuild, calls_of_one_delegate_are_serialised_for_models_of_all_threads) {
+  const std::vector<uint8_t> bytes = ChainModel(1);
+  const auto delegate = std::make_shared<ExclusiveDelegate>();
+  const auto other = std::make_shared<ExclusiveDelegate>();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      Model model, second;
+      EXPECT_EQ(Build(&model, bytes, delegate), mindspore::kSuccess);
+      EXPECT_EQ(Build(&second, bytes, other), mindspore::kSuccess);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(delegate->most, 1);
+  EXPECT_EQ(delegate->calls, 8);
+  EXPECT_EQ(other->most, 1);
+}
+
+TEST(MindSporeBuild, delegate_may_build_a_model_with_itself) {
+  const auto delegate = std::make_shared<RunDelegate>(ClaimsAll);
+  bool nested = false;
+  delegate->on_build = [&](DelegateModel*) {
+    Model model;
+    return std::exchange(nested, true) ? Status(mindspore::kSuccess)
+                                       : Build(&model, ChainModel(1), delegate);
+  };
+  Model model;
+  EXPECT_EQ(Build(&model, ChainModel(2), delegate), mindspore::kSuccess);
+  EXPECT_EQ(Count(*delegate->records, "build"), 2u);
 }
 
 TEST(MindSporeBuild, exception_fails_the_build) {
