@@ -92,7 +92,8 @@ TEST_F(GpuDelegateTest, agrees_with_the_cpu_for_every_device_class) {
   }
 }
 
-// With fp16, memory is halved and results are less precise; with "auto" a CPU uses float32.
+// With fp16 the delegate uses less memory, and results are less precise; with "auto" a CPU uses
+// float32.
 TEST_F(GpuDelegateTest, half_precision_halves_the_memory) {
   std::vector<float> thirds;
   for (int i = 0; i < 16; ++i) thirds.push_back(static_cast<float>(i) / 3);
