@@ -7,13 +7,14 @@
 The drop-in must export exactly the functions that tests/data/abi_functions.csv lists for the
 original (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 must export the same
 functions, the loader of external delegates, attribute maps, and under DEPUTY_1.0 exactly the
-Deputy* functions that c_api/include/deputy*.h declares. Both may need only libc, libstdc++,
-libgcc_s and libm, and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
-DEPUTY_1.0, the functions of mindspore/include/*_c.h, and also needs libdeputy.so.1.
-libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h without a version, and a plug-in's
-entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also binds its symbols locally.
-libdeputy_xnnpack.so, if built, exports only the entry points; so do libdeputy_nnapi.so and
-libdeputy_hexagon.so, which need only libdeputy. Finally, object files compiled for a newer
+Deputy* functions that c_api/include/deputy*.h declares. Both may need only the libraries of C and
+C++ (MAY_NEED), and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
+DEPUTY_1.0, the functions of mindspore/include/*_c.h, and may also need libdeputy.so.1.
+libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h and of TfLiteGpuDelegateV2 without
+a version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also
+binds its symbols locally. libdeputy_xnnpack.so, if built, exports only the entry points and may also
+need XNNPACK and our two libraries; libdeputy_nnapi.so and libdeputy_hexagon.so export only the entry
+points and need none of our libraries. Finally, object files compiled for a newer
 instruction set may define no weak symbol: the linker could select that copy for all callers, and it
 would crash on older CPUs.
 """

@@ -143,7 +143,7 @@ Json CpuNodesJson(const BenchReport& report) {
   return nodes;
 }
 
-// Prints times; inferences shorter than a millisecond are printed in microseconds.
+// Prints times; those of inferences in microseconds if the median is below a millisecond.
 void PrintTimes(const BenchReport& report) {
   const BenchTimes& times = report.times;
   std::printf("start-up   load %.3f ms, prepare %.3f ms", report.session.load_ms(),
