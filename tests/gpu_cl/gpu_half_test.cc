@@ -19,8 +19,7 @@ namespace {
 constexpr TfLiteType kFloat = kTfLiteFloat32;
 using Shape = std::vector<int32_t>;
 
-// A model over two images x and z of [1, 4, 4, 8] with several outputs; each Add function adds one
-// or more of them.
+// A model over two images x and z of [1, 4, 4, 8]; each Add function adds one output.
 class RangeModel {
  public:
   RangeModel() : x_(Image("x")), z_(Image("z")) {}

@@ -7,8 +7,9 @@ namespace deputy::gpu_cl {
 namespace {
 
 // Emulation of a matrix product in OpenCL C: each work item of a warp writes its six registers, and
-// reads those of the others. Numbers are truncated to the precision of TF32. `scratch` must be
-// local memory, so the kernel declares it.
+// reads those of the others. With `halves` a register holds two float16 numbers, otherwise one
+// float, which is truncated to the precision of TF32. `scratch` must be local memory, so the kernel
+// declares it.
 constexpr char kUnits[] = R"(
 void Multiply(int halves, local uint* scratch, float* d0, float* d1, float* d2, float* d3, uint a0,
               uint a1, uint a2, uint a3, uint b0, uint b1) {
