@@ -275,7 +275,7 @@ class Model {
     return NoTraining("SetupVirtualBatch");
   }
   Status SetLearningRate(float /*rate*/) { return NoTraining("SetLearningRate"); }
-  // Queries of training log that it is not supported, and return nothing or 0.
+  // Queries of training log an error and return an empty vector or 0.
   std::vector<MSTensor> GetTrainableParams() const { return LogNoTraining("GetTrainableParams"); }
   std::vector<MSTensor> GetFeatureMaps() const { return LogNoTraining("GetFeatureMaps"); }
   std::vector<MSTensor> GetGradients() const { return LogNoTraining("GetGradients"); }

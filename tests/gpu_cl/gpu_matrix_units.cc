@@ -52,9 +52,9 @@ void Multiply(int halves, local uint* scratch, float* d0, float* d1, float* d2, 
 #define MULTIPLY_TF32(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1) \
   Multiply(0, scratch, &d0, &d1, &d2, &d3, a0, a1, a2, a3, b0, b1))";
 
-// The emulation's barriers hide a race: on a GPU, other warps may still read the chunk of this step
-// when the next one is stored. Therefore a kernel that stores to the half of local memory that it
-// reads stops, without writing its results.
+// Inserts checks that end a kernel without results if it stores to the half of local memory that it
+// reads. That is a race on a GPU, where other warps may still read the chunk of this step when the
+// next one is stored; the emulation's barriers hide it.
 void CheckBuffers(std::string* text) {
   const std::string read = "local uint4 *const read_lefts = lefts, *const read_rights = rights;\n";
   const std::string check = "if (lefts == read_lefts || rights == read_rights) return;\n";

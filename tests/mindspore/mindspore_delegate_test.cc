@@ -356,8 +356,8 @@ const DeputyMSKernelFunctions kCounting = [] {
   return functions;
 }();
 
-// Calls SetKernels with three new kernels, and the entry of the second one changed. Returns how
-// often each kernel is released.
+// Calls SetKernels with three new kernels, where the second entry has the given size and functions.
+// Returns the number of releases of each kernel.
 std::vector<int> ReleasesOfList(size_t entry_size, const DeputyMSKernelFunctions* functions) {
   std::vector<int> releases(3);
   const MSStatus built = BuildInC([&](DeputyMSGraph* graph) {

@@ -23,7 +23,7 @@ import instructions
 
 FEWER, MORE = 2, 3
 COLUMNS = ('instructions', 'bytes', 'cycles')
-# Largest relative difference between mean magnitudes of outputs for equal results.
+# Largest relative difference between mean magnitudes of outputs that count as equal.
 TOLERANCE = 0.05
 
 
@@ -116,7 +116,7 @@ def _cell(count):
 
 
 def table(rows):
-    """Returns the rows as a table in Markdown: millions in Deputy, in LiteRT, and their ratio."""
+    """Returns the rows as a table in Markdown: millions per inference in Deputy and in LiteRT, and their ratio."""
     lines = ['| model | processor | instructions | LiteRT | ratio | bytes | LiteRT | ratio | cycles | LiteRT | ratio |',
              '|---|---|' + '--:|' * 9]
     for row in rows:

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plug-in for QEMU's user mode that counts the executions of each translated block. At the exit
-// of the program it writes one line per block to the file of the argument `out`:
+// of the program it writes one line per executed block to the file of the argument `out`:
 //
-//     EXECUTIONS ADDRESS WORD WORD ...     (decimal; the others hexadecimal)
+//     EXECUTIONS ADDRESS WORD WORD ...
 //
-// The words are the block's AArch64 instructions. The counters are not atomic, so that the counts
-// of a program are exact only if it has one thread.
+// EXECUTIONS is decimal, the other fields are hexadecimal. The words are the block's AArch64
+// instructions. The counters are not atomic, so the counts of a program are exact only if it has
+// one thread.
 //
 //     cc -O2 -fPIC -shared -o libcount_blocks.so count_blocks.c
 //     qemu-aarch64 -plugin libcount_blocks.so,out=FILE PROGRAM
 //
-// Debian 12 has no package with qemu-plugin.h; the declarations below are those of version 1 of the
-// interface (QEMU 4.2 to 8.2), as far as they are used.
+// Debian 12 has no package with qemu-plugin.h. The declarations below are the used part of version
+// 1 of the interface, which Debian 12's QEMU 7.2 implements; QEMU 9.0 replaced it.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -16,7 +16,8 @@ COMPILER = 'aarch64-linux-gnu-gcc'
 @dataclasses.dataclass(frozen=True)
 class Cpu:
     """An emulated processor: QEMU's name, the part number and features of /proc/cpuinfo, from which
-    XNNPACK chooses kernels, and the processor of llvm-mca that estimates its cycles."""
+    XNNPACK chooses kernels, and llvm-mca's name of the processor for the estimate of cycles ('' for
+    none)."""
     emulated: str
     part: int
     features: str

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attributes the executed instructions of a profile to the functions of a library.
 
-A profile has no addresses: the instructions of a block are searched in the file. Blocks that occur
-several times count for the first occurrence.
+A profile has no addresses: the words of a block are searched for in the file. A block whose words occur
+several times counts for the function of the first occurrence.
 """
 import bisect
 import collections

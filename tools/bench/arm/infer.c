@@ -22,7 +22,8 @@ static void Require(int condition, const char* message) {
 // Multiplicative hash of the index of an element: its upper bits look random.
 static uint32_t Hash(size_t index) { return (uint32_t)index * 2654435761u; }
 
-// float32: values in [-1, 1). 8-bit types: all values. Other types may contain indices: zeros.
+// Fills a float32 input with values in [-1, 1) and an 8-bit input with values of its whole range.
+// Inputs of other types may contain indices and are set to zero.
 static void FillInput(TfLiteTensor* tensor) {
   const size_t bytes = TfLiteTensorByteSize(tensor);
   void* data = TfLiteTensorData(tensor);

@@ -9,7 +9,7 @@ import argparse
 
 
 def values(shape, dtype):
-    """Returns float32 values in [-1, 1), all values of 8-bit types, zeros of other types."""
+    """Returns float32 values in [-1, 1), 8-bit values of the whole range, or zeros of other types."""
     import numpy as np
     indices = np.arange(np.prod(shape, dtype=np.int64), dtype=np.uint64)
     hashes = (indices * np.uint64(2654435761) & np.uint64(0xffffffff)).astype(np.uint32)

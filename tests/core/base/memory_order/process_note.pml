@@ -2,7 +2,7 @@
 
    The page of ProcessId(): the first thread that maps one publishes its address, and others use it.
 
-   Property: each thread finds the page that it uses initialised. */
+   Property: the page that a thread uses is initialised. */
 #ifndef SEE_NOTE
 #define SEE_NOTE ACQUIRE /* core/base/process_id.cc: std::atomic<pid_t>* known = note.load(std::memory_order_acquire); */
 #endif

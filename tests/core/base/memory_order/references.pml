@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
 
-   A count of references: each of two owners uses the object and then gives up its reference. The last
+   A count of references: each of two owners uses the object and then releases its reference. The last
    one deletes the object.
 
    Property: the thread that deletes the object sees all uses of it. */

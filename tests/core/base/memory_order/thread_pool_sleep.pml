@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
 
-   Sleep and wake-up in the thread pool: a caller publishes two jobs, each of which it leaves to the
-   worker here. The modelled sleep ends by a wake-up after the worker was counted; it does not compare
-   the job's number, as the kernel does.
+   Sleep and wake-up in the thread pool: a caller publishes two jobs, and the worker computes both. The
+   modelled sleep ends only by a wake-up after the worker was counted; unlike the kernel's futex, it does
+   not compare the job's number.
 
    Property: no job is missed, or the verifier reports an invalid end state. */
 #ifndef PUBLISH

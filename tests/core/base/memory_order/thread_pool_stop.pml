@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
 
    The end of the thread pool: it sets `stopping`, changes the job's number and wakes all workers. A
-   worker that is about to sleep gives the kernel the number that it has read.
+   worker that is about to sleep passes the number that it has read to the kernel.
 
    Property: the worker ends, or the verifier reports an invalid end state. */
 #ifndef SEE_WORD
@@ -25,7 +25,8 @@
 
 bit asleep = 0;
 
-/* The kernel compares under a lock, so that it sees what a thread wrote before an earlier wake-up. */
+/* The kernel compares under a lock, so a comparison after a wake-up reads what was written before the
+   wake-up. */
 inline wake_sleepers() {
   atomic {
     !buffered[AT(CALLER, WORD)];

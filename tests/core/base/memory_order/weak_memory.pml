@@ -12,9 +12,11 @@
    - A seq_cst load waits until the thread's seq_cst stores are committed, and returns no value that was
      loaded before them.
 
-   A load that takes effect after a later store of its thread is not modelled, and after an acquire load
-   no value that was loaded before it. Each model defines THREADS,
-   LOCATIONS and COMMITS, a list of COMMIT(thread, location) for the stores that it has. */
+   Two reorderings of AArch64 are not modelled: a load that takes effect after a later store of its
+   thread, and, after an acquire load that returned an early value, an early value of another location.
+
+   Each model defines THREADS, LOCATIONS and COMMITS, a list of COMMIT(thread, location) for the stores
+   that it has. */
 
 #define RELAXED 0
 #define ACQUIRE 1
@@ -25,7 +27,7 @@
 #define AT(t, l) ((t) * LOCATIONS + (l))
 
 short memory[LOCATIONS];
-bit held[LOCATIONS]; /* by a read-modify-write, between its two steps */
+bit held[LOCATIONS]; /* a read-modify-write is between its two steps */
 
 bit buffered[THREADS * LOCATIONS];
 short buffered_value[THREADS * LOCATIONS];
