@@ -47,9 +47,9 @@ def missing_tools():
 def _run(command, environment=None):
     result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, env=environment)
     if result.returncode:
-        said = (result.stderr or result.stdout).strip().splitlines()
+        lines = (result.stderr or result.stdout).strip().splitlines()
         raise RuntimeError(f'{pathlib.Path(command[0]).name} failed with status {result.returncode}: '
-                           f'{said[-1] if said else "no message"}')
+                           f'{lines[-1] if lines else "no message"}')
     return result.stdout
 
 
