@@ -55,8 +55,6 @@ STRONGER = {
         'thread_pool_stop.pml holds with relaxed',
     ('core/base/thread_pool.cc', 'while (!stopping.load(std::memory_order_acquire))'):
         'thread_pool_stop.pml holds with relaxed',
-    ('core/base/thread_pool.cc', 'for (int pauses = 0; finished.load(std::memory_order_acquire) != all;)'):
-        'SEE_FINISHED of thread_pool_job.pml, in the wait after the short one',
 }
 
 DEFINITION = re.compile(r'^#define (\w+) (RELAXED|ACQUIRE|RELEASE|ACQ_REL|SEQ_CST)(?: /\* (.*) \*/)?$')

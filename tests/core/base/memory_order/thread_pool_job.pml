@@ -18,7 +18,7 @@
 #define FINISH RELEASE /* core/base/thread_pool.cc: finished.fetch_add(static_cast<uint32_t>(done), std::memory_order_release) */
 #endif
 #ifndef SEE_FINISHED
-#define SEE_FINISHED ACQUIRE /* core/base/thread_pool.cc: if (finished.load(std::memory_order_acquire) == all) return true */
+#define SEE_FINISHED ACQUIRE /* core/base/thread_pool.cc: if (finished.load(std::memory_order_acquire) == all) return true ; core/base/thread_pool.cc: for (int pauses = 0; finished.load(std::memory_order_acquire) != all;) */
 #endif
 #define THREADS 2
 #define CALLER 0
