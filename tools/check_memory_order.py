@@ -58,7 +58,7 @@ STRONGER = {
 }
 
 DEFINITION = re.compile(r'^#define (\w+) (RELAXED|ACQUIRE|RELEASE|ACQ_REL|SEQ_CST)(?: /\* (.*) \*/)?$')
-ORDER = re.compile(r'std::memory_order_(acquire|release|acq_rel|seq_cst)')
+ORDER = re.compile(r'\bmemory_order(?:_|::)(acquire|release|acq_rel|seq_cst)\b')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +112,8 @@ def check_sources(root, models):
                 elif BITS[operation.order] & ~BITS[order_in(text)]:
                     errors.append(f'{name}: {operation.name} is {operation.order}, {path} has {order_in(text)}')
                 modelled.append((path, text))
+    errors += [f'STRONGER: {path} has no "{text}"' for path, text in STRONGER
+               if root == ROOT and text not in joined((root / path).read_text(encoding='utf-8'))]
     return errors + unmodelled(root, modelled)
 
 
@@ -124,8 +126,8 @@ def unmodelled(root, modelled):
                 continue
             name = str(path.relative_to(root))
             rest = joined(path.read_text(encoding='utf-8'))
-            for text in (text for of, text in modelled if of == name):
-                rest = rest.replace(text, '')
+            for text in {text for of, text in modelled if of == name}:
+                rest = rest.replace(text, '', 1)
             errors += [f'{name}: no model has the order in "{rest[max(0, found.start() - 60):found.end()]}"'
                        for found in ORDER.finditer(rest)]
     return errors
@@ -222,6 +224,10 @@ def self_test():
         assert 'has no' in errors_with(PLANTED_MODEL, weak)[0]
         more = PLANTED_SOURCE + 'other.store(1, std::memory_order_seq_cst);\n'
         assert 'no model has' in errors_with(PLANTED_MODEL, more)[0]
+        twice = PLANTED_SOURCE + PLANTED_SOURCE.splitlines()[0] + '\n'
+        assert 'no model has' in errors_with(PLANTED_MODEL, twice)[0]
+        scoped = PLANTED_SOURCE + 'other.store(1, std::memory_order::seq_cst);\n'
+        assert 'no model has' in errors_with(PLANTED_MODEL, scoped)[0]
         lenient = PLANTED_MODEL.replace('assert(value == 1)', 'true')
         assert [error for error in errors_with(lenient, PLANTED_SOURCE) if 'only relaxed' in error]
         wrong = PLANTED_MODEL.replace('assert(value == 1)', 'assert(value == 2)')
