@@ -544,9 +544,9 @@ std::vector<uint8_t> MakeLayers() {
   return m.Finish();
 }
 
-// Layers have their own table: weights packed for one table cannot be multiplied with another's
+// An interpreter keeps its table: weights packed for one table cannot be multiplied with another's
 // kernels.
-TEST_F(RowFusedGraphs, prepared_layers_keep_their_table) {
+TEST_F(RowFusedGraphs, interpreters_keep_their_table) {
   const std::vector<uint8_t> model = MakeLayers();
   for (const CpuKernels* prepared : CpuTables()) {
     const ScopedCpu cpu(prepared);
