@@ -245,6 +245,7 @@ struct Layer {
   int stride = 1, dilation = 1;
   bool same = true, clamps = false;
   int32_t bias = 500;
+  int8_t lowest_weight = -128;
 };
 
 std::vector<uint8_t> ModelOf(const Layer& l) {
@@ -258,9 +259,10 @@ std::vector<uint8_t> ModelOf(const Layer& l) {
   weights.quantized_dimension = 3;
   const int x = m.AddTensor(kTfLiteInt8, {l.batches, l.height, l.width, l.channels}, "x",
                             {.scale = {0.02f}, .zero_point = {-11}});
-  const int w = m.AddConstant<int8_t>(
-      kTfLiteInt8, {1, l.filter_height, l.filter_width, l.channels},
-      RandomBytes(Count(l.filter_height, l.filter_width, l.channels), 5), "w", weights);
+  Bytes values = RandomBytes(Count(l.filter_height, l.filter_width, l.channels), 5);
+  for (int8_t& value : values) value = std::max(value, l.lowest_weight);
+  const int w = m.AddConstant<int8_t>(kTfLiteInt8, {1, l.filter_height, l.filter_width, l.channels},
+                                      values, "w", weights);
   std::vector<int32_t> biases(channels);
   for (size_t c = 0; c < channels; ++c) biases[c] = c % 2 == 0 ? l.bias : -l.bias;
   const int b = m.AddConstant<int32_t>(kTfLiteInt32, {l.channels}, biases, "b", bias);
@@ -322,6 +324,19 @@ TEST(DepthwiseInt8, odd_shapes) {
                 .dilation = channels % 5 == 0 && channels / 2 % 2 == 0 ? 2 : 1,
                 .same = channels % 7 != 0,
                 .clamps = channels % 4 == 0});
+  }
+}
+
+// Tables may add two products in 16 bits if no weight is -128.
+TEST(DepthwiseInt8, weights_above_the_lowest) {
+  for (const int channels : {15, 16, 17, 32, 70}) {
+    for (const int size : {3, 5}) {
+      for (const int stride : {1, 2}) {
+        Layer layer = {2, 9, 14, channels, size, size, stride};
+        layer.lowest_weight = -127;
+        CheckLayer(layer);
+      }
+    }
   }
 }
 

@@ -104,22 +104,58 @@ void DepthwisePixel(const DepthwisePixelS8& pixel) {
   const size_t offset = static_cast<size_t>(column) * in.column_step + static_cast<size_t>(c);
   AddTaps(in.inputs, offset, in.taps, weights, in.weights[0] != 0, count, sums);
   const float* f = in.factors + c;
-  const int8x8_t low = requantization.Apply(sums[0], sums[1], vld1q_f32(f), vld1q_f32(f + 4));
-  const int8x8_t high = requantization.Apply(sums[2], sums[3], vld1q_f32(f + 8), vld1q_f32(f + 12));
+  const int8x16_t bytes =
+      requantization.Apply({{sums[0], sums[1]}}, {{vld1q_f32(f), vld1q_f32(f + 4)}},
+                           {{sums[2], sums[3]}}, {{vld1q_f32(f + 8), vld1q_f32(f + 12)}});
   int8_t* out = in.out + static_cast<size_t>(column) * static_cast<size_t>(in.channels) + c;
-  StoreBytes(vcombine_s8(low, high), out, count);
+  StoreBytes(bytes, out, count);
+}
+
+// Number of taps of a filter of 3 x 3, whose weights stay in registers for all columns.
+constexpr int kFixedTaps = 9;
+
+// Computes 16 channels from c on, of all columns, with kFixedTaps taps whose products fit in pairs.
+void DepthwiseFixedTaps(const DepthwiseColumnsS8& in, Requantization requantization, int c,
+                        const int8_t* weights) {
+  constexpr int kLast = kFixedTaps - 1;
+  const int8_t* inputs[kFixedTaps];
+  int8x16_t w[kFixedTaps];
+#pragma GCC unroll 9
+  for (int t = 0; t < kFixedTaps; ++t) {
+    inputs[t] = in.inputs[t] + c;
+    w[t] = vld1q_s8(weights + t * kLanesS8);
+  }
+  const int32_t* bias = in.bias + c;
+  const float32x4x4_t f = vld1q_f32_x4(in.factors + c);
+  int8_t* out = in.out + c;
+  for (int column = 0; column < in.columns; ++column, out += in.channels) {
+    const size_t at = static_cast<size_t>(column) * in.column_step;
+    int32x4_t sums[4] = {vld1q_s32(bias), vld1q_s32(bias + 4), vld1q_s32(bias + 8),
+                         vld1q_s32(bias + 12)};
+#pragma GCC unroll 4
+    for (int t = 0; t < kLast; t += 2) {
+      AddTwoTaps(vld1q_s8(inputs[t] + at), w[t], vld1q_s8(inputs[t + 1] + at), w[t + 1], sums);
+    }
+    const int8x16_t x = vld1q_s8(inputs[kLast] + at);
+    AddWide(sums, vmull_s8(vget_low_s8(x), vget_low_s8(w[kLast])));
+    AddWide(sums + 2, vmull_high_s8(x, w[kLast]));
+    vst1q_s8(out, requantization.Apply({{sums[0], sums[1]}}, {{f.val[0], f.val[1]}},
+                                       {{sums[2], sums[3]}}, {{f.val[2], f.val[3]}}));
+  }
 }
 
 void DepthwiseColumns(const DepthwiseColumnsS8& in) {
   const Requantization requantization(in);
-  for (int column = 0; column < in.columns; ++column) {
-    const int8_t* weights = in.weights + kHeaderBytes;
-    int c = 0;
-    for (; c + kLanesS8 <= in.channels; c += kLanesS8, weights += in.taps * kLanesS8) {
-      DepthwiseBlock(in, requantization, column, c, kLanesS8, weights);
+  const int8_t* weights = in.weights + kHeaderBytes;
+  const bool fixed = in.taps == kFixedTaps && in.weights[0] != 0;
+  for (int c = 0; c < in.channels; c += kLanesS8, weights += in.taps * kLanesS8) {
+    const int count = Min(kLanesS8, in.channels - c);
+    if (fixed && count == kLanesS8) {
+      DepthwiseFixedTaps(in, requantization, c, weights);
+      continue;
     }
-    if (c < in.channels) {
-      DepthwiseBlock(in, requantization, column, c, in.channels - c, weights);
+    for (int column = 0; column < in.columns; ++column) {
+      DepthwiseBlock(in, requantization, column, c, count, weights);
     }
   }
 }
