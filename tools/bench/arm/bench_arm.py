@@ -86,7 +86,8 @@ def print_hot(title, profile, texts, count):
     blocks, _ = cycles.hot_blocks(profile)
     total = sum(len(words) * executions for words, executions in profile.items())
     for words, executions in blocks[:count]:
-        print(f'{title}: {len(words) * executions / total:.1%}, {executions:.0f} executions of {len(words)}')
+        print(f'{title}: {len(words) * executions / total:.1%}, '
+              f'{executions:.0f} executions of {len(words)} instructions')
         print(''.join(f'    {texts[word]}\n' for word in words))
 
 
