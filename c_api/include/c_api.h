@@ -15,13 +15,14 @@
 //     TfLiteInterpreterDelete(interpreter);
 //
 // Threads: an object must not be used by several threads at the same time; different interpreters,
-// also of the same model, may run concurrently. TfLiteInterpreterCancel and
-// TfLiteSignatureRunnerCancel are the only functions that may be called while Invoke runs on
-// another thread. Functions may change an interpreter that is `const`.
+// also of the same model, may run concurrently. While Invoke runs on another thread, only
+// TfLiteInterpreterCancel, TfLiteSignatureRunnerCancel and DeputyInterpreterEnableCancellation may
+// be called with its interpreter. Functions may change an interpreter that is `const`.
 //
 // Failures: functions that return a pointer return NULL, functions that return a status return a
-// value other than kTfLiteOk, and the error reporter receives one message. A NULL object or an
-// index out of range is a failure, too, and does not crash. Every Delete function ignores NULL.
+// value other than kTfLiteOk, and the error reporter receives at least one message. A NULL object
+// or an index out of range is a failure, too, mostly without a message, and does not crash. Every
+// Delete function ignores NULL.
 #ifndef DEPUTY_C_API_INCLUDE_C_API_H_
 #define DEPUTY_C_API_INCLUDE_C_API_H_
 
@@ -112,9 +113,8 @@ TFL_CAPI_EXPORT TfLiteInterpreterOptions* TfLiteInterpreterOptionsCopy(
 // Deletes options. They are not needed after an interpreter has been created with them.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsDelete(TfLiteInterpreterOptions* options);
 
-// Sets the number of threads that kernels may use. -1: the library chooses, 0 means 1; a value
-// below -1 is reported and ignored when an interpreter is created. Results do not depend on the
-// number.
+// Sets the number of threads that kernels may use. -1, the default, and 0 mean 1; a value below -1
+// is reported and ignored when an interpreter is created. Results do not depend on the number.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetNumThreads(TfLiteInterpreterOptions* options,
                                                            int32_t num_threads);
 
@@ -124,16 +124,18 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetNumThreads(TfLiteInterpreterOpti
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddDelegate(TfLiteInterpreterOptions* options,
                                                          TfLiteOpaqueDelegate* delegate);
 
-// Sends all messages of an interpreter, from its creation to its deletion, to `reporter`, which
+// Sends the messages of an interpreter, from its creation to its deletion, to `reporter`, which
 // receives a printf format and its arguments. The format is the complete text, with every %
 // doubled, and has no arguments, for clients that cannot read a va_list. `user_data` must outlive
-// the interpreter. NULL means the default reporter, which writes to stderr.
+// the interpreter. NULL means the default reporter, which writes to stderr. Messages about
+// environment variables, and some about memory, always go to the default reporter.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetErrorReporter(
     TfLiteInterpreterOptions* options,
     void (*reporter)(void* user_data, const char* format, va_list args), void* user_data);
 
 // Adds a custom operator, which is found by its custom name and version whatever its builtin code.
-// The operator is borrowed and must outlive the interpreter. Ignored if a resolver callback is set.
+// The operator is borrowed and must outlive the interpreter. Ignored if it has no custom name or if
+// a resolver callback is set.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsAddOperator(TfLiteInterpreterOptions* options,
                                                          TfLiteOperator* registration);
 
@@ -230,7 +232,8 @@ TFL_CAPI_EXPORT const char* TfLiteInterpreterGetSignatureKey(const TfLiteInterpr
 // Creates a runner for a signature; the caller deletes it, before or after the interpreter, but may
 // use it only while the interpreter exists. Runners of one key share tensors. A NULL key selects
 // the main subgraph: with the names of the first signature that uses it or, in a model without
-// signatures, with the names of its tensors. NULL if the key is unknown.
+// signatures, with the names of its tensors. NULL if the key is unknown, or if no signature of a
+// model with signatures uses the main subgraph.
 TFL_CAPI_EXPORT TfLiteSignatureRunner* TfLiteInterpreterGetSignatureRunner(
     const TfLiteInterpreter* interpreter, const char* signature_key);
 

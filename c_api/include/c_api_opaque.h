@@ -320,7 +320,7 @@ TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetSizeOfType(TfLiteOpaqueContex
                                                               TfLiteType type, size_t* bytes);
 
 // Stores metadata of the model by name. The bytes are valid as long as the interpreter.
-// kTfLiteError if the name is unknown, and during a kernel's init.
+// kTfLiteError if the name is unknown, and during init of the model's kernels.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteOpaqueContextGetMetadata(TfLiteOpaqueContext* context,
                                                             const char* name, const char** ptr,
                                                             size_t* bytes);

@@ -59,7 +59,8 @@ typedef enum TfLiteExternalContextType {
 typedef struct TfLiteExternalContext {
   // Slot that the context belongs to.
   TfLiteExternalContextType type;
-  // Callback that the runtime calls when the number of threads changes. May be NULL.
+  // Callback that the runtime calls when the client sets the number of threads of an existing
+  // interpreter. May be NULL.
   TfLiteStatus (*Refresh)(struct TfLiteContext* context);
 } TfLiteExternalContext;
 
@@ -354,7 +355,7 @@ typedef union TfLitePtrUnion {
 typedef enum TfLiteAllocationType {
   // No memory.
   kTfLiteMemNone = 0,
-  // Constant in the model's bytes. Never written, freed or resized.
+  // Constant, usually in the model's bytes. Never written, freed or resized.
   kTfLiteMmapRo = 1,
   // Arena. The address is valid until the next allocation, the contents only during one Invoke.
   kTfLiteArenaRw = 2,
@@ -546,7 +547,7 @@ typedef struct TfLiteNode {
   int custom_initial_data_size;
   // The delegate that runs this node, or NULL.
   struct TfLiteDelegate* delegate;
-  // True if the node accesses a resource or runs another subgraph: it must not be removed or
+  // True for IF, WHILE, CALL_ONCE and nodes with a resource tensor: they must not be removed or
   // reordered.
   bool might_have_side_effect;
 } TfLiteNode;
@@ -771,7 +772,7 @@ typedef struct TfLiteContext {
   TfLiteEvalTensor* (*GetEvalTensor)(const struct TfLiteContext* context, int tensor_idx);
 
   // Returns metadata of the model by name. The bytes are valid as long as the interpreter. Returns
-  // an error if the name is unknown, and during a kernel's init.
+  // an error if the name is unknown, and during init of the model's kernels.
   TfLiteStatus (*GetModelMetadata)(const struct TfLiteContext* context, const char* name,
                                    const char** ptr, size_t* bytes);
 
@@ -901,7 +902,8 @@ TFL_CAPI_EXPORT void* TfLiteKernelInitFailed(void);
 typedef enum TfLiteDelegateFlags {
   // The delegate needs static shapes; the graph is immutable after it has been applied.
   kTfLiteDelegateFlagsNone = 0,
-  // The delegate supports dynamic tensors; its Prepare is called again after each resize.
+  // The delegate supports dynamic tensors: it stays applied after a resize, and its kernels'
+  // prepare is called again.
   kTfLiteDelegateFlagsAllowDynamicTensors = 1,
   // With AllowDynamicTensors: the runtime also prepares the replaced nodes, so that the shapes of
   // tensors inside partitions are known.
@@ -938,7 +940,8 @@ struct TfLiteDelegate {
   // Flags of TfLiteDelegateFlags. Ignored for opaque delegates.
   int64_t flags;
 
-  // Argument of TfLiteOpaqueDelegateCreate (since TensorFlow 2.11). Read only if Prepare is NULL.
+  // Argument of TfLiteOpaqueDelegateCreate (since TensorFlow 2.11). Read only if Prepare is NULL,
+  // and by Deputy only if CopyFromBufferHandle and FreeBufferHandle are NULL, too.
   struct TfLiteOpaqueDelegateBuilder* opaque_delegate_builder;
 };
 

@@ -30,8 +30,9 @@
 //       return status;
 //     }
 //
-// Call all functions inside a delegate's Prepare, on its thread. Failures are reported through the
-// context and returned as kTfLiteError or NULL; the graph is then unchanged.
+// Call all functions inside a delegate's Prepare, on its thread. Failures of the partition helpers
+// are reported through the context and returned as kTfLiteError or NULL; the graph is then
+// unchanged, except after DeputyHalfPartitionHelperTake.
 #ifndef DEPUTY_C_API_INCLUDE_DELEGATE_HELPER_H_
 #define DEPUTY_C_API_INCLUDE_DELEGATE_HELPER_H_
 

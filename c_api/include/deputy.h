@@ -11,9 +11,9 @@
 // library does not have are not written: a caller that zeroes its struct first reads zero there. A
 // `struct_size` smaller than the struct of the first release is kTfLiteError.
 //
-// The rules of c_api.h on threads, NULL and failures apply. Strings and arrays that these functions
-// return belong to the interpreter and are valid until its graph changes (AllocateTensors, a
-// resize, a delegate) or it is deleted.
+// The rules of c_api.h on threads, NULL and failures apply. Unless a comment says otherwise,
+// strings and arrays that these functions return belong to the interpreter and are valid until its
+// graph changes (AllocateTensors, a resize, a delegate) or it is deleted.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_H_
 
@@ -36,20 +36,22 @@ extern "C" {
 // Deputy's own version as "major.minor.patch". Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
-// Name of the set of CPU kernels that this process uses: "reference", "generic", "avx2", "avx512"
-// or "amx". The environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
+// Name of the set of CPU kernels that this process uses: "reference" or "generic" on any machine,
+// "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot" or "neon_i8mm" on 64-bit Arm. The
+// environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------
 // Failures
 // ------------------------------------------------------------------------------------------------
 
-// Returns the text of the newest failure on the calling thread, e.g. the reason why a call returned
-// NULL; "" if there was none. Valid until the thread's next failure. Any thread.
+// Returns the text of the newest report on the calling thread, e.g. the reason why a call returned
+// NULL; "" if there was none. Failures that are not reported, such as NULL arguments, do not change
+// it. Valid until the thread's next report. Any thread.
 TFL_CAPI_EXPORT const char* DeputyLastError(void);
 
-// Returns the text of the newest failure of this interpreter; "" if there was none. Valid until the
-// interpreter's next failure.
+// Returns the text of the newest report of this interpreter; "" if there was none. Valid until the
+// interpreter's next report.
 TFL_CAPI_EXPORT const char* DeputyInterpreterLastError(const TfLiteInterpreter* interpreter);
 
 // Sends messages that would be printed to stderr to `reporter`, which receives a printf format and
@@ -159,19 +161,21 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpre
 // Sets the number of input shapes for which a subgraph of interpreters created with these options
 // stays prepared; 1 by default. With more, TfLiteInterpreterAllocateTensors after a resize to one
 // of the last `shapes` shapes prepares no node and plans no memory: the tensors get the memory that
-// they had for that shape. Each shape takes an arena of its own (DeputyMemoryMap::idle_bytes).
+// they had for that shape. Each shape takes an arena of its own (DeputyMemoryMap.idle_bytes).
 // Results are the same; variables are reset as after every allocation. No effect on subgraphs with
 // delegates, kernels of the client, operators that keep state or call other subgraphs, shapes that
-// depend on values, or memory of the client, on graphs built in code, under kDeputyPolicyHot, and
-// with verification or validation enabled. kTfLiteError for NULL options and for a number below 1.
+// depend on values, strings, or memory of the client, on graphs built in code, under
+// kDeputyPolicyHot, and with verification or validation enabled. kTfLiteError for NULL options and
+// for a number below 1.
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetPreparedShapes(TfLiteInterpreterOptions* options, int32_t shapes);
 
 // Thread pool that several interpreters can share.
 typedef struct DeputyThreadPool DeputyThreadPool;
 
-// Creates a pool of `threads` threads, including the calling one; values below 1 mean 1. Uses fewer
-// threads if some cannot be started. The caller owns the pool. NULL if out of memory.
+// Creates a pool of `threads` threads, including the calling one; values below 1 mean 1, values
+// above 1024 mean 1024. Uses fewer threads if some cannot be started. The caller owns the pool.
+// NULL if out of memory.
 TFL_CAPI_EXPORT DeputyThreadPool* DeputyThreadPoolCreate(int32_t threads);
 
 // Drops the caller's reference. Interpreters and options may still use the pool; its threads end
@@ -196,9 +200,9 @@ DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* options, DeputyT
 typedef struct DeputyLimits {
   // sizeof(DeputyLimits).
   size_t struct_size;
-  // Maximum size of the arena and of any other block, in bytes; for a model, of a copy of its file
-  // or of one of its constants. Default: the smaller of the machine's memory and the process's
-  // limit of address space.
+  // Maximum size of the arena and of any other block, and of all variables and hash tables that
+  // operators share, in bytes; for a model, of a copy of its file or of one of its constants.
+  // Default: the smaller of the machine's memory and the process's limit of address space.
   size_t max_block_bytes;
   // Maximum number of tensors: of all subgraphs of the model together, and of each subgraph
   // including those that kernels and delegates add. Default: one million.
@@ -232,13 +236,14 @@ TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* mod
 
 // Reaction of an interpreter to the failure of a delegate.
 typedef enum DeputyDelegatePolicy {
-  // The statuses and the resulting state are those of TensorFlow Lite: if a delegate cannot be
-  // applied, all other delegates are removed, too; a failing kernel fails the inference.
+  // The statuses and the resulting state are those of TensorFlow Lite: if a delegate's Prepare
+  // fails, all other delegates are removed, too; a failing kernel fails the inference.
   kDeputyPolicyTfLite = 0,
   // A delegate that cannot be applied has no effect on the graph: the call that applies it returns
-  // kTfLiteDelegateError, and an interpreter whose options contain it is created without it. If a
-  // delegate's kernel fails during an inference, the nodes that it replaced run on the CPU: the
-  // inference returns kTfLiteOk, and DeputyDelegationStatus has `degraded` set.
+  // kTfLiteDelegateError, or another error if the delegate was rejected before its Prepare was
+  // called, and an interpreter whose options contain it is created without it. If a delegate's
+  // kernel fails during an inference, the nodes that it replaced run on the CPU: if they succeed,
+  // the inference returns kTfLiteOk, and DeputyDelegationStatus has `degraded` set.
   kDeputyPolicyHot = 1,
 } DeputyDelegatePolicy;
 
@@ -262,18 +267,21 @@ typedef struct DeputyDelegationStatus {
   size_t struct_size;
   // A DeputyDelegatePolicy.
   int32_t policy;
-  // Not 0 if the newest inference computed nodes of a delegate on the CPU because the delegate
-  // failed, in any subgraph, or if a delegate could not be applied and is not in use.
+  // Not 0 if the newest inference used results of the CPU for nodes of a delegate, in any subgraph,
+  // because the delegate had failed or was wrong (DeputyVerification), or if delegates_skipped is
+  // not 0.
   int32_t degraded;
-  // Number of delegates that could not be applied and are not in use.
+  // Number of times that a delegate could not be applied and was skipped, also if it was applied
+  // later; 0 under kDeputyPolicyTfLite.
   int64_t delegates_skipped;
-  // Number of times that a delegate's node was computed on the CPU.
+  // Number of times that the CPU's results were used for a delegate's node.
   int64_t recomputed_nodes;
   // Number of times that an inference, or the run of one subgraph, was restarted because a delegate
   // could not copy its results to host memory.
   int64_t restarts;
   // Cost of being prepared for fallbacks: memory reserved for the replaced nodes, in bytes, and
-  // time spent so far on saving variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite.
+  // time spent so far on saving variables, in nanoseconds. Both 0 under kDeputyPolicyTfLite without
+  // verification.
   size_t reserved_bytes;
   int64_t saving_ns;
 } DeputyDelegationStatus;
@@ -287,7 +295,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetDelegationStatus(
 // replaced nodes on the CPU.
 typedef enum DeputyVerificationMode {
   kDeputyVerifyNever = 0,
-  // Compares the first run of each partition after every allocation of tensors.
+  // Compares the first run of each partition, again after delegates are applied or undone, e.g. by
+  // a resize.
   kDeputyVerifyFirst = 1,
   // Compares the first run of each partition, and every `interval`-th run after it.
   kDeputyVerifyEveryNth = 2,
@@ -295,7 +304,8 @@ typedef enum DeputyVerificationMode {
 } DeputyVerificationMode;
 
 // Settings of verification. NaN and infinities have to be at the same positions in both results;
-// elements that are neither float nor quantised have to be equal.
+// elements other than float64, float32, float16 and quantised int8, uint8 and int16 have to be
+// equal.
 typedef struct DeputyVerification {
   // sizeof(DeputyVerification).
   size_t struct_size;
@@ -303,8 +313,8 @@ typedef struct DeputyVerification {
   int32_t mode;
   // Interval for kDeputyVerifyEveryNth, in runs of the partition, at least 1; 0 for other modes.
   int32_t interval;
-  // Tolerance for floats, as a fraction of the tensor's largest magnitude; 0 means 1e-4 for float32
-  // and 1e-2 for float16.
+  // Tolerance for float32 and float64, and for float16, as a fraction of the tensor's largest
+  // magnitude; 0 means 1e-4 and 1e-2. An absolute tolerance of 1e-5 is added.
   double float32_tolerance;
   double float16_tolerance;
   // Tolerance for quantised values, in quantisation steps; 0 means three steps, plus one for every
@@ -316,15 +326,16 @@ typedef struct DeputyVerification {
 
 // Sets the verification of delegates in interpreters created with these options; the struct is
 // copied. The replaced nodes of a partition compute its outputs again on the CPU, from the same
-// inputs and variables. A float whose difference exceeds the tolerance is still accepted if
-// rounding explains it: if the CPU's own result changes by at least an eighth of that difference
-// when the last bits of the float32 inputs change, and the difference is at most 100 tolerances. A
-// wrong output is reported with its tensor, element, expected and found value. Under
-// kDeputyPolicyHot the CPU's outputs then replace the delegate's, and the partition stays on the
-// CPU until the graph changes; under kDeputyPolicyTfLite the outputs are kept. As under
-// kDeputyPolicyHot, memory is reserved for the replaced nodes. Outputs whose shapes become known
-// only during their computation, and nodes that only the delegate can compute, are not compared.
-// kTfLiteError for NULL, a wrong struct_size, and numbers out of range.
+// inputs and variables. A float32 whose difference exceeds the tolerance is still accepted if
+// rounding explains it: if the excess is at most eight times the largest change of the CPU's own
+// result, over all elements of the tensor, when the last bits of the float32 inputs change, and at
+// most 100 tolerances. A wrong output is reported with its tensor, element, expected and found
+// value. Under kDeputyPolicyHot the CPU's outputs then replace the delegate's, and the partition
+// stays on the CPU until the graph changes; under kDeputyPolicyTfLite the outputs are kept. As
+// under kDeputyPolicyHot, memory is reserved for the replaced nodes. A run is not compared if an
+// output is a string or has a shape that becomes known only during its computation, or if only the
+// delegate can compute one of the nodes. kTfLiteError for NULL, a wrong struct_size, and numbers
+// out of range.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetVerification(
     TfLiteInterpreterOptions* options, const DeputyVerification* verification);
 
@@ -339,8 +350,8 @@ typedef struct DeputyVerificationStatus {
   int64_t skipped;
   // Time spent on recomputation and comparison, in nanoseconds.
   int64_t spent_ns;
-  // Position of the first wrong element: its subgraph, the delegate's node, and the tensor; -1 if
-  // there is none.
+  // Position of the first wrong element in the first subgraph that has one: the subgraph, the
+  // delegate's node, and the tensor; -1 if there is none.
   int32_t subgraph_index;
   int32_t node_index;
   int32_t tensor_index;
@@ -358,9 +369,9 @@ typedef struct DeputyVerificationStatus {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetVerificationStatus(
     const TfLiteInterpreter* interpreter, DeputyVerificationStatus* status);
 
-// Returns a hash of the graph's structure: the execution plans; tensors, operator and data of each
-// node; all fields of each tensor except the address of its contents; the applied delegates. Equal
-// structures have equal hashes within one process only. 0 for NULL.
+// Returns a hash of the graph's structure: the execution plans; tensors, operator and data pointers
+// of each node; all fields of each tensor except the address of its contents; the applied
+// delegates. Equal structures have equal hashes within one process only. 0 for NULL.
 TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
 
 // ------------------------------------------------------------------------------------------------
@@ -409,7 +420,8 @@ typedef struct DeputyNodeInfo {
   // Name of the operator: that of the model format in capitals, or that of the custom operator or
   // of the delegate's kernel.
   const char* operator_name;
-  // "CPU", or the name of the delegate's kernel that runs the node.
+  // Name of the delegate's kernel for a delegate's node; "CPU" for any other node, even if a
+  // delegate has replaced it (see DeputyNodeRun.runner).
   const char* owner;
   // Tensor indices of the inputs, -1 where an optional input is absent.
   const int32_t* inputs;
@@ -490,22 +502,24 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpr
                                                              int32_t delegate_index,
                                                              DeputyNodeSupport* support);
 
-// Called once for each node of the model. `support` is valid during the call; its `delegated` is
-// not 0 if the delegate would run the node.
+// Called once for each node of the queried execution plans. `support` is valid during the call; its
+// `delegated` is not 0 if the delegate would run the node.
 typedef void (*DeputySupportCallback)(void* user_data, int32_t subgraph_index, int32_t node_index,
                                       const DeputyNodeSupport* support);
 
 // Queries which nodes of the execution plans the delegate of a plug-in would run, and calls
-// `callback` for each node of every subgraph to which delegates are applied, subgraph by subgraph.
-// The delegate is not applied: only its get_support (deputy_plugin.h) is called, no node is
-// replaced, nothing is compiled, and the graph is unchanged. The CPU kernels are prepared, so that
-// the delegate has shapes. Placement and limits on partitions have no effect here; when the
-// delegate is applied they may leave it fewer nodes.
+// `callback` for each of them, subgraph by subgraph, without the subgraphs to which no delegate is
+// applied. The delegate is not applied: only its get_support (deputy_plugin.h) is called, no node
+// is replaced, and nothing is compiled. The CPU kernels are prepared first if the delegate needs
+// shapes and the graph has none yet. Placement and limits on partitions have no effect here; when
+// the delegate is applied they may leave it fewer nodes.
 //
 // Returns kTfLiteUnresolvedOps, without a call of `callback`, if the delegate does not come from a
 // plug-in or its plug-in has no get_support; kTfLiteError if get_support failed, if out of memory,
-// or if an argument is NULL; and the status of the preparation if that failed. Each failure but a
-// NULL argument is reported; `callback` may have been called for earlier subgraphs.
+// or if an argument is NULL; the status of the preparation if that failed; and
+// kTfLiteApplicationError if the delegate needs static shapes and the graph has others. Each
+// failure but a NULL argument is reported, the last one only once for each subgraph; `callback` may
+// have been called for earlier subgraphs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegate(TfLiteInterpreter* interpreter,
                                                             TfLiteDelegate* delegate,
                                                             DeputySupportCallback callback,
@@ -520,11 +534,11 @@ typedef struct DeputyNodeRun {
   int32_t runner;
   // Index of the delegate that runs the node, -1 for the CPU.
   int32_t delegate_index;
-  // Number of runs of the node, and their total time in nanoseconds, while a profile callback was
-  // set.
+  // Number of runs of the node, and their total time in nanoseconds, while a profile, worker or
+  // telemetry callback was set.
   int64_t runs;
   int64_t total_ns;
-  // For a delegate's node: number of times that the replaced nodes were computed on the CPU.
+  // For a delegate's node: number of times that the CPU's results were used for it.
   int64_t recomputed;
   // Index of the head of the fusion group that the node is in, which can be the node itself, and
   // the number of nodes in the group; -1 and 0 if it is not fused. Tensors inside a group are not
@@ -539,7 +553,7 @@ typedef struct DeputyNodeRun {
   // if it computes all. No node reads the other rows and columns, and they are not stored.
   int32_t row_stride;
   int32_t column_stride;
-  // Time that a delegate reported for the node while a profile callback was set (DeputyOpEvent), in
+  // Time that a delegate reported for the node while such a callback was set (DeputyOpEvent), in
   // nanoseconds. For a delegate's node: the reported time that belongs to none of the replaced
   // nodes.
   int64_t reported_ns;
@@ -620,8 +634,9 @@ typedef struct DeputyPlacement {
 
 // Adds a placement to interpreters created with these options; the struct is copied. kTfLiteError
 // for NULL, a wrong struct_size or selector, a subgraph_index below -1, or a missing name.
-// Contradictory placements, and placements of nodes that do not exist, are reported when the
-// interpreter is created: the creation returns NULL.
+// Contradictory placements, and indices and names of tensors that do not exist, are reported when
+// the interpreter is created: the creation returns NULL. An operator that the model does not have
+// is ignored.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsAddPlacement(TfLiteInterpreterOptions* options,
                                                                   const DeputyPlacement* placement);
 
@@ -636,15 +651,15 @@ typedef enum DeputyRequirement {
 } DeputyRequirement;
 
 // Makes the creation of interpreters with these options fail if the delegates in the options do not
-// meet the requirement: it returns NULL, and the message lists the nodes that no delegate runs.
-// kTfLiteError for NULL options and for a value that is not in the enum.
+// meet the requirement: it returns NULL, and the message lists up to eight nodes that no delegate
+// runs. kTfLiteError for NULL options and for a value that is not in the enum.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsRequireDelegation(
     TfLiteInterpreterOptions* options, DeputyRequirement requirement);
 
 // Checks that the delegates of an interpreter meet the requirement: kTfLiteOk if they do, else
-// kTfLiteError with a report that lists the nodes that no delegate runs. `delegated` and `total`,
-// which may be NULL, receive the number of delegated nodes and of all nodes, counted in the
-// subgraphs to which delegates are applied.
+// kTfLiteError with a report that lists up to eight nodes that no delegate runs. `delegated` and
+// `total`, which may be NULL, receive the number of delegated nodes and of all nodes, counted in
+// the subgraphs to which delegates are applied.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpreter,
                                                               DeputyRequirement requirement,
                                                               int32_t* delegated, int32_t* total);
@@ -680,7 +695,9 @@ typedef struct DeputyFinding {
   int32_t tensor_index;
   // Number of occurrences of the finding so far.
   int64_t count;
-  // Pointer to the delegate, as in its kernels' nodes; NULL if no delegate caused the finding.
+  // Pointer to the delegate: the caller's for a finding in Prepare or get_support, else the one in
+  // the delegate's nodes, which differs for delegates of plug-ins; NULL if no delegate caused the
+  // finding.
   const TfLiteDelegate* delegate;
   // Name of the delegate, "" if unknown.
   const char* delegate_name;
@@ -741,8 +758,9 @@ typedef struct DeputyMemoryMap {
   // results of DEQUANTIZE and DENSIFY. All interpreters of a model share them; they are freed with
   // the last one.
   size_t packed_bytes;
-  // Since the third release of the struct: size of the contents of variables that operators share
-  // by name (VAR_HANDLE), in all subgraphs of this interpreter, in bytes.
+  // Since the third release of the struct: size of the contents of variables (VAR_HANDLE) and hash
+  // tables (HASHTABLE) that operators share by name, in all subgraphs of this interpreter, in
+  // bytes.
   size_t resource_bytes;
   // Since the fourth release of the struct: size of the two blocks of plans that stay prepared for
   // other shapes of the inputs (DeputyInterpreterOptionsSetPreparedShapes), in bytes.
@@ -810,7 +828,7 @@ typedef struct DeputyOpEvent {
   // Begin of the operator, on a monotonic clock, and its duration, in nanoseconds.
   int64_t begin_ns;
   int64_t duration_ns;
-  // Status that the operator's kernel returned.
+  // Status that the operator's kernel returned; kTfLiteOk for an event that a delegate reported.
   TfLiteStatus status;
   // Reserved; 0.
   int32_t reserved;
@@ -881,17 +899,18 @@ typedef enum DeputyPluginKind {
   kDeputyPluginExternal = 0,
   // The library exports TFL_TheStableDelegate.
   kDeputyPluginStable = 1,
-  // The library exports deputy_plugin, which describes the plug-in and its options.
+  // The library also exports deputy_plugin, which describes the plug-in and its options.
   kDeputyPluginDeputy = 2,
 } DeputyPluginKind;
 
 // Loads the library at `path`. A name without a slash is first searched for as the name of a
 // plug-in, in the directories that DeputyPluginListCreate searches by default: "mine" is libmine.so
 // or libdeputy_mine.so, "libmine.so" is that file, and "gpu" is Deputy's OpenCL delegate. If there
-// is none, the name is passed to dlopen. The caller owns one reference. NULL on failure;
-// DeputyLastError() describes the problem of the file. Any thread; but for a stable delegate the
-// function sets the environment variable TFLITE_STABLE_DELEGATE_LIBRARY_PATH, so no other thread
-// may read the environment at the same time.
+// is none, libdeputy_mine.so next to this library is loaded; without that, the name is passed to
+// dlopen. The caller owns one reference. NULL on failure; DeputyLastError() describes the problem
+// of the file. Any thread; but for a stable delegate the function sets the environment variable
+// TFLITE_STABLE_DELEGATE_LIBRARY_PATH, so no other thread may read the environment at the same
+// time.
 //
 // The parts of the file that the system's loader relies on are checked before the loader reads it,
 // so that a damaged file is rejected. The library's code and data, its initialisers and the
@@ -976,13 +995,12 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPluginTakeEvents(TfLiteDelegate* delegate,
                                                     DeputyDeviceEventCallback callback,
                                                     void* user_data);
 
-// Reports on a delegate of DeputyPluginCreateDelegate or TfLiteExternalDelegateCreate: fills
-// `report`, whose struct_size the caller has set, and calls `callback`, which may be NULL, for each
-// option that its plug-in declares and each that was given. Fields that the plug-in does not fill
-// keep their values for "unknown". Costs are cumulative: they grow when the delegate is applied.
-// Returns kTfLiteError for other delegates, a wrong struct_size, and if the plug-in fails;
-// DeputyLastError() has the text. Must not be called while the delegate is applied or an
-// interpreter that uses it runs.
+// Reports on a delegate of a plug-in (see DeputyPluginDeleteDelegate): fills `report`, whose
+// struct_size the caller has set, and calls `callback`, which may be NULL, for each option that its
+// plug-in declares and each that was given. Fields that the plug-in does not fill keep their values
+// for "unknown". Costs are cumulative: they grow when the delegate is applied. Returns kTfLiteError
+// for other delegates, a wrong struct_size, and if the plug-in fails; DeputyLastError() has the
+// text. Must not be called while the delegate is applied or an interpreter that uses it runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate,
                                                         DeputyDelegateReport* report,
                                                         DeputyOptionUseCallback callback,
@@ -995,8 +1013,9 @@ typedef struct DeputyPluginList DeputyPluginList;
 // file is loaded whose name ends in ".so", or in ".so." and a version, in the order of their names.
 // NULL reads the paths from the environment variable DEPUTY_PLUGIN_PATH and appends, if it exists,
 // the directory deputy/plugins next to this library, in which plug-ins are installed. A file with
-// several names is loaded once. A file that cannot be loaded becomes an entry with an error. The
-// caller owns the list. NULL if out of memory. Any thread; see DeputyPluginLoad.
+// several names is loaded once. A file that cannot be loaded, and a directory that cannot be read,
+// becomes an entry with an error. The caller owns the list. NULL if out of memory. Any thread; see
+// DeputyPluginLoad.
 TFL_CAPI_EXPORT DeputyPluginList* DeputyPluginListCreate(const char* paths);
 
 // Frees a list of plug-ins and its references. NULL is ignored.
@@ -1045,9 +1064,9 @@ TFL_CAPI_EXPORT void DeputyPluginDeleteDelegate(TfLiteDelegate* delegate);
 
 // Creates a delegate that runs nodes in XNNPACK, from the plug-in "xnnpack" (docs/xnnpack.md);
 // fewer than one thread count as one. TfLiteXNNPackDelegateCreate does the same if the environment
-// variable DEPUTY_XNNPACK is "bridge"; otherwise its delegate claims no node, because Deputy's
-// kernels are faster. Delete it with DeputyPluginDeleteDelegate or TfLiteXNNPackDelegateDelete.
-// NULL, after a report, if the plug-in is not installed.
+// variable DEPUTY_XNNPACK is "bridge" and the plug-in is installed; otherwise its delegate claims
+// no node, because Deputy's kernels are faster. Delete it with DeputyPluginDeleteDelegate or
+// TfLiteXNNPackDelegateDelete. NULL, after a report, if the plug-in is not installed.
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyXnnpackDelegateCreate(int32_t num_threads);
 
 #ifdef __cplusplus

@@ -31,8 +31,9 @@ typedef struct DeputyCpuOptions {
   // sizeof(DeputyCpuOptions).
   size_t struct_size;
   // Number of threads that compute a partition, including the calling one, at most 1024; 0: the
-  // number of threads that the interpreter has when the delegate is applied. All partitions of one
-  // delegate share their threads, also those of several interpreters.
+  // number of threads that the interpreter has when the delegate is applied. No more threads than
+  // the machine has processors are used. Partitions of one delegate with the same number share
+  // their threads, also those of several interpreters.
   int32_t num_threads;
   // Not 0: quantised results are rounded exactly as in TensorFlow Lite's reference kernels.
   int32_t reference;

@@ -45,7 +45,8 @@ typedef enum DeputyGpuPrecision {
   kDeputyGpuPrecisionFp32 = 0,
   // Half precision: half the memory, three decimal digits; magnitudes above 65504 become infinite.
   kDeputyGpuPrecisionFp16 = 1,
-  // Half precision on GPUs; single precision on CPUs, where half precision is slower.
+  // Half precision, but single precision if kernels are generated for the device class "cpu", where
+  // half precision is slower.
   kDeputyGpuPrecisionAuto = 2,
 } DeputyGpuPrecision;
 
@@ -131,8 +132,8 @@ typedef struct DeputyGpuOptions {
   int32_t optimize;
   // A cl_context of the caller in which the delegate works, or NULL for a context that all
   // delegates of the process share. The delegate retains it. `device` then selects one of the
-  // context's devices. It must come from the OpenCL library that DEPUTY_OPENCL_LIBRARY names, else
-  // from libOpenCL.so.1.
+  // context's devices. It must come from the OpenCL library that the delegate loads: the one that
+  // DEPUTY_OPENCL_LIBRARY names, else usually libOpenCL.so.1.
   void* cl_context;
   // An in-order cl_command_queue of the caller that receives all work; NULL: every partition has a
   // queue of its own. The delegate retains it, and works in its context and on its device. The
@@ -181,9 +182,9 @@ TFL_CAPI_EXPORT void DeputyGpuDelegateDelete(TfLiteDelegate* delegate);
 // again before each Invoke.
 //
 // Bindings end with a resize and when delegates are applied or removed: bind again after
-// AllocateTensors. kTfLiteError for NULL, for another delegate's tensor, and for a buffer of
-// another context or of insufficient size; the tensor is then unchanged. Must not be called while
-// the interpreter runs.
+// AllocateTensors. kTfLiteError for NULL, for another delegate's tensor, for a buffer of another
+// context or of insufficient size, and if 65536 buffers are in use; the tensor is then unchanged.
+// Must not be called while the interpreter runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor,
                                                  void* buffer, size_t offset);
 

@@ -111,9 +111,9 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetNumThreads(TfLiteInterpreter* i
 // called by a callback and by any thread.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterEnableCancellation(TfLiteInterpreter* interpreter);
 
-// Sets a function that Invoke calls with `data` before each node; if it returns true, Invoke ends
-// with kTfLiteError. NULL removes it. `data` must stay valid until then. May be called by a
-// callback.
+// Sets a function that Invoke calls with `data` before each node or fusion group; if it returns
+// true, Invoke ends with kTfLiteError. NULL removes it. `data` must stay valid until then. May be
+// called by a callback.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterSetCancellationFunction(
     TfLiteInterpreter* interpreter, void* data, bool (*is_cancelled)(void* data));
 
@@ -172,8 +172,8 @@ DeputyInterpreterGetSignatureOutput(const TfLiteInterpreter* interpreter, int32_
 // An empty interpreter has one subgraph without tensors. A client adds tensors, describes each of
 // them, adds nodes in the order in which they run, and sets inputs, outputs and variables. Then
 // AllocateTensors and Invoke work as for a model. The functions are for every interpreter, also for
-// that of a model. They fail, except for AddTensors and the lists of tensors, while a delegate is
-// applied that does not support dynamic tensors.
+// that of a model. While a delegate is applied, AddNode and SetExecutionPlan fail; SetTensor fails
+// while one is applied that does not support dynamic tensors.
 // ------------------------------------------------------------------------------------------------
 
 // Creates an interpreter with one empty subgraph; see TfLiteInterpreterCreate for the options.

@@ -62,15 +62,15 @@ typedef enum DeputyReason {
   kDeputyReasonNotClaimed = 100,
   // The delegate never read the node.
   kDeputyReasonNotQueried = 101,
-  // The node runs in another delegate, which was applied earlier.
+  // The node belongs to another delegate, which was applied earlier.
   kDeputyReasonClaimedByOther = 102,
-  // The caller pinned the node to the CPU or to another delegate.
+  // The caller pinned the node to another delegate.
   kDeputyReasonPinned = 103,
   // The caller excluded the node from delegation.
   kDeputyReasonExcluded = 104,
   // The delegate previewed the partition that the node would be in and did not claim it.
   kDeputyReasonPartitionTooSmall = 105,
-  // The node belongs to an atomic group, another node of which is not delegated.
+  // The node belongs to an atomic group that does not fit into one partition.
   kDeputyReasonGroup = 106,
   // The delegate rejected the whole graph or failed on it.
   kDeputyReasonGraph = 107,

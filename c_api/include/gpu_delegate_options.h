@@ -42,7 +42,7 @@ enum TfLiteGpuExperimentalFlags {
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_QUANT = 1,
   // The delegate uses OpenCL only.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_CL_ONLY = 2,
-  // The delegate uses OpenGL only.
+  // The delegate uses OpenGL only; not supported here: the delegate then fails when it is applied.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_GL_ONLY = 4,
   // The delegate stores compiled programs in `serialization_dir`.
   TFLITE_GPU_EXPERIMENTAL_FLAGS_ENABLE_SERIALIZATION = 8,
@@ -62,7 +62,7 @@ typedef struct {
   int32_t inference_priority3;
   // Flags of TfLiteGpuExperimentalFlags.
   int64_t experimental_flags;
-  // Maximum number of partitions.
+  // Maximum number of partitions; values below 1 mean 1.
   int32_t max_delegated_partitions;
   // Directory for compiled programs, or NULL. Copied when the delegate is created.
   const char* serialization_dir;

@@ -46,7 +46,7 @@ extern "C" {
 // Disables operators with dynamically quantised activations.
 #define TFLITE_XNNPACK_DELEGATE_FLAG_DISABLE_DYNAMICALLY_QUANTIZED_OPS 0x00000800
 
-// Cache of packed weights that delegates share.
+// Cache of packed weights that delegates share. This library stores nothing in it.
 struct TfLiteXNNPackDelegateWeightsCache;
 
 // Options of the delegate, in the current layout of 64 bytes.

@@ -67,7 +67,8 @@ int CountNodes(Subgraph* subgraph, int node_index) {
   return count;
 }
 
-// Returns the reason why the CPU runs a node: that of the delegate that was applied last.
+// Returns the reason why the CPU runs a node: that of the last delegate in the subgraph's list
+// whose record includes the node.
 std::string ReasonForCpu(Subgraph* subgraph, int node_index) {
   const std::list<AppliedDelegate>& delegates = DelegatesOf(subgraph);
   for (auto delegate = delegates.rbegin(); delegate != delegates.rend(); ++delegate) {
