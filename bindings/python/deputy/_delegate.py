@@ -8,7 +8,7 @@ from ._reports import Reports
 
 
 class LibraryError(OSError, ValueError):
-    """The library of a delegate cannot be opened. OSError, as in LiteRT."""
+    """The library of a delegate does not exist or is not an ELF file. LiteRT raises OSError then."""
 
 
 def _failure(library, reports):
@@ -48,6 +48,7 @@ class Delegate:
 
 def load_delegate(library, options=None):
     """Returns a delegate of the library at that path, or of a plug-in by its name ('gpu'), created
-    with `options`, a dictionary of keys and values. Raises OSError if there is no such library,
-    ValueError if it returns no delegate; both contain the reason."""
+    with `options`, a dictionary of keys and values. Raises LibraryError if the file does not exist
+    or is not an ELF library, ValueError if the library cannot be loaded for another reason or
+    returns no delegate; the texts contain the reason."""
     return Delegate(library, options)

@@ -171,7 +171,7 @@ class Interpreter:
         return self._lib.DeputyInterpreterGetSubgraphCount(self._owned.pointer)
 
     def set_tensor(self, tensor_index, value):
-        """Copies `value` into the tensor; shape and type must be equal."""
+        """Copies `value` into the tensor; type and shape must be equal. Strings are bytes or str."""
         index, array = _checks.index(tensor_index, 'tensor_index'), np.asarray(value)
         with self._guard.contents('set_tensor'):
             _tensors.write(self._tensor(index), array, index)
@@ -215,7 +215,7 @@ class Interpreter:
                 self._owned.pointer, inputs.index(index), _native.int_array(size), len(size)))
 
     def reset_all_variables(self):
-        """Sets every variable tensor to zero."""
+        """Sets every variable tensor to zero, int8 ones to their zero point."""
         with self._guard.exclusive('reset_all_variables'):
             self._reports.clear()
             self._check(self._lib.TfLiteInterpreterResetVariableTensors(self._owned.pointer))
@@ -262,8 +262,9 @@ class Interpreter:
             return _explain.explain(self._lib, self._owned.pointer)
 
     def delegation_status(self):
-        """Returns the policy, whether the last inference ran without a failed delegate, and counts
-        of skipped delegates, recomputed nodes and restarts."""
+        """Returns the policy, `degraded`, which is True if the last inference used the CPU's results
+        for a delegate's nodes or a delegate was skipped, and counts of skipped delegates,
+        recomputed nodes and restarts."""
         with self._guard.metadata:
             return _explain.delegation_status(self._lib, self._owned.pointer)
 

@@ -23,7 +23,8 @@
 namespace tflite {
 
 // Readable bytes whose owner is this object or, for MemoryAllocation, the program. An object whose
-// constructor fails has reported the reason and is not valid().
+// constructor fails has reported the reason, except for a null MemoryAllocation, and is not
+// valid().
 class Allocation {
  public:
   using Ptr = std::unique_ptr<Allocation>;

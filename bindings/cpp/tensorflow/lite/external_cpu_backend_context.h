@@ -16,7 +16,8 @@ class TfLiteInternalBackendContext {
  public:
   virtual ~TfLiteInternalBackendContext() {}
 
-  // Called when the number of threads of an interpreter changes, unless it is the default.
+  // Called when the number of threads of an interpreter is set to another value than the default,
+  // -1.
   virtual void SetMaxNumThreads(int max_num_threads) = 0;
   // Called when an interpreter that uses the context is deleted: its constants may no longer be
   // read.

@@ -8,7 +8,7 @@ namespace tflite {
 
 class InterpreterOptions {
  public:
-  // Keeps the contents of all tensors after Invoke.
+  // Keeps the contents of all tensors of subgraph 0 after Invoke.
   void SetPreserveAllTensors(bool value = true) { preserve_all_tensors_ = value; }
   bool GetPreserveAllTensors() { return preserve_all_tensors_; }
   bool GetPreserveAllTensors() const { return preserve_all_tensors_; }

@@ -325,7 +325,8 @@ class Interpreter {
                                        primary_subgraph().memory_of_program_);
   }
 
-  // Frees memory that AllocateTensors allocated; AllocateTensors must follow.
+  // Frees the memory that AllocateTensors has allocated for tensors other than variables;
+  // AllocateTensors must follow.
   TfLiteStatus ReleaseNonPersistentMemory() {
     return DeputyInterpreterReleaseNonPersistentMemory(interpreter_);
   }
@@ -350,7 +351,7 @@ class Interpreter {
   }
   bool GetAllowFp16PrecisionForFp32() const { return context_->allow_fp32_relax_to_fp16; }
 
-  // Sets all variables to their initial value: 0, or the zero point.
+  // Sets all variables to their initial value: 0, or the zero point of int8 ones.
   TfLiteStatus ResetVariableTensors() {
     for (const auto& subgraph : subgraphs_) {
       TF_LITE_ENSURE_STATUS(subgraph->ResetVariableTensors());
@@ -358,8 +359,8 @@ class Interpreter {
     return kTfLiteOk;
   }
 
-  // Sets a function that is called before each node; Invoke fails if it returns true. `data` is
-  // borrowed.
+  // Sets a function that is called before each node or fusion group; Invoke fails if it returns
+  // true. `data` is borrowed.
   void SetCancellationFunction(void* data, bool (*check_cancelled_func)(void*)) {
     DeputyInterpreterSetCancellationFunction(interpreter_, data, check_cancelled_func);
   }
@@ -372,8 +373,7 @@ class Interpreter {
   // ---- Delegates --------------------------------------------------------------------------------
 
   // Offers the graph to a delegate, which is borrowed and must outlive the interpreter. After
-  // kTfLiteDelegateError all delegates have been removed; after kTfLiteApplicationError and
-  // kTfLiteUnresolvedOps the graph is unchanged.
+  // kTfLiteDelegateError all delegates have been removed; after another error the graph is usable.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate) {
     return ModifyGraphWithDelegateImpl(delegate);
   }

@@ -137,8 +137,8 @@ class FlatBufferModel {
     return BuildFromAllocation(std::move(allocation), error_reporter);
   }
 
-  // The model is borrowed. Interpreters use a copy of it, because its size is not known; models
-  // with constants outside the flatbuffer are rejected.
+  // The model is borrowed; null is not reported. Interpreters use a copy of it, because its size is
+  // not known; models with constants outside the flatbuffer are rejected.
   static Ptr BuildFromModel(const tflite::Model* caller_owned_model_spec,
                             ErrorReporter* error_reporter = DefaultErrorReporter()) {
     error_reporter = ReporterOrDefault(error_reporter);
@@ -195,7 +195,8 @@ class FlatBufferModel {
     return entries;
   }
 
-  // Reports a model whose first buffer is not empty: tensors without contents refer to it.
+  // Reports a model whose first buffer has contents outside the flatbuffer: tensors without
+  // contents refer to it.
   void ValidateModelBuffers(ErrorReporter* error_reporter) {
     if (allocation_ != nullptr && !HasReadableBuffers()) return;
     const auto* const buffers = model_->buffers();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Padding and output sizes of convolutions and pooling. The functions with "Checked" return
-// kTfLiteError, with possibly some results set, for negative image or output sizes, for filter
-// sizes, strides and dilation rates below 1, and for results outside of int; the functions without
-// "Checked" then return 0 for the results that are not set.
+// kTfLiteError, with possibly some results set, for an unknown padding, for negative image or
+// output sizes, for filter sizes, strides and dilation rates below 1, and for results outside of
+// int; the functions without "Checked" then return 0 for the results that are not set.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_PADDING_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_KERNELS_PADDING_H_
 

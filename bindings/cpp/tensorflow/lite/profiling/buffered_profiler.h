@@ -14,7 +14,8 @@
 namespace tflite {
 namespace profiling {
 
-// Records operators and calls, but neither telemetry nor the statuses of calls. Not thread-safe.
+// Records operators and events of type DEFAULT, such as AllocateTensors, but neither telemetry nor
+// GENERAL_RUNTIME_INSTRUMENTATION_EVENT, such as Invoke. Not thread-safe.
 class BufferedProfiler : public tflite::Profiler {
  public:
   BufferedProfiler(uint32_t max_num_initial_entries, bool allow_dynamic_buffer_increase)

@@ -25,8 +25,8 @@ inline BuiltinOperator GetBuiltinCode(const OperatorCodeT* op_code) {
                   static_cast<BuiltinOperator>(op_code->deprecated_builtin_code));
 }
 
-// Returns the size in bytes of an element, or 0 for types that do not have a whole number of bytes
-// per element, for 8-bit floats and for bfloat16.
+// Returns the size in bytes of an element, or 0 for types without a fixed size, for types of less
+// than a byte, for 8-bit floats and for bfloat16.
 inline size_t TensorTypeGetSize(TensorType data_type) {
   switch (data_type) {
     case TensorType_BOOL:

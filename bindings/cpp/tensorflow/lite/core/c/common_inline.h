@@ -121,7 +121,7 @@ inline TfLiteStatus ReallocTensor(std::size_t bytes, TfLiteTensor* tensor) {
   }
   const bool borrowed = BorrowsContents(*tensor);
   if (tensor->data.raw == nullptr || borrowed || bytes > tensor->bytes) {
-    // Vector kernels may read some bytes after the last element.
+    // Vector kernels may read past the last element, within this padding.
     constexpr std::size_t kPadding = 16;
     if (bytes > SIZE_MAX - kPadding) return kTfLiteError;
     void* contents = std::realloc(borrowed ? nullptr : tensor->data.raw, bytes + kPadding);

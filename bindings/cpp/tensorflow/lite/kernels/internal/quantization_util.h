@@ -218,7 +218,7 @@ inline void FakeQuantizeArray(const float nudged_scale, const float nudged_min,
   }
 }
 
-// Stores the logarithm to base 2, rounded. Returns true if `x` is a power of two, up to 0.1 % in
+// Stores the logarithm to base 2, rounded. Returns true if `x` is a power of two, up to 0.001 in
 // the exponent.
 inline bool CheckedLog2(const float x, int* log2_result) {
   const float log2 = std::log(x) * (1.0f / std::log(2.0f));
