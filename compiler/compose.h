@@ -11,16 +11,18 @@
 
 namespace deputy::compiler {
 
-// Returns whether the region writes every element of an output of `count` elements.
+// Returns whether the region is not empty and writes every element of an output of `count`
+// elements.
 bool WritesAll(const CopyRegion& region, int64_t count);
 
-// Returns whether the region writes elements in the order in which it reads them, covering all of
-// an input of `count` elements.
+// Returns whether the region copies the first `count` elements of its input, in their order, to the
+// start of the output.
 bool KeepsOrder(const CopyRegion& region, int64_t count);
 
-// Composes two copies: `outer` reads the `count` elements that `inner` has written, all of them.
-// The result reads the input of `inner` directly and writes what `outer` writes. Returns nullopt if
-// the composition is not a single nest of loops, or is not recognised as one.
+// Composes two copies: `outer` reads from the `count` elements that `inner` writes. The result
+// reads the input of `inner` directly and writes what `outer` writes. Returns nullopt if `outer` is
+// empty, if `inner` does not write all elements, or if the composition is not recognised as a
+// single nest of loops.
 std::optional<CopyRegion> Composed(const CopyRegion& outer, const CopyRegion& inner, int64_t count);
 
 }  // namespace deputy::compiler

@@ -93,8 +93,7 @@ Computation Canonicalized(const Computation& computation) {
 
 Computation Inlined(const Computation& outer, ValueId value, const Computation& inner) {
   Builder builder;
-  // Operands are numbered in the order in which they are read; those of `inner` come where `value`
-  // was.
+  // The inputs of `outer` keep their order; those of `inner` come where `value` was.
   const auto position = std::find(outer.inputs.begin(), outer.inputs.end(), value);
   Computation before{outer.expression, outer.inputs};
   std::fill(before.inputs.begin() + (position - outer.inputs.begin()), before.inputs.end(), value);

@@ -136,7 +136,8 @@ bool Same(const ScalarNode& a, const ScalarNode& b) {
          a.constant.real == b.constant.real;
 }
 
-// Formats an expression. Nodes that have several consumers are written once, after the expression.
+// Formats an expression. Nodes with arguments that are read more than once are written once, after
+// the expression.
 class Writer {
  public:
   explicit Writer(const Expression& expression)
@@ -195,7 +196,7 @@ class Writer {
   }
 
   const Expression& expression_;
-  std::vector<int> use_counts_;  // number of consumers, by node
+  std::vector<int> use_counts_;  // number of reads by other nodes, by node
 };
 
 // ---- Evaluation ---------------------------------------------------------------------------------

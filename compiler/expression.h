@@ -68,7 +68,7 @@ enum class ScalarOp : uint8_t {
   kSelect,
 };
 
-// Return an operation's name in dumps, and its number of arguments.
+// Return an operation's name, for example "floor_div", and its number of arguments.
 const char* ScalarOpName(ScalarOp op);
 int ArgumentCount(ScalarOp op);
 // Returns whether the operation is defined for arguments of the type; for example, there is no
@@ -85,7 +85,8 @@ struct ScalarNode {
 
 class Expression {
  public:
-  // Add a node and return its index, or return the index of an equal node that exists already.
+  // Add a node and return its index, or return the index of an equal node that exists already. Cast
+  // returns `argument` if it has the type already.
   int Operand(int operand, TfLiteType type);
   int Constant(TfLiteType type, double value);
   int Cast(int argument, TfLiteType type);
@@ -113,7 +114,8 @@ class Expression {
 };
 
 // Formats an expression, for example "max(min(a, 6), 0)". Operands are named a, b, c, … in their
-// order. A node that is read more than once is written once: "($2 * $2) where $2 = (a + b)".
+// order. A node with arguments that is read more than once is written once: "($2 * $2) where $2 =
+// (a + b)".
 std::string ToText(const Expression& expression);
 
 // Evaluates the expression for one element. Reference implementation; see reference.h.

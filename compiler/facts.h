@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of a scalar node's result that hold for all operands: bounds, NaN, negative zero.
+// Properties of a scalar node's result that hold for all operands: bounds, possible NaN and
+// negative zero, and whether it is an integer.
 #ifndef DEPUTY_COMPILER_FACTS_H_
 #define DEPUTY_COMPILER_FACTS_H_
 

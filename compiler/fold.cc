@@ -14,7 +14,8 @@ constexpr size_t kFreeBytesInAll = size_t{256} << 20;
 constexpr int64_t kMaxSteps = 100'000'000;
 constexpr int64_t kFreeStepsInAll = 1'000'000'000;
 
-// Number of input elements that are combined into one output element, by kind of operation.
+// Number of input elements that a window or a matrix product combines into one output element; 1
+// for other kinds, whose inputs StepsOf counts once.
 struct StepsPerElement {
   const Graph& graph;
   const Operation& operation;

@@ -61,7 +61,7 @@ struct Value {
   Shape shape;
   Quantization quantization;
   std::string name;                 // name of the model's tensor, for dumps and reports
-  int tensor = -1;                  // index of the model's tensor; -1: created by a pass
+  int tensor = -1;                  // index of the model's tensor; -1: none
   const std::byte* data = nullptr;  // contents of a constant, else null
   std::shared_ptr<const std::vector<std::byte>> owned;  // storage of `data` if the graph owns it
 
@@ -237,7 +237,7 @@ struct Graph {
   // Storage type of the real values that the graph computes and of its filters. Passes keep numbers
   // in its range. If it is float16, the caller runs UseHalfStorage after the passes.
   TfLiteType real_storage = kTfLiteFloat32;
-  size_t model_bytes = 0;  // total size of the model's constants
+  size_t model_bytes = 0;  // total bytes of the constants of the model that the import reads
   size_t kept_bytes = 0;   // contents that were added, in use or not
   int64_t fold_steps = 0;  // steps spent on constant folding so far (StepsOf)
 
@@ -264,10 +264,10 @@ std::vector<int> Producers(const Graph& graph);
 // a graph output.
 std::vector<int> UseCounts(const Graph& graph);
 
-// Validates a graph. Returns "" or a description of the first fault: an id out of range, a value
-// used before it is computed or computed twice, a shape beyond the limits (FitsIndex), an
-// expression with an operand that is not an input, or contents or a view whose size differs from
-// the shape's. Every pass must leave a valid graph.
+// Validates a graph. Returns "" or a description of the first fault, for example an id out of
+// range, a value used before it is computed or computed twice, a shape beyond the limits
+// (FitsIndex), an expression with an operand that is not an input, or contents or a view whose size
+// differs from the shape's. Every pass must leave a valid graph.
 std::string FindFault(const Graph& graph);
 
 }  // namespace deputy::compiler

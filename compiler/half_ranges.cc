@@ -302,10 +302,11 @@ class Analysis {
     return ranges;
   }
 
-  // Merges the ranges of all inputs that hold data; a Copy's fill value counts as another input.
+  // Merges the ranges of all inputs, except the indices of Gather; a Copy's fill value counts as
+  // another input.
   Range OfInputs(const Operation& operation) {
     Range range = RangeOf(operation.inputs[0]);
-    // Only the first input of Gather holds data; the other one holds indices.
+    // The second input of Gather holds indices.
     const bool has_one = std::holds_alternative<Gather>(operation.kind);
     for (size_t i = 1; i < operation.inputs.size() && !has_one; ++i) {
       range = OfEither(range, RangeOf(operation.inputs[i]), false);

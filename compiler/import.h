@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Translation of a partition to a graph. The import also decides whether a node is supported: each
-// operator has one function, which either adds operations or returns a refusal.
+// operator has one function, which either adds operations or refuses the node.
 #ifndef DEPUTY_COMPILER_IMPORT_H_
 #define DEPUTY_COMPILER_IMPORT_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions and activations that several operators append to expressions.
+// Conversions and activations that several operators append to expressions, and broadcasting of
+// shapes.
 #include <algorithm>
 #include <utility>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Imports operators that move elements without computing on them.
+// Imports operators that move elements without computing on them, except that CONCATENATION may
+// requantise its inputs.
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -51,7 +52,7 @@ ValueId Requantized(NodeImport* node, int n) {
   return node->AddElementwise(std::move(e), {node->Real(n)});
 }
 
-// Concatenates the inputs along an axis that all of them have.
+// Concatenates `parts` along an axis that all of them have.
 ValueId AddJoined(NodeImport* node, const std::vector<ValueId>& parts, int axis) {
   const auto along = static_cast<size_t>(axis);
   Shape to = node->shape(parts[0]);
@@ -339,8 +340,7 @@ bool ImportReverse(NodeImport* node) {
     box.from_start[along] = std::max(shape[along] - 1, 0);
     box.from_steps[along] = -1;
   }
-  // The axes must be adjacent: for others TensorFlow Lite computes wrong results, and the CPU
-  // kernel refuses them.
+  // The axes must be adjacent, as for the CPU kernel.
   const bool adjacent = axes.empty() || *axes.rbegin() - *axes.begin() + 1 == std::ssize(axes);
   if (axes.size() != numbers.size() || !adjacent) {
     return node->Refuse(kDeputyReasonParameter, "expected adjacent axes without duplicates");

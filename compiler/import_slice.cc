@@ -60,7 +60,7 @@ AxisRange Resolve(const Entry& entry, int64_t extent) {
   const int64_t stop =
       entry.end ? clamped(*entry.end + (entry.end_is_length ? start : 0)) : (up ? highest : lowest);
   const int64_t count = (stop - start + entry.step + (up ? -1 : 1)) / entry.step;
-  // With a single element the step is irrelevant; 1 prevents overflow of the int.
+  // With at most one element the step is irrelevant.
   return {static_cast<int>(start), count > 1 ? static_cast<int>(entry.step) : 1,
           static_cast<int>(std::max<int64_t>(count, 0))};
 }

@@ -2,7 +2,7 @@
 //
 // Best-fit placement of intervals in arenas: each interval goes into the smallest gap between those
 // that overlap it in time. The best order of placement depends on the graph, so three orders are
-// tried.
+// tried, unless there are too many intervals (kMaxForAllOrders).
 #include "compiler/memory_plan.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kMaxForAllOrders = 4096;
 
 struct Request {
-  size_t bytes = 0;  // size, rounded up to the alignment; 0: no memory needed
+  size_t bytes = 0;  // size, rounded up to the alignment
   int first = 0, last = 0;
   size_t number = 0;
 };

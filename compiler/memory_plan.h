@@ -33,9 +33,9 @@ struct MemoryPlan {
   const char* order = "";  // name of the order in which intervals were placed; see memory_plan.cc
 };
 
-// Computes several plans and returns the smallest. Offsets and sizes in the plan are multiples of
-// `alignment`, a power of two; no block is larger than `max_block`. Intervals that overlap in time
-// share no byte. Returns false, and writes nothing, if an interval exceeds max_block or sizes
+// Computes up to three plans and returns the smallest. Offsets and sizes in the plan are multiples
+// of `alignment`, a power of two; no block is larger than `max_block`. Intervals that overlap in
+// time share no byte. Returns false, and writes nothing, if an interval exceeds max_block or sizes
 // overflow.
 bool PlanMemory(std::span<const Interval> intervals, size_t alignment, size_t max_block,
                 MemoryPlan* out_plan);

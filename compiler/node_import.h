@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Support for importing one operator. Each import_<family>.cc has a table of operators and their
-// import functions. A function reads a node, checks it, adds operations and sets the node's
-// outputs; or it refuses the node, and the import is discarded.
+// Support for importing one operator. The import_<family>.cc of each operator family has a table of
+// operators and their import functions. A function reads a node, checks it, adds operations and
+// sets the node's outputs; or it refuses the node, and the import is discarded.
 #ifndef DEPUTY_COMPILER_NODE_IMPORT_H_
 #define DEPUTY_COMPILER_NODE_IMPORT_H_
 
@@ -87,12 +87,12 @@ class NodeImport {
   // ---- Checks: each returns false after a refusal; the first refusal is kept ----
 
   bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
-  // Refuses the node; the text begins with the tensor of input `n`.
+  // Refuses the node; the text names the tensor of input `n`.
   bool RefuseInput(int n, DeputyReason reason, const char* format, ...)
       __attribute__((format(printf, 4, 5)));
   // Checks that there are `min` to `max` inputs, the first `min` of them present; that no input is
   // sparse, dynamic or of an unsupported type; that every shape is within the limits (FitsIndex);
-  // and that constants have as many bytes as their shape requires.
+  // and that constants have at least as many bytes as their shape requires.
   bool CheckInputs(int min, int max);
   // Checks that the type of an input is one of `types`.
   bool CheckType(int n, std::initializer_list<TfLiteType> types);
@@ -102,7 +102,8 @@ class NodeImport {
   // Checks that an input has one scale, or one per slice along `axis`, as biases require. An axis
   // of -1 requires one scale.
   bool CheckScaleAxis(int n, int axis);
-  // Checks that the first output has the scale of the first input, for operators that move values.
+  // Checks that the first output has the scale and zero point of the first input, for operators
+  // that keep them.
   bool CheckSameScale();
   // Checks that every quantised tensor with the first output's type has the same scale and zero
   // point.
@@ -140,14 +141,15 @@ class NodeImport {
   // Returns the scales of an input: one, or one per slice along `*out_axis`.
   std::vector<double> Scales(int n, int* out_axis) const;
   ValueId Constant(TfLiteType type, Shape shape, std::span<const double> numbers);
-  // Expands a sparse constant; returns kNoValue, after a refusal, for any other input.
+  // Expands a sparse constant. Returns kNoValue, after a refusal, for any other input, and if the
+  // sparsity is invalid or a limit is exceeded.
   ValueId Dense(int n);
 
   // ---- Adding operations ----
 
-  // Adds an operation with one output. Operations on constants are folded immediately. After a
-  // refusal, or if the shape is beyond the limits, which refuses the node, nothing is added: the
-  // result is a value of the same rank with extents of 1.
+  // Adds an operation with one output. Operations on constants are folded immediately if Fold
+  // allows it, except with check_only. After a refusal, or if the shape is beyond the limits, which
+  // refuses the node, nothing is added: the result is a value of the same rank with extents of 1.
   ValueId Add(OperationKind kind, std::vector<ValueId> inputs, TfLiteType type, Shape shape);
   // Adds an operation with several outputs; it is not folded.
   std::vector<ValueId> AddMany(OperationKind kind, std::vector<ValueId> inputs,

@@ -34,8 +34,8 @@ void StoreElement(TfLiteType type, Number number, std::byte* contents, int64_t i
 
 // Returns the number as it would be read back after storing it with the type.
 Number Stored(TfLiteType type, Number number);
-// Returns the number of the type nearest to `value`. Integer types truncate the fraction; NaN
-// becomes 0.
+// Returns `value` as a number of the type. Floating-point types round to nearest; integer types
+// truncate the fraction, clamp to their range, and convert NaN to 0.
 Number NumberOf(TfLiteType type, double value);
 
 }  // namespace deputy::compiler

@@ -9,14 +9,15 @@
 namespace deputy::compiler {
 namespace {
 
-// Upper bound on the loops of a region that back ends accept.
+// Maximum number of loops of a composed region.
 constexpr size_t kMaxLoops = 8;
 
 int64_t CountOf(const Rewrite& rewrite, ValueId id) {
   return ElementCount(rewrite.value(id).shape);
 }
 
-// If the region's input is produced by a copy, makes the region read the copy's input directly.
+// If the region's input is produced by a copy and the two compose, makes the region read the copy's
+// input directly and returns true.
 bool ReadThrough(const Rewrite& rewrite, CopyRegion* region, std::vector<ValueId>* inputs) {
   const ValueId from = (*inputs)[static_cast<size_t>(region->input)];
   const Operation* producer = rewrite.Producer(from);
@@ -87,7 +88,8 @@ void AddBefore(Operation operation, Rewrite* rewrite) {
   rewrite->Add(std::move(copy));
 }
 
-// Merges a copy with the producer of its input. Returns true if something changed.
+// Merges a copy with the copies that produce its inputs, and turns it into a view if it changes
+// nothing. Returns true if something changed.
 bool Merge(const Rewrite& rewrite, Operation* operation) {
   const bool changed = Compose(rewrite, operation);
   if (!IsIdentity(rewrite, *operation)) return changed;

@@ -35,9 +35,10 @@ bool IsMovement(const Operation& operation) {
          std::holds_alternative<Copy>(operation.kind);
 }
 
-// Returns whether a value is an integer that was computed from a real, directly or before copies
-// and views. `*budget` is the number of values that may still be visited; the number of paths may
-// be exponential.
+// Returns whether a value was computed by an expression that ends in a cast, as quantisation does,
+// directly or before copies and views; for several inputs of a copy, whether one of them was.
+// `*budget` is the number of values that may still be visited; the number of paths may be
+// exponential.
 bool ComesFromReal(const Rewrite& rewrite, ValueId id, int* budget) {
   const Operation* producer = rewrite.Producer(id);
   if (producer == nullptr || --*budget < 0) return false;

@@ -2,10 +2,10 @@
 //
 // Folds multiplications and additions of constants per channel into convolutions and products. With
 // constants c and d per channel, c * conv(x) + d is a convolution with other weights and another
-// bias, and so is conv(c * x + d), unless the image is padded: padding is 0 and not d. Neither is
-// applied if a product of a constant and a weight leaves the range of the type in which weights are
-// stored. The latter is not applied if x would be stored as float16 and is not known to fit, since
-// float16 may hold c * x but not x.
+// bias, and so is conv(c * x + d), unless d is not 0 and the image is padded: padding is 0 and not
+// d. Neither is applied if a product of a constant and a weight overflows or loses digits in the
+// type in which weights are stored. The latter is not applied if x would be stored as float16 and
+// is not known to fit, since float16 may hold c * x but not x.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -105,7 +105,8 @@ MaybeAffine AffineOf(const Rewrite& rewrite, const Operation& operation, ValueId
   return nodes.back().IsFinite() ? MaybeAffine(nodes.back()) : std::nullopt;
 }
 
-// Returns the only non-constant input of an element-wise operation that keeps its shape.
+// Returns the only non-constant input of an element-wise operation from float32 to float32 that
+// keeps its shape; kNoValue if there is none.
 ValueId VariableInput(const Rewrite& rewrite, const Operation& operation) {
   if (!std::holds_alternative<Elementwise>(operation.kind)) return kNoValue;
   ValueId variable = kNoValue;
@@ -155,8 +156,8 @@ ChannelsOf OfProduct(const Value& b, bool transposed) {
 }
 
 // Returns the function that maps an element of the weights to its channels; null if the operation
-// has no weights, if the weights or the bias are not constant, or if the graph may not keep more
-// contents.
+// has no weights, if the weights are not a float32 constant or the bias is not constant, or if the
+// graph may not keep more contents.
 ChannelsOf WeightsOf(const Rewrite& rewrite, const Operation& operation) {
   if (operation.inputs.size() < 2 || operation.inputs[1] == kNoValue) return nullptr;
   const Value& weights = rewrite.value(operation.inputs[1]);
@@ -325,7 +326,8 @@ bool CanFoldOffsets(const Rewrite& rewrite, const Operation& operation) {
          StaysInside(in[2], w->left, w->width, w->dilation_x, w->stride_x, out[2]);
 }
 
-// Returns whether weights are summed over the last axis of the image or of the left factor.
+// Returns whether an element of the weights multiplies one channel, an index along the last axis of
+// the image or of the left factor. Transposed convolutions are excluded.
 bool SumsOverChannels(const Operation& operation) {
   if (std::holds_alternative<TransposedConv2d>(operation.kind)) return false;
   const auto* product = std::get_if<MatMul>(&operation.kind);
@@ -333,7 +335,7 @@ bool SumsOverChannels(const Operation& operation) {
 }
 
 // Returns true if storing x in place of affine(x) loses no precision: x is stored as float32, or
-// lies within known bounds and is not scaled up.
+// lies within known bounds, is not scaled up, and gets no offset.
 bool CanStoreUnscaled(const Rewrite& rewrite, ValueId x, const Affine& affine) {
   const Operation* producer = rewrite.Producer(x);
   if (rewrite.graph().real_storage != kTfLiteFloat16 || producer == nullptr) return true;

@@ -18,7 +18,7 @@ namespace deputy::compiler {
 // Inputs and outputs of the graph are kept.
 int RemoveDead(Graph* graph);
 
-// Folds operations that read constants only.
+// Folds operations that read constants only, within the limits of Fold (fold.h).
 int FoldConstants(Graph* graph);
 
 // Simplifies expressions algebraically (simplify.h). Constants of one element are embedded in the
@@ -54,9 +54,9 @@ int FuseElementwise(Graph* graph);
 // Turns element-wise operations into the epilogue of the producer of their input.
 int FuseEpilogues(Graph* graph);
 
-// Stores reals that the graph computes, and filters that fit, as float16: halves their memory,
-// keeps three decimal digits, and overflows to infinity beyond 65504. Not part of AllPasses;
-// callers opt in.
+// Stores reals that the graph computes, except its outputs and wide values (FindWideValues), and
+// filters that fit, as float16: halves their memory, keeps three decimal digits, and overflows to
+// infinity beyond 65504. Not part of AllPasses; callers opt in.
 int UseHalfStorage(Graph* graph);
 
 struct PassRow {
@@ -72,9 +72,10 @@ inline constexpr int kMaxWork = 16;
 inline constexpr size_t kMaxOperands = 6;
 inline constexpr size_t kMaxEpilogueInputs = 4;
 
-// Runs all passes until none makes a change, or for the maximum number of rounds. `log`, which may
-// be empty, is called with "name: changed n" for each pass that changed something, n summed over
-// its runs.
+// Runs RemoveDead first and last; in between the passes before fusion and then those that fuse,
+// each group in rounds until it makes no change or the maximum number of rounds is reached. `log`,
+// which may be empty, is called with "name: changed n" for each pass that changed something, n
+// summed over its runs.
 void RunPasses(Graph* graph, const std::function<void(const std::string&)>& log);
 
 }  // namespace deputy::compiler

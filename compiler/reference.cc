@@ -187,7 +187,7 @@ bool Compute(const Elementwise& kind, const Operands& operands, std::string*) {
 
 bool Compute(const View&, const Operands& operands, std::string*) {
   const Contents& output = operands.outputs[0];
-  // An empty output may have a null address, which memcpy must not get.
+  // An empty input may have a null address, which memcpy must not get.
   if (output.count() == 0) return true;
   memcpy(output.bytes(), operands.inputs[0].bytes(),
          static_cast<size_t>(output.count()) * ElementBytes(output.type()));
