@@ -51,10 +51,10 @@ bool StoresHalf(const GpuDelegate& gpu) {
 
 namespace {
 
-// Determines which outputs of `nodes` can stay on the device between two partitions: tensors that
-// only `nodes` read. A tensor without consumers is an output of the graph; with `outputs_too` it
-// stays on the device as well, even if it is also read. The runtime copies such an output at the
-// end.
+// Determines which outputs of `nodes` stay on the device: those that `nodes` and no other nodes
+// read; with `outputs_too` also those without consumers, which are outputs of the graph. The
+// runtime copies an output of the graph to the host at the end, unless the client allows buffer
+// handles of outputs.
 TensorRoles FindRoles(TfLiteContext* context, const std::vector<int>& plan,
                       const std::vector<int>& nodes, bool outputs_too) {
   const std::set<int> claimed(nodes.begin(), nodes.end());

@@ -16,12 +16,13 @@
 
 namespace deputy::gpu_cl {
 
-// Creates a delegate on the device that the options name. Returns null and a text if there is no
-// such device or no OpenCL. The caller must destroy it, after the interpreters.
+// Creates a delegate on the device that the options name. Returns null and a text on failure, for
+// example if there is no such device or no OpenCL. The caller must destroy it, after the
+// interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
 
 // Creates a delegate as CreateDelegate does, but with the caller's table of OpenCL functions, which
-// must outlive the process's OpenCL contexts.
+// the delegate's context shares.
 TfLiteDelegate* CreateDelegateOn(std::shared_ptr<const ClApi> api, const Options& options,
                                  std::string* out_error);
 
@@ -32,7 +33,8 @@ TfLiteDelegate* CreateFailingDelegate(const std::string& failure);
 // must not be called there.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// Implementations of the members of DeputyDelegatePlugin with these names.
+// Implementations of members of DeputyDelegatePlugin: get_support, device_bytes,
+// describe_partitions, take_events and node_events.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result);
 size_t DeviceBytes(TfLiteDelegate* delegate);

@@ -44,7 +44,8 @@ struct GpuDelegate {
   ClQueue queue;                              // the client's queue, if it provided one
   std::string failure;                        // reason why `context` is null
   std::shared_ptr<const ProgramCache> cache;  // null: no cache
-  std::shared_ptr<const ClblastApi> clblast;  // null: not installed, or tuning is off
+  // Null if CLBlast is not installed or does not cover the device, or if tuning is off.
+  std::shared_ptr<const ClblastApi> clblast;
   // Reason why the cache directory of the options is not used; "" if it is used.
   std::string cache_problem;
   std::atomic<size_t> device_bytes = 0;
@@ -52,8 +53,8 @@ struct GpuDelegate {
 
   BufferTable buffers;  // targets of the tensors' buffer handles
 
-  std::mutex mutex;                    // protects the members below
-  ClQueue copies;                      // queue for copies outside of runs, created on demand
+  std::mutex mutex;  // protects the members below except `kept`, which is thread-safe
+  ClQueue copies;    // queue for copies outside of runs, created on demand
   std::vector<Partition*> partitions;  // live partitions in order of creation
   size_t peak_partitions = 0;          // maximum number of partitions that lived at the same time
   std::set<const TfLiteContext*> graphs;   // graphs to which the delegate was applied

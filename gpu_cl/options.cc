@@ -39,7 +39,7 @@ struct Row {
   const char* help;
 };
 
-// Default upper bound of integers. Bounds are double, which is exact up to 2^53.
+// Default upper bound of numbers. Bounds are double, which represents integers exactly up to 2^53.
 constexpr double kMaxNumber = 1e9;
 
 constexpr Row kRows[] = {

@@ -17,8 +17,8 @@
 
 namespace deputy::gpu_cl {
 
-// Storage type of filters and results within a partition; automatic: kFp32 for ClassChoice::kCpu,
-// else kFp16. Arithmetic is in float32.
+// Storage type of filters and results within a partition; automatic: kFp32 for devices of class
+// DeviceClass::kCpu, else kFp16. Arithmetic is in float32.
 enum class Precision { kFp32, kFp16, kAutomatic };
 
 // Device class that kernels are written for; values other than automatic are for tests.
@@ -32,7 +32,7 @@ enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
 enum class Tuning { kNone, kFast, kFull };
 
-// Smallest value of min_gain_us: no minimum gain, and gains are not estimated.
+// Smallest value of min_gain_us: no minimum gain.
 inline constexpr double kNoMinGain = -1e9;
 
 struct Options {

@@ -82,7 +82,8 @@ bool ReleaseKept(GpuDelegate* owner) {
   return bytes > 0;
 }
 
-// Returns an executor with a plan, fingerprinted so that it can be cached later.
+// Returns an executor with a plan, fingerprinted if the options keep plans, so that it can be
+// cached later.
 std::unique_ptr<Executor> Planned(const GpuDelegate& owner, Graph graph,
                                   const ExecutorOptions& options) {
   std::unique_ptr<Executor> executor = Executor::Planned(owner.context, std::move(graph), options);

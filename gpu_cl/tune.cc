@@ -32,8 +32,8 @@ using std::chrono::steady_clock;
 
 // ---- One operation ------------------------------------------------------------------------------
 
-// A graph of a single operation. A common epilogue is removed: an operation has the same kernel
-// with and without it, so that layers that differ only in it are measured once.
+// A graph of a single operation. A common epilogue is removed: vectorised kernels are the same with
+// and without it, so layers that differ only in it are measured once.
 class SingleOperation {
  public:
   SingleOperation(const Graph& from, int operation) : from_(from) {
@@ -217,7 +217,8 @@ class Tuner {
     return std::nullopt;
   }
 
-  // Measures the variants. The result is stored only if all were measured.
+  // Measures the variants, with level kFast the first three. The result is stored only if all of
+  // these were measured.
   KernelChoice Measure(const Graph& single, const std::vector<KernelChoice>& variants,
                        const std::string& text) {
     // Maximum time relative to the best variant so far; smaller gains do not justify another

@@ -38,14 +38,14 @@ struct TuningOptions {
 Tuning TuningLevel(const Options& options);
 
 // Returns the variants of an operation of an adapted graph other than the heuristic one. CLBlast
-// comes first, if it covers the device.
+// comes first, if it covers the device and computes the operation.
 std::vector<KernelChoice> VariantsOf(const compiler::Graph& graph, int operation,
                                      const PlanOptions& options, const DeviceProfile& profile,
                                      bool has_clblast);
 
 // Returns the fastest variant by operation of the adapted graph, for operations where it differs
-// from the heuristic one. `executor` determines how operations are run; its cache and choices are
-// ignored. Variants that fail are not chosen; after the loss of the device none is.
+// from the heuristic one. `executor` determines how operations are run; its cache, queue, profiling
+// and choices are ignored. Variants that fail are not chosen; after the loss of the device none is.
 std::map<int, KernelChoice> Tune(const std::shared_ptr<SharedContext>& context,
                                  const compiler::Graph& adapted, const ExecutorOptions& executor,
                                  const TuningOptions& options);

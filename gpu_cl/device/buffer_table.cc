@@ -6,7 +6,7 @@
 namespace deputy::gpu_cl {
 namespace {
 
-// A handle is a positive int: the generation in 15 bits, above 16 bits of the slot index.
+// A handle is a non-negative int: the generation in 15 bits, above 16 bits of the slot index.
 constexpr int kSlotBits = 16;
 constexpr int kGenerations = 1 << 15;
 constexpr size_t kSlots = size_t{1} << kSlotBits;

@@ -26,7 +26,7 @@ struct DeviceBuffer {
 };
 
 // A handle consists of a slot of the table and the slot's generation, so that a freed handle is
-// detected until its slot has been reused 32767 times. Thread-safe.
+// detected until its slot has been reused 32768 times. Thread-safe.
 class BufferTable {
  public:
   // Returns a handle for the buffer; kTfLiteNullBufferHandle if all 65536 slots are in use.

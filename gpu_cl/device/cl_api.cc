@@ -13,8 +13,8 @@ struct ErrorName {
   const char* name;
 };
 
-// Error codes with their names. The second half of the table has codes of OpenCL 2.x, extensions
-// and drivers, which OpenCL 1.2's headers do not name.
+// Error codes with their names. The last rows of the table have codes of OpenCL 2.x, extensions and
+// drivers, which OpenCL 1.2's headers do not name.
 constexpr ErrorName kErrorNames[] = {
 #define DEPUTY_CL_ERROR(name) \
   { name, #name }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL as a table of function pointers. The library is opened when a delegate is created, never
-// linked: on a machine without OpenCL everything else still works. OpenCL's headers are used for
-// types only.
+// OpenCL as a table of function pointers. The library is opened by LoadCl, when a delegate is
+// created or devices are listed, and never linked: on a machine without OpenCL everything else
+// still works. OpenCL's headers are used for types only.
 //
 // The table is passed as a parameter and is never global, so that a test can pass its own
 // functions, which fail at a chosen call or count created and released objects.
@@ -131,8 +131,8 @@ struct LoadedCl {
 // Tries the names in their order. An opened library stays open until the process ends, even if it
 // is unusable: drivers register handlers that run at exit. Thread-safe.
 LoadedCl LoadCl(std::span<const std::string> names);
-// Tries the library named by the environment variable DEPUTY_OPENCL_LIBRARY, else the usual names
-// of OpenCL libraries. The value "none" disables OpenCL: nothing is tried.
+// Tries the library named by the environment variable DEPUTY_OPENCL_LIBRARY, if it is set, and then
+// the usual names of OpenCL libraries. The value "none" disables OpenCL: nothing is tried.
 LoadedCl LoadCl();
 // Returns the names that LoadCl() tries.
 std::vector<std::string> ClLibraryNames();

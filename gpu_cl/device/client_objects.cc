@@ -62,8 +62,7 @@ ClStatus ChooseContextDevice(const ClApi& api, cl_context context, const std::st
   std::vector<Device> devices;
   ClStatus status = ListContextDevices(api, context, &devices);
   if (!status.ok()) return status;
-  // The environment's choice of a device does not apply here: it is for contexts that the delegate
-  // creates.
+  // The environment's choice of a device does not apply to a context with one device.
   if (devices.size() != 1 || !requested.empty())
     return ChooseDevice(devices, requested, out_device);
   *out_device = devices.front();

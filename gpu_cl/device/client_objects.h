@@ -21,9 +21,9 @@ struct ClientObjects {
 };
 
 // Adopts the client's context and queue, adding a reference to each. The device is that of the
-// queue, else the context's only device, else the one of its devices that `requested` names (see
-// ChooseDevice). Refuses a queue of another context, one with out-of-order execution, and one
-// without profiling if `profiling` requires it.
+// queue, else the context's only device if `requested` is empty, else the one of its devices that
+// ChooseDevice chooses. Refuses a queue of another context, one with out-of-order execution, and
+// one without profiling if `profiling` requires it.
 ClStatus AdoptClientObjects(const std::shared_ptr<const ClApi>& api, const ClientObjects& client,
                             const std::string& requested, bool profiling,
                             std::shared_ptr<SharedContext>* out_context, ClQueue* out_queue);

@@ -121,7 +121,7 @@ void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->pointer_bits = DeviceValue<cl_uint>(api, id, CL_DEVICE_ADDRESS_BITS);
 }
 
-// Images require clCreateImage, which a library of OpenCL 1.1 lacks.
+// Images require clCreateImage, which a library may lack (DEPUTY_CL_OPTIONAL).
 void FillImages(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
   profile->images = DeviceValue<cl_bool>(api, id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
   if (!profile->images || api.CreateImage == nullptr) return;

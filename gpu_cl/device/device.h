@@ -31,7 +31,7 @@ namespace deputy::gpu_cl {
 enum class DeviceClass {
   kCpu,      // wide vectors, no local memory
   kDesktop,  // local memory, many registers; also for unknown devices
-  kMobile,   // slices of four channels
+  kMobile,   // vectors of four; filters in images on Adreno
 };
 
 // Kind of a device, in order of preference.
@@ -59,7 +59,7 @@ struct DeviceProfile {
   // True if the device is available and has a compiler.
   bool usable = false;
   uint32_t compute_units = 0;
-  // Native vector width in floats: 16, 8, 4 or 1.
+  // Native vector width in floats, for example 16, 8, 4 or 1.
   uint32_t float_width = 0;
   size_t max_group_size = 0;
   size_t max_item_sizes[3] = {};

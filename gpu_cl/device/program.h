@@ -44,8 +44,8 @@ struct KernelLimits {
   uint64_t private_bytes = 0;
 };
 
-// Details of a failure: `in_build` if the compiler rejected the source, and the kernel concerned,
-// "" if the log does not name it.
+// Details of a failure: `in_build` if clBuildProgram failed for the source, and the kernel
+// concerned, "" if the log does not name it.
 struct ProgramFailure {
   bool in_build = false;
   std::string kernel;

@@ -92,8 +92,8 @@ struct CachedProgram {
 class ProgramCache {
  public:
   // Creates the directory if it does not exist, accessible to the user only (0700). Refuses a
-  // directory that others may write to, or that another user owns. Returns null on failure, with
-  // the reason in `out_problem`.
+  // directory that others may write to, or that another user except root owns. Returns null on
+  // failure, with the reason in `out_problem`.
   static std::unique_ptr<ProgramCache> Open(const std::string& folder, uint64_t max_bytes,
                                             std::string* out_problem);
 

@@ -11,7 +11,7 @@
 namespace deputy::gpu_cl {
 
 // Transforms a graph if the options enable vectors; returns other graphs unchanged.
-// - A non-constant right side of a product is transposed before the product.
+// - A non-constant right side with transpose_b is transposed by a copy before the product.
 // - For CPUs, images with few channels are padded before the convolution: each row of a window is
 //   then contiguous in memory.
 compiler::Graph AdaptGraph(compiler::Graph graph, const PlanOptions& options);

@@ -224,8 +224,8 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
-// Returns a function for a multiply-accumulate of a warp on the matrix units: d += a * b (PTX ISA,
-// mma.sync).
+// Returns the definition of a macro for a multiply-accumulate of a warp on the matrix units: d += a
+// * b (PTX ISA, mma.sync).
 std::string MatrixUnit(const std::string& name, const std::string& shape,
                        const std::string& types) {
   return "#define " + name +

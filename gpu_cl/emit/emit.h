@@ -68,7 +68,7 @@ struct Axis {
 std::vector<KernelChoice> TileChoices(const PlanOptions& options);
 
 // Returns the operation as a product that CLBlast can compute: a single product of float32
-// matrices, at least 512 in each dimension, without an epilogue; else nullopt.
+// matrices, at least 512 in each dimension, without bias and epilogue; else nullopt.
 std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products with few rows, for example a classifier at batch size one, for GPUs with fast local
-// memory. The time is bound by reading the filter, each element of which is used once. Therefore a
-// work-group computes few columns, and its items split the depth.
+// memory. The time is bound by reading the filter, each element of which is used once per row.
+// Therefore a work-group computes few columns, and its items split the depth.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ namespace deputy::gpu_cl {
 namespace {
 
 constexpr int kMaxRows = 4, kVector = 4;
-// A group computes two vectors of columns: 32 bytes of a row of the filter.
+// A group computes two vectors of columns: eight elements of a row of the filter.
 constexpr int kVectors = 2, kGroupItems = 256;
 
 class FewRowsWriter {

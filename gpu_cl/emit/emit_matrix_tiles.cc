@@ -209,7 +209,7 @@ class MatrixTileWriter {
     k_.Line("}");
   }
 
-  // Loads floats that are adjacent along the depth but not in the image.
+  // Returns expressions that load floats that are adjacent along the depth but not in the image.
   std::string Elements(int j) const {
     std::string elements;
     for (int e = 0; e < unit_; ++e) {

@@ -119,7 +119,7 @@ constexpr int kMaxUnrolledTaps = 25;
 bool IsUnrolled(const Window& window) { return window.height * window.width <= kMaxUnrolledTaps; }
 
 // A window with one statement per tap. Row wy of the window starts at tap<wy>; the distance, in
-// floats, is tap<wy>_step between columns of the image and tap<wy>_next between columns of the
+// elements, is tap<wy>_step between columns of the image and tap<wy>_next between columns of the
 // window.
 class Taps {
  public:

@@ -43,8 +43,9 @@ constexpr Tile kItemTiles[] = {{8, 2}, {4, 2}, {4, 1}, {2, 1}, {1, 1}};
 // Number of filter rows in local memory at a time: half a kilobyte for two vectors.
 constexpr int kSharedRows = 16;
 
-// Tile for convolutions with a window of several pixels whose sums have so few products that
-// compile time dominates, such as the first convolution of a network: the kernel is used only once.
+// Tile for convolutions, other than dense ones of single pixels, whose sums have so few products
+// that compile time dominates, such as the first convolution of a network: the kernel is used only
+// once.
 constexpr Tile kSmallTile = {6, 2};
 
 // Estimated cycles of a tile per row of the filter: two vector multiply-adds per cycle, with a
@@ -302,8 +303,8 @@ class TileWriter {
   }
   static std::string Sum(int r, int v) { return "sum" + Decimal(r) + "_" + Decimal(v); }
 
-  // Number of rows per work-item: several tiles if there are many, because a work-item costs as
-  // much as some hundred products.
+  // Number of rows per work-item. On CPUs these are several tiles if there are many, because a
+  // work-item costs as much as about a hundred products.
   int64_t RowsOfItem() const {
     if (!steps_->options().ranges) return tile_.rows;
     const int64_t tiles = CeilDiv(product_.rows, tile_.rows);
@@ -480,7 +481,8 @@ bool IsPadded(const Window& window) {
   return window.top != 0 || window.left != 0 || window.bottom != 0 || window.right != 0;
 }
 
-// Appends the accumulation over the rows of a dense matrix with `depth` elements each.
+// Appends the accumulation over the rows of a dense matrix with `depth` elements each, which are
+// adjacent or, if the matrix is transposed, `step` elements apart ("": adjacent).
 void AddRows(TileWriter* writer, const std::string& in, const std::string& depth,
              const std::string& step) {
   KernelBuilder& k = writer->kernel();
@@ -610,8 +612,8 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   writer.Store();
 }
 
-// Emits one product per batch, for a right side that is not transposed and is not constant or
-// differs between batches.
+// Emits one product per batch, for a right side that is not transposed, if EmitWithFilter does not
+// apply.
 void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns, int64_t depth,
                     StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();

@@ -83,7 +83,8 @@ std::string KernelBuilder::Zeros(int count, TfLiteType type) {
   return "zeros";
 }
 
-// Numbers are passed as arguments, so that layers that differ only in a scale share a kernel.
+// Numbers that fit in a parameter are passed as arguments, so that layers that differ only in a
+// scale share a kernel.
 std::string KernelBuilder::Constant(const ScalarNode& node) {
   if (node.type == kTfLiteFloat32 || node.type == kTfLiteFloat16) {
     return Float(static_cast<float>(node.constant.real));

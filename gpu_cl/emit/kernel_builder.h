@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds the text of one kernel in OpenCL C, and its arguments. Parameters are declared on first
-// use: p0, p1, … are buffers, n0, n1, … ints, f0, f1, … floats.
+// use: p0, p1, … are buffers, i0, i1, … images of texels, n0, n1, … ints, f0, f1, … floats.
 #ifndef DEPUTY_GPU_CL_EMIT_KERNEL_BUILDER_H_
 #define DEPUTY_GPU_CL_EMIT_KERNEL_BUILDER_H_
 
@@ -47,7 +47,7 @@ class KernelBuilder {
   void Named(const std::string& name, int64_t value);
   std::string Status();
   // Packed declares the packed filter, as an image if it is stored in one; Zeros declares `count`
-  // zeros of at most four bytes each. Both are pointers to const.
+  // zeros of at most four bytes each. Apart from images, both are pointers to const.
   Buffer Packed(const Packing& packing);
   std::string Zeros(int count, TfLiteType type);
 
@@ -67,7 +67,7 @@ class KernelBuilder {
   // the line opens.
   void Before(const std::string& text);
   void BeforeOpen(const std::string& text);
-  // Returns true if a line so far contains the word.
+  // Returns true if a line of the body so far contains the word.
   bool Mentions(const std::string& word) const;
 
   // Declares `name`: the index into a buffer of shape `from` of the element that is broadcast to
@@ -93,8 +93,8 @@ class KernelBuilder {
   void AssumeAligned() { aligned_ = added_.aligned = true; }
   // Returns true if StoreResult supports vectors: HasVectorForm of the epilogue.
   bool StoresVectors() const;
-  // Returns true if a kernel may repeat StoreResult for many vectors: the epilogue is short and has
-  // no transcendental function.
+  // Returns true if a kernel may repeat StoreResult for many vectors: it is a common epilogue, or
+  // it is short and has no function from kSqrt to kErf.
   bool HasShortEpilogue() const;
 
   // ---- Result ----

@@ -49,7 +49,8 @@ struct ValueTexel {
   friend bool operator==(const ValueTexel&, const ValueTexel&) = default;
 };
 
-// A buffer of zeros, as large as the largest such argument of the plan; used as padding of images.
+// A buffer of zeros, as large as the largest such argument of the plan; used as padding of images,
+// and for the operand of a common epilogue that adds nothing.
 struct ZeroBuffer {
   int32_t count = 0;
 

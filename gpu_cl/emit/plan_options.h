@@ -50,8 +50,8 @@ struct PlanOptions {
   // True if the plan chooses group sizes of kernels without a required size, for devices that run
   // 32 items at a time. Otherwise the driver chooses them.
   bool whole_groups = false;
-  // Vector width, in floats, of vectorised kernels (emit_tiles.cc, emit_rows.cc): 4, 8 or 16. 0:
-  // basic kernels only.
+  // Vector width, in floats, of vectorised kernels (emit_tiles.cc, emit_rows.cc, emit_vectors.cc):
+  // 4, 8 or 16. 0: basic kernels only.
   int vector_width = 0;
   // Storage of filters for kernels with vectors of four, within the limits of images. With images,
   // other values are read through images, too.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL C text of vector expressions, which process as many elements at once as the device has
-// lanes. A vector of bool is a mask there: a vector of ints, each with all bits set or clear.
+// OpenCL C text of vector expressions, which process PlanOptions::vector_width elements at once. A
+// vector of bool is a mask there: a vector of ints, each with all bits set or clear.
 #ifndef DEPUTY_GPU_CL_EMIT_VECTOR_TEXT_H_
 #define DEPUTY_GPU_CL_EMIT_VECTOR_TEXT_H_
 
@@ -13,8 +13,8 @@
 
 namespace deputy::gpu_cl {
 
-// Returns true if every operation of the expression has a vector form. Integer division and shifts
-// have none, and neither has double.
+// Returns true if every operation of the expression has a vector form. For example, integer
+// division, shifts and double have none.
 bool HasVectorForm(const compiler::Expression& expression);
 
 // Returns the name of a vector type, such as "float16" for 16 floats. Vectors of bool are ints

@@ -19,7 +19,7 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   PlanOptions options;
   options.ranges = device_class == DeviceClass::kCpu;
   const int units = static_cast<int>(std::max(profile.compute_units, 1u));
-  // A compute unit of a GPU runs some hundred work-items at a time.
+  // A compute unit of a GPU runs hundreds of work-items at a time.
   options.items = (options.ranges ? 4 : 256) * units;
   options.units = units;
   // Requirements of the largest group tiles, on devices that are known to benefit from them.

@@ -51,7 +51,7 @@ struct ExecutorOptions {
   // Token and cache of compiled programs (ProgramRequest). The cache may be null.
   std::string cache_token;
   std::shared_ptr<const ProgramCache> cache;
-  // The client's queue, which must outlive the executor; null: the executor creates one.
+  // The client's queue, to which the executor adds a reference; null: the executor creates one.
   cl_command_queue queue = nullptr;
   // True to measure execution times.
   bool profiling = false;
@@ -107,7 +107,7 @@ class Executor {
   // Runs the steps once on the current contents of the buffers, and measures the time.
   ClStatus TimeSteps(double* out_ns);
 
-  // Returns the buffer of an output, which is valid until the next run. Null on failure.
+  // Returns the buffer of an output, whose contents are valid until the next run. Null on failure.
   std::shared_ptr<const DeviceBuffer> OutputBuffer(size_t output, ClStatus* out_status) const;
 
   // Returns the commands that the device has executed since the last call; empty unless profiling.
@@ -168,7 +168,7 @@ class Executor {
   ClStatus TexelsOf(compiler::ValueId id, cl_mem* out_image, cl_int* out_first);
   compiler::ValueId OwnerOf(compiler::ValueId id) const;
   cl_mem BufferOf(compiler::ValueId id) const;
-  cl_mem BufferOf(const Argument& argument) const;  // not defined for numbers
+  cl_mem BufferOf(const Argument& argument) const;  // defined for buffers only
   ClStatus Bind();
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
@@ -198,8 +198,9 @@ class Executor {
   std::vector<ClMemory> blocks_;
   std::vector<size_t> block_bytes_;
   std::vector<compiler::Location> locations_;  // position in the blocks, by value
-  std::vector<ClMemory> buffers_;  // by value: constants and sub-buffers of blocks; else empty
-  std::vector<Filter> filters_;    // packed filters, by packing
+  // By value: constants, and sub-buffers of blocks or whole blocks; else empty.
+  std::vector<ClMemory> buffers_;
+  std::vector<Filter> filters_;  // packed filters, by packing
   // Images over values, by the value that owns the memory and the element type.
   std::map<std::pair<compiler::ValueId, TfLiteType>, Texels> texels_;
   std::map<std::pair<int, TfLiteType>, ClMemory> block_images_;

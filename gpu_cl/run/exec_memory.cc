@@ -75,7 +75,7 @@ ClStatus Executor::Allocate() {
   return NewBuffer(CL_MEM_READ_WRITE, sizeof(cl_int), nullptr, "the status", &status_);
 }
 
-// Uploads constants that a kernel reads unpacked, and packed filters.
+// Uploads constants that a kernel reads unpacked or that are outputs, packed filters, and zeros.
 ClStatus Executor::AllocateConstants(const std::vector<bool>& is_read, size_t zeros) {
   constexpr cl_mem_flags kCopied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
   ClStatus status;

@@ -8,7 +8,8 @@
 
 namespace deputy::gpu_cl {
 
-// Writes `source` to a file of `folder`, named by its SHA-256. Returns "" or an error message.
+// Writes `source` to a file of `folder`, named by the first 16 digits of its SHA-256. Returns "" or
+// an error message.
 std::string WriteSource(const std::string& folder, const std::string& source);
 
 }  // namespace deputy::gpu_cl

@@ -13,7 +13,7 @@ namespace deputy::gpu_cl {
 
 // Plans memory as compiler::PlanMemory does, but gives every interval a whole block during its
 // lifetime. An interval gets the smallest free block that is large enough, else the largest free
-// one, which grows. This needs more memory than sharing parts of blocks, but never more than no
+// one, which grows. This may need more memory than sharing parts of blocks, but never more than no
 // sharing.
 bool PlanWholeBuffers(std::span<const compiler::Interval> intervals, size_t alignment,
                       size_t max_block, compiler::MemoryPlan* out_plan);
