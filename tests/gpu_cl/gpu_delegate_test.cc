@@ -271,7 +271,7 @@ int NodesClaimed(const std::shared_ptr<const ClApi>& api, const OptionTexts& opt
   return FirstDelegate(t).node_count;
 }
 
-// The gain of models as small as these is always negative; a minimum of 0 disables the check.
+// The gain of models as small as these is always negative; by default there is no minimum.
 TEST_F(GpuDelegateTest, partitions_with_too_little_gain_stay_on_the_cpu) {
   const auto api = spy_->api();
   EXPECT_EQ(NodesClaimed(api, {}, DividedModel()), 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of OpenCL functions with fictitious devices. Its functions list the devices and create
-// contexts; no other function is available.
+// A table of OpenCL functions with fictitious devices. Its functions list and describe the devices,
+// and create, retain and release contexts; no other function is available.
 #ifndef DEPUTY_TESTS_GPU_CL_GPU_FAKE_CL_H_
 #define DEPUTY_TESTS_GPU_CL_GPU_FAKE_CL_H_
 

@@ -29,8 +29,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pointwise;
 
-// A matrix product, followed by a convolution with windows of one channel: both have a vector
-// kernel and a plain one.
+// A 1x1 convolution, followed by a depthwise convolution: both have a vector kernel and a plain
+// one.
 Graph TwoSteps() {
   GraphBuilder g;
   compiler::Window window;
@@ -263,7 +263,8 @@ TEST_F(GpuFallbackKernelsTest, clblast_that_fails_is_replaced) {
 
 TEST_F(GpuFallbackKernelsTest, delegate_computes_the_same_results) {
   const std::vector<float> expected = ImageResultOnCpu();
-  // Both functions fail for the first kernel of the model, a convolution.
+  // The first call of each function fails: the build of the program, or the run of its first
+  // kernel.
   for (const char* function : {"BuildProgram", "EnqueueNDRangeKernel"}) {
     const TestDelegate gpu(spy_->api(), {{"device_class", "desktop"}, {"optimize", "false"}});
     ASSERT_NE(gpu.get(), nullptr) << gpu.error();

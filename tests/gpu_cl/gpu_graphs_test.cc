@@ -201,8 +201,7 @@ TEST_F(GpuGraphsTest, two_delegates_share_a_model_by_partitions) {
   }
 }
 
-// The second delegate cannot claim the nodes of the first one. Deleting the first one is not an
-// error.
+// The second delegate cannot claim the nodes of the first one.
 TEST_F(GpuGraphsTest, second_delegate_claims_nothing_after_the_first_claims_all) {
   const TestDelegate first(spy_->api()), second(spy_->api(), {{"device_class", "mobile"}});
   TestInterpreter t(SmallModel());

@@ -320,7 +320,7 @@ TEST_F(GpuBindTest, bound_tensors_are_not_copied_through_the_host) {
     EXPECT_THAT(NewCopies(), ElementsAre(1, 1, 3));
     EXPECT_THAT(Read(out.get(), 6), ElementsAre(0, 0, 5, -1, 5, 3));
   }
-  // The host's memory is unchanged until the tensors are unbound and read.
+  // Tensors that are no longer bound are copied through the host again.
   EXPECT_EQ(UnbindBuffer(gpu_->get(), Tensor(t, kX)), "");
   EXPECT_EQ(UnbindBuffer(gpu_->get(), y), "");
   t.Set<float>(0, {2, 2, 2, 2});

@@ -25,7 +25,8 @@ namespace {
 
 using Contents = std::vector<std::vector<std::byte>>;
 
-// Returns the graph with all its reals stored as float16, including inputs and outputs.
+// Returns the graph with all its reals except constants stored as float16, including inputs and
+// outputs, and with the filters that fit.
 Graph InHalf(Graph graph) {
   compiler::UseHalfStorage(&graph);
   for (Value& value : graph.values) {

@@ -61,7 +61,7 @@ TEST_P(GpuKernels, rows_of_halves_may_be_unaligned) {
   ExpectAgreement(g.graph);
 }
 
-// Tests every operation that supports vectors, with every type for which it supports them.
+// Tests most operations that support vectors, with the types for which they support them.
 TEST_P(GpuKernels, expressions_agree_in_vectors) {
   if (GetParam().width != 16) GTEST_SKIP() << "takes long, and is the same for other widths";
   GraphBuilder g;
@@ -177,7 +177,7 @@ std::vector<double> Packed(const Graph& graph, const Packing& packing) {
 
 TEST(GpuPackingTest, panels_start_with_the_bias_and_end_with_zeros) {
   GraphBuilder g;
-  // The packed layout has two groups of three columns of two rows, column after column.
+  // The filter has two groups of three columns of two rows, column after column.
   const ValueId filter = g.Constant({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const ValueId bias = g.Constant({6}, {-1, -2, -3, -4, -5, -6});
   Packing packing = {.filter = filter,

@@ -22,10 +22,10 @@ std::vector<uint8_t> SmallModel();
 // Backwards.
 std::vector<uint8_t> DividedModel();
 
-// A model of CONV_2D, MAX_POOL_2D, ADD of a row, SOFTMAX, on images [batch, 4, 4, 1].
+// A model of CONV_2D, MAX_POOL_2D, ADD of a constant, SOFTMAX, on images [batch, 4, 4, 1].
 std::vector<uint8_t> BatchModel();
 
-// A model of the product of two rows of integers, of type int8 or int16.
+// A model of the product of an input row of type int8 or int16 and a constant row of int8.
 std::vector<uint8_t> IntegerModel(TfLiteType type);
 
 // A model of m = |x|; n = -x; g = n reversed, which the CPU runs; y = m + g. The delegate has two

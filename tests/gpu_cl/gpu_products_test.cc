@@ -59,7 +59,7 @@ TEST_P(GpuProducts, products_in_tiles_of_groups) {
   }
 }
 
-// Tiles of NVIDIA's matrix units, on a device with so few units that the largest tiles are chosen.
+// Tiles of NVIDIA's matrix units, on devices with so few units that each of the tiles is chosen.
 // The numbers have full precision: products are split so that the result is as accurate as in
 // float32. Infinite numbers have no low part, and their results are those of float32.
 TEST_P(GpuProducts, products_in_tiles_of_matrix_units) {

@@ -24,7 +24,7 @@ class ClSpy {
   ClSpy(const ClSpy&) = delete;
   ClSpy& operator=(const ClSpy&) = delete;
 
-  // Returns the table whose functions call the spy. Every spy has the same functions.
+  // Returns the table whose functions call the spy. Spies of one library have the same functions.
   std::shared_ptr<const ClApi> api() const { return api_; }
 
   // Makes call number `index` (from 0, counted from now on) of a function fail with `code` without

@@ -179,8 +179,9 @@ TEST_F(GpuEventsTest, the_flag_follows_the_option) {
   EXPECT_EQ(TestDelegate(spy_->api(), {{"profiling", "true"}}).get()->flags, 4);
 }
 
-// Runs a profiled inference. Returns one text like "conv_2d CONV_2D 0" per event of the delegate's
-// node "copy"; `out_events` receives the events of the device.
+// Runs a profiled inference. Returns a text for each event: like "conv_2d CONV_2D 0" for one of an
+// operator, like "upload" for one of the partition as a whole. `out_events` receives the events of
+// the device.
 std::vector<std::string> ProfileOf(const char* profiling, std::vector<std::string>* out_events) {
   DeputyPlugin* plugin = DeputyPluginLoad(BuildPath("libdeputy_gpu.so").c_str());
   EXPECT_NE(plugin, nullptr) << DeputyLastError();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the memory plan in which values reuse whole buffers in sequence.
+// Tests the memory plan in which values reuse whole buffers in sequence, and the staging of large
+// inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

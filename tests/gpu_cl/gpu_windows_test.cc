@@ -76,7 +76,7 @@ TEST_P(GpuConvolutions, epilogues_of_convolutions) {
 }
 
 // Epilogues of bounds and sums that share a kernel, and similar expressions that do not, because
-// they differ for NaN.
+// they differ in the order, the shape of the operand, the bounds, or the treatment of NaN.
 TEST_P(GpuConvolutions, common_epilogues) {
   const Shape image = {1, 5, 5, 32};
   GraphBuilder g;
