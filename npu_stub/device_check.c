@@ -12,7 +12,7 @@ enum { kMaxValue = 1 << 28 };
 
 typedef struct Op {
   const NpuOp* op;
-  const NpuTensor* in[3]; /* inputs that are present */
+  const NpuTensor* in[3]; /* the first three inputs; NULL if there are fewer */
   const NpuTensor* out;
   const NpuGraph* graph;
 } Op;

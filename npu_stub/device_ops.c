@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Table of the functions that compute each kind of operation.
+ * Calls the function that computes an operation of a kind.
  */
 #include "npu_stub/device_ops.h"
 

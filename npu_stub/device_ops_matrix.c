@@ -152,7 +152,7 @@ static int32_t ReduceInt(int32_t function, int32_t sum, int32_t value) {
   }
 }
 
-/* Returns the initial value of a reduction, which is also its result for no elements. */
+/* Returns the initial value of a reduction. */
 static float FirstFloat(int32_t function) {
   if (function == kNpuReduceMax) return -FLT_MAX;
   if (function == kNpuReduceMin) return FLT_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Builder for a device graph, with growing arrays; it owns the memory of the graph. If an
- * allocation fails, `failed` is set, which callers check once at the end. Until then functions
- * return the index -1, and NpuTensorAt and NpuOpAt return a dummy for it.
+ * Builder for a device graph, with growing arrays; it owns these and the memory that NpuBuilderOwn
+ * returns. If an allocation fails, `failed` is set, which callers check once at the end. Until then
+ * functions return the index -1, and NpuTensorAt and NpuOpAt return a dummy for it.
  */
 #ifndef DEPUTY_NPU_STUB_GRAPH_H_
 #define DEPUTY_NPU_STUB_GRAPH_H_
@@ -56,8 +56,8 @@ size_t NpuTypeBytes(int32_t type); /* 0: unknown type */
 size_t NpuTensorBytes(const NpuTensor* tensor);
 bool NpuSameDims(const NpuTensor* a, const NpuTensor* b);
 
-/* Describes the graph with one line per operation. The caller frees the text; NULL if out of
- * memory. */
+/* Describes the graph with one line per input, operation and output. The caller frees the text;
+ * NULL if out of memory. */
 char* NpuGraphText(const NpuGraph* graph);
 
 /* Returns a name such as "CONV", "?" for an unknown kind. */

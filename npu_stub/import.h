@@ -77,8 +77,8 @@ int32_t NpuAddNode(NpuImport* import, int32_t kind, int32_t function, const int3
 int32_t NpuAddActivated(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                         int32_t input_count, TfLiteFusedActivation activation);
 
-/* Functions in the table of support.c, which import one operator each. `argument` is a function
- * of the kind, for functions that serve several rows. */
+/* Functions in the table of support.c, each of which imports the operators of one or more rows.
+ * `argument` distinguishes the rows of a function: it is a function of the kind, or 0 or 1. */
 bool NpuImportUnary(NpuImport* import, int32_t argument);
 bool NpuImportLeakyRelu(NpuImport* import, int32_t argument);
 bool NpuImportGelu(NpuImport* import, int32_t argument);

@@ -12,13 +12,14 @@
 
 /* Parameters of a window along one axis. */
 typedef struct Window {
-  int size, stride, dilation; /* as in the operator's options */
+  int size, stride, dilation; /* as in the weights or the operator's options */
   int32_t before;             /* padding before the first element */
   int32_t clamped_stride;
 } Window;
 
-/* Computes the padding before the first element. Returns false and refuses if the output's
- * extent does not match. */
+/* Computes the padding before the first element, and the stride clamped to the image. Returns false
+ * and refuses if the padding or the window is invalid, or if the window or the missing elements
+ * exceed 2^20. */
 static bool ComputePadding(NpuImport* import, TfLitePadding padding, int in, int out,
                            Window* window) {
   if (padding != kTfLitePaddingSame && padding != kTfLitePaddingValid) {

@@ -38,7 +38,7 @@ typedef enum NpuStatus {
   kNpuNoMemory = 5,    /* the host or the device is out of memory */
   kNpuTimeout = 6,     /* run: exceeded the time limit; the model can be run again */
   kNpuLimit = 7,       /* load: too many models for a client */
-  kNpuBadArgument = 8, /* an index, a size or a frequency is out of range */
+  kNpuBadArgument = 8, /* an index, a size, a name, a frequency or an input value is invalid */
 } NpuStatus;
 
 typedef enum NpuType {
@@ -263,7 +263,7 @@ typedef struct NpuDeviceApi {
                      size_t bytes);
   NpuStatus (*read)(NpuClient* client, const char* name, int32_t output, void* data, size_t bytes);
   /* Runs a model on the contents of its inputs. Returns within `time_limit_ms`; the built-in device
-   * cannot interrupt a run and exceeds the limit. */
+   * cannot interrupt a run and may exceed the limit. */
   NpuStatus (*run)(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
                    size_t error_size);
   void (*get_counters)(NpuDevice* device, NpuCounters* out_counters);
