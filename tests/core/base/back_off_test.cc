@@ -82,7 +82,7 @@ TEST(BackOff, doubles_the_pause_up_to_a_second_while_stalls_continue) {
   BackOff back_off(1);
   Time now = milliseconds(1);
   for (const int expected : {10, 20, 40, 80, 160, 320, 640, 1000, 1000, 1000}) {
-    now += milliseconds(4);  // the workers are used for a moment, then the next stall follows
+    now += milliseconds(4);  // the workers are used for 4 milliseconds, then the next stall follows
     back_off.JobEnded(now, kStall);
     const Time paused = PauseOf(&back_off, now);
     EXPECT_EQ(paused, Time(milliseconds(expected)));

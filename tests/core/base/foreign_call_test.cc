@@ -19,7 +19,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// An observer that records every call as "begin 3" and "end 3 status", where 3 is the node.
+// An observer that records every call as "begin 3" and "end 3 status", where 3 is the node; the
+// text of an exception follows the status.
 class EventLog final : public CallObserver {
  public:
   virtual ~EventLog() = default;

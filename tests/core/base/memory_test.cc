@@ -42,8 +42,8 @@ TEST(MemoryLimits, default_is_at_most_the_physical_memory) {
   EXPECT_GT(Limits().max_block_bytes, 0u);
 }
 
-// Sanitizers reserve terabytes of address space, so a limit cannot be set there; otherwise a soft
-// limit far above the memory in use is harmless.
+// The soft limit is in force only while the default limits are read. It is far above the memory in
+// use, except with a sanitizer, which reserves terabytes of address space.
 TEST(MemoryLimits, follow_the_limit_on_address_space) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the addresses of packed constants: consecutive in memory, each with its own values, for any
-// sizes.
+// Tests packed constants: values and aligned addresses for any sizes, consecutive addresses if
+// their total size was passed to Expect, and limits.
 #include "core/base/packed_constants.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Compares the partitioning of a plan with a literal implementation of the sweeps that abi.md 4.9
 // describes: on random graphs, for every rule, with control edges, with tensors that two nodes
-// write, and with nodes that can never run. Also partitions a plan for which those sweeps would
+// write, and with nodes that can never run. Also partitions two plans for which those sweeps would
 // take minutes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// Partitions a plan by the sweeps of TensorFlow Lite, whose time is quadratic in the number of
-// subsets.
+// Partitions a plan by the sweeps of TensorFlow Lite, whose time is proportional to the number of
+// sweeps times the number of nodes.
 class SweepingPartitioner {
  public:
   SweepingPartitioner(const PartitionGraph& graph, const std::vector<int>& take,

@@ -2,8 +2,8 @@
 //
 // Compares the memory planner with brute force: for random lifetimes no two blocks alive at one
 // step share a byte, no block ends beyond the total, the total is never below the lower bound by
-// liveness, and every block has the offset that an exhaustive search finds. The literal plans were
-// computed by hand.
+// liveness, and every block has the offset that a plain greedy placement finds. The literal plans
+// were computed by hand.
 #include "core/base/planner.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ bool Overlap(size_t a_begin, size_t a_bytes, size_t b_begin, size_t b_bytes) {
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-// Returns the maximum number of bytes alive at one step, counted step by step.
+// Returns the maximum number of bytes alive at one step, counted at the first step of each block.
 size_t MaxBytesAlive(const std::vector<BlockRequest>& requests, size_t alignment) {
   size_t most = 0;
   for (const BlockRequest& now : requests) {
@@ -130,7 +130,7 @@ std::vector<BlockRequest> RandomRequests(std::mt19937* random) {
   return requests;
 }
 
-// Number of random sets of lifetimes; fewer with a sanitizer, which is slower.
+// Number of random sets of lifetimes; fewer with AddressSanitizer, which is slower.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kRandomSets = 20000;
 #else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests IF and WHILE: values that a delegate keeps on its device when they are passed to and from
-// called subgraphs, how often the subgraphs are prepared, and cancellation during allocation.
+// called subgraphs, how often the subgraphs are prepared, and cancellation while kernels are
+// prepared, during allocation or inference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -203,7 +203,7 @@ TEST(Hot, cancelling_is_no_failure_of_the_delegate) {
 
 // ---- Called subgraphs ---------------------------------------------------------------------------
 
-// y = 2^k x for the smallest k with 2^k x >= 100, for x below 100.
+// y = 2^k x for the smallest k >= 0 with 2^k x >= 100, for positive x.
 std::vector<uint8_t> DoublingLoop() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");

@@ -160,8 +160,8 @@ TEST(SeveralDelegates, dynamic_tensors_after_a_static_one_are_an_application_err
 
 // ---- Shapes in Prepare --------------------------------------------------------------------------
 
-// A model whose file contains the shape of its input only: the outputs of convolution, pooling,
-// reshape, product and concatenation have the shape [1] in the file.
+// A model whose file contains the shape of its input only: the outputs of CONV_2D, MAX_POOL_2D,
+// RESHAPE, FULLY_CONNECTED and CONCATENATION have the shape [1] in the file.
 std::vector<uint8_t> ModelWithoutShapes() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 8, 8, 3}, "x");
@@ -507,8 +507,8 @@ TEST(InvalidGraphs, invalid_indices_of_a_failing_delegate_are_ignored) {
   }
 }
 
-// The 200 invalid nodes are not in the graph's table, so a node's index in the file differs from
-// its index in the table.
+// The 200 invalid nodes are not in the graph's table, so the table has no nodes with the indices of
+// the control edge.
 TEST(InvalidGraphs, an_inconsistent_subgraph_is_not_shown_to_delegates) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

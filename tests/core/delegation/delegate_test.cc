@@ -87,7 +87,7 @@ TEST(Delegate, every_mask_of_a_chain_equals_the_cpu_and_runs_in_the_delegate) {
   }
 }
 
-// A graph of random ADD and MUL nodes over earlier tensors, with several outputs.
+// A graph of random ADD and MUL nodes over earlier tensors, with two outputs.
 std::vector<uint8_t> RandomGraph(std::mt19937* random, int* out_nodes) {
   const auto up_to = [&](size_t n) { return static_cast<int>((*random)() % n); };
   ModelBuilder m;

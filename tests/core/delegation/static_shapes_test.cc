@@ -45,7 +45,7 @@ TEST(StaticShapes, the_error_names_tensor_node_and_source_of_the_shape) {
   EXPECT_THAT(t.log(), HasSubstr("with a graph that has dynamic-sized tensors (tensor#4 is a "
                                  "dynamic-sized tensor)."));
   EXPECT_THAT(t.log(), HasSubstr(kReason));
-  // The second refusal has the same reason, which the record of each delegate contains once.
+  // The second refusal has the same reason, which is in the record of each delegate.
   EXPECT_EQ(Apply(&t, &second), kTfLiteApplicationError);
   for (const int delegate : {0, 1}) {
     const DeputyDelegateInfo info = DelegateInfoOf(t.get(), delegate);

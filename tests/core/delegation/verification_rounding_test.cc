@@ -79,8 +79,8 @@ class VerificationRounding : public testing::Test {
   std::string log_;
 };
 
-// Computes sin(1e4 x) with a product that is rounded twice: products near 1e4 then differ by 1e-3,
-// and so do their sines.
+// Computes sin(1e4 x) with a product that is rounded twice: products near 1e4 then differ by about
+// 1e-3, and so do their sines.
 float RoundedTwice(float x) {
   volatile float product = x * 7.0f;
   product = product * (1e4f / 7.0f);

@@ -30,7 +30,8 @@ void Add(ModelBuilder& m, int left, int right, int sum) {
   m.AddOp(kTfLiteBuiltinAdd, {left, right}, {sum}, schema::CreateAddOptions(m.fbb()));
 }
 
-// A model of y = x + v, followed by v = x + c, so that y uses the v of the previous inference.
+// A model with the tensors x (input), c (constant), v (variable) and y (output); tests add the
+// nodes.
 struct Memory {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -200,8 +201,8 @@ TEST(InPlaceForClients, client_operator_works_in_place_on_a_graph_input) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(-1, -2));
 }
 
-// t = |x|; a = RESHAPE(t), a view; the custom operator modifies t in place; out = -a, and t is an
-// output.
+// t = |x|; a = RESHAPE(t), a view; the custom operator modifies t in place; the outputs are -a and
+// -t.
 std::vector<uint8_t> ViewOfAnOverwrittenTensor() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");

@@ -165,7 +165,7 @@ class GraphWriter {
     Made(shape, out);
   }
 
-  // Adds strided pointwise layers, mostly after a layer, or after the ADD that follows it.
+  // Adds strided pointwise layers, mostly after a layer, or after the ADD or MUL that follows it.
   void AddStrided(Value from) {
     if (Pick(0, 3) > 0) {
       AddLayer(from);
@@ -1081,7 +1081,7 @@ std::vector<float> AllSizes(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const int exponent = std::uniform_int_distribution<int>(-148, 127)(random);
     const int mantissa = std::uniform_int_distribution<int>(-(1 << 24), 1 << 24)(random);
-    // The first half of the numbers is in the range where the activation is not linear.
+    // The first half of the numbers has magnitudes up to 16: HARD_SWISH is not linear from -3 to 3.
     const int bits = i < count / 2 ? std::uniform_int_distribution<int>(-6, 4)(random) : exponent;
     values[i] = std::ldexp(static_cast<float>(mantissa), bits - 24);
   }

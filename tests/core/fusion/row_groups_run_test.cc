@@ -40,7 +40,7 @@ int Count(const Shape& shape) {
 }
 
 // Writes random graphs that begin with scores = f(Q x K), where f is a chain of nodes, or with a
-// normalisation and a layer. Most of them end with a product, some with another layer.
+// normalisation and a layer. Most of them contain a further product, some another layer.
 class GraphWriter {
  public:
   explicit GraphWriter(uint32_t seed) : random_(seed) {}
@@ -95,7 +95,7 @@ class GraphWriter {
     if (Maybe()) tensor = Map(kTfLiteBuiltinTanh, tensor, shape);
     return tensor;
   }
-  // Adds an operand computed by TRANSPOSEs, with RESHAPEs where they are possible.
+  // Adds an operand computed by TRANSPOSEs, sometimes with RESHAPEs before and after them.
   int MovedOperand(const Shape& shape) {
     Shape split = shape;
     if (shape.size() < 6 && shape[0] % 2 == 0 && Maybe()) {

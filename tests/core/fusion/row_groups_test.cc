@@ -276,7 +276,7 @@ TEST(RowGroups, transposes_without_an_offer_run) {
   EXPECT_THAT(plan.Nodes(), IsEmpty());
 }
 
-// A plan of x, a TRANSPOSE, f(x), and the TRANSPOSE `back`.
+// A plan of f(x), a TRANSPOSE, f of the result, and the TRANSPOSE `back`.
 Plan Pair(const FusionOffer* back) {
   Plan plan(5, {4});
   plan.Shape({0, 1}, {2, 9, 10}).Shape({2, 3}, {2, 10, 9});
@@ -304,7 +304,7 @@ TEST(RowGroups, transposes_that_undo_each_other_move_nothing) {
 TEST(RowGroups, transposes_that_do_not_undo_each_other_run) {
   const std::vector<FusionGroup> groups = Pair(&kRotate).Find();
   ASSERT_THAT(groups, SizeIs(1));
-  // The first TRANSPOSE, which gathers rows, is outside of the group.
+  // The first TRANSPOSE is in the group, which reads its rows with strides; the second one is not.
   EXPECT_THAT(groups[0].nodes, ElementsAre(1, 2));
   const RowProgram& rows = std::get<RowRun>(groups[0].run).program;
   ASSERT_THAT(rows.ops, SizeIs(2));
@@ -321,7 +321,8 @@ TEST(RowGroups, values_read_in_between_are_stored) {
   }
 }
 
-// Broadcast tensors and row-wise operations need the elements in their original order.
+// Operands that are broadcast (other than single elements), values per row, and row-wise operations
+// need the elements in their original order.
 TEST(RowGroups, only_elementwise_nodes_may_be_permuted) {
   for (int variant = 0; variant < 4; ++variant) {
     Plan plan(6, {4});

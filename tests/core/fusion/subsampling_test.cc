@@ -74,7 +74,7 @@ TEST(Subsample, strides_larger_than_the_image_are_ignored) {
   Plan plan(4);
   plan.Node({0}, 1, &k3x3).Node({1}, 2, &huge).Node({2}, 3, &huge);
   EXPECT_THAT(plan.Strides(), ElementsAre(1, 1, 1, 1));
-  // Many small strides would also overflow.
+  // The product of many small strides is limited, too: 3^19 is above the limit of 2^15.
   Plan chain(21);
   chain.Node({0}, 1, &k3x3);
   for (int i = 1; i < 20; ++i) chain.Node({i}, i + 1, &k1x1Stride3);

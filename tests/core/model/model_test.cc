@@ -508,7 +508,7 @@ TEST_F(Files, beyond_two_gigabytes_are_loaded) {
 
 // ---- Real models --------------------------------------------------------------------------------
 
-// Returns the models of this repository, and those of the folder `shared` if present.
+// Returns the models of the folder `examples`, and those of the folder `shared/models` if present.
 std::vector<std::filesystem::path> RealModelPaths() {
   const char* shared = std::getenv("DEPUTY_SHARED");
   std::vector<std::filesystem::path> paths;

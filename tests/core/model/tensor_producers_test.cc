@@ -290,9 +290,9 @@ std::vector<uint8_t> Doubling(const std::vector<int>& inputs, const std::vector<
   return m.Finish();
 }
 
-// Makes every call that accesses inputs or outputs: none may crash, and those that need a
-// consistent graph must be refused. As in TensorFlow Lite, a graph with an input that does not
-// exist has no inputs.
+// Accesses inputs and outputs through the interpreter and a signature runner: no call may crash,
+// and those that need a consistent graph must be refused. As in TensorFlow Lite, a graph with an
+// input that does not exist has no inputs.
 void ExpectRefusals(TestInterpreter* t) {
   ASSERT_NE(t->get(), nullptr) << t->log();
   const int inputs = TfLiteInterpreterGetInputTensorCount(t->get());

@@ -350,8 +350,8 @@ TEST_F(ElfDamage, of_relocations_is_refused) {
 }
 #endif
 
-// A small change of an address still points into the library; the section headers contain the
-// original address.
+// A small change of an address or size still refers to bytes of the library; the section headers
+// contain the original value.
 TEST_F(ElfDamage, of_addresses_is_detected_by_the_sections) {
   ASSERT_EQ(DamagedLibrary(good_).Damage(), "");
   for (const int64_t tag :

@@ -230,7 +230,7 @@ TEST_F(PluginElf, random_damage_does_not_crash) {
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
     std::vector<uint8_t> bytes = good;
-    // At least two thirds of the changes are in the first 2048 bytes, which hold tables.
+    // On average at least two thirds of the changes are in the first 2048 bytes, which hold tables.
     const size_t flips = 1 + random() % 8;
     for (size_t i = 0; i < flips; ++i) {
       const size_t reach = random() % 3 == 0 ? bytes.size() : std::min<size_t>(bytes.size(), 2048);

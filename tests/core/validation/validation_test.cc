@@ -73,8 +73,8 @@ struct Probe {
   std::vector<int> claims = {1};
   TfLiteRegistration registration{};
 
-  // Functions that are called in the delegate's callbacks, before the work of the callback; each is
-  // optional.
+  // Functions that are called in the delegate's callbacks, before the work of the callback, or
+  // after it (after_invoke); each is optional.
   std::function<void(TfLiteContext*)> in_delegate_prepare;
   std::function<void(TfLiteContext*, const TfLiteDelegateParams*)> in_init;
   std::function<void(TfLiteContext*, TfLiteNode*)> in_prepare, in_invoke, after_invoke;
@@ -104,7 +104,7 @@ struct Probe {
 
   static TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
     auto* probe = static_cast<Probe*>(delegate->data_);
-    // The second subgraph, which has fewer tensors, has no nodes to claim.
+    // No node of the second subgraph, which has fewer tensors, is claimed.
     if (context->tensors_size < kBodyTensors + 1) return kTfLiteOk;
     if (probe->in_delegate_prepare) probe->in_delegate_prepare(context);
     TfLiteIntArray* nodes = TfLiteIntArrayCreate(static_cast<int>(probe->claims.size()));
