@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests operators that compute their result once and keep it: DEQUANTIZE of a constant, SHAPE. They
-// allocate separate memory for their output, whatever memory it had before.
+// allocate separate memory for their output, whatever memory it had before; DEQUANTIZE copies its
+// result to memory of the client.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the arithmetic of the int8 operators with wide integers and real numbers: requantisation
-// in all rounding modes, the functions of SOFTMAX, activation ranges, window positions and half
-// precision. Vector results of a table are compared lane by lane with scalar ones.
+// in all rounding modes, the functions of SOFTMAX, window positions and half precision. Vector
+// results of a table are compared lane by lane with scalar ones.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -46,7 +46,7 @@ TensorExtras OneElement(ModelBuilder* m, size_t levels) {
   return extras;
 }
 
-// A sparse constant stores fewer values than its shape has elements; only DENSIFY interprets it.
+// A sparse constant stores fewer values than its shape has elements; ADD does not interpret it.
 TEST(SparseConstant, is_refused_by_arithmetic) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {64, 64});
@@ -417,7 +417,8 @@ TEST(Mul, saturates_if_the_scales_overflow_float) {
   }
 }
 
-// The maximum of infinities is an infinity; that of no elements is the extreme finite number.
+// The maximum of negative infinities is infinite; that of no elements is the lowest finite number.
+// The minimum behaves likewise.
 TEST(ReduceMaxAndMin, of_infinities_are_infinite) {
   for (const bool max : {true, false}) {
     const float infinity = std::numeric_limits<float>::infinity() * (max ? -1.0f : 1.0f);

@@ -95,7 +95,7 @@ class AccuracyModel {
   AccuracyCase made_;
 };
 
-// Each of these functions returns the cases of one family of operators, which has its own file.
+// Each of these functions returns the cases of one family of operators.
 std::vector<AccuracyCase> UnaryAccuracy();
 std::vector<AccuracyCase> BinaryAccuracy();
 std::vector<AccuracyCase> LayerAccuracy();

@@ -45,7 +45,7 @@ struct Move {
   std::vector<TfLiteType> types;
   Dims4 out;
   std::function<int(const std::vector<int>&)> index_of;
-  // Adds the operator; `x` has the shape [1, 4, 6, 4].
+  // Adds the operator; `x` has the shape `in`.
   std::function<void(AccuracyModel* a, int x, int y)> add;
   Dims4 in = {1, 4, 6, 4};
 };

@@ -18,7 +18,7 @@ struct UnaryRow {
   float reach;  // largest magnitude of the input
   std::vector<TfLiteType> types;
   int version = 1;
-  bool positive = false;  // true if inputs are not negative
+  bool positive = false;  // true if inputs are positive
   // Fixed range of the output: [0, extent), or [-extent, extent) if `signed_output`; 0: not fixed.
   float output_extent = 0;
   bool signed_output = false;

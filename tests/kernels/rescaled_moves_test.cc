@@ -147,7 +147,7 @@ TEST(RescaledMoves, equal_tflite_in_the_reference_arithmetic) {
                                            "0.5 and zero point 0 like tensor 1, found 0.25 and 3"));
 }
 
-// A tensor that is read twice is rescaled once.
+// A tensor that is read twice is rescaled from its original values each time.
 TEST(RescaledMoves, accept_one_tensor_as_both_parts) {
   const AddMove twice = [](ModelBuilder* m, int from, const std::vector<int>& to) {
     m->AddOp(kTfLiteBuiltinConcatenation, {from, from}, to,

@@ -45,8 +45,9 @@ TEST(Distinct, keys_are_numbered_by_first_occurrence) {
   }
 }
 
-// Returns a key that hashes to slot 0 in a table of any size, because it is multiplied by the
-// inverse of the hash's multiplier; it is different for each number below 2^40.
+// Returns a key that hashes to slot 0 of a table with at most 2^24 slots if `number` is below 2^40,
+// because it is multiplied by the inverse of the hash's multiplier. Different numbers have
+// different keys.
 int64_t CollidingKey(size_t number) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
   uint64_t inverse = 1;

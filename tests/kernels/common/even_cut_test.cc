@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that partitions of a range cover every element once, and have equal sizes per thread.
+// Tests that the parts of a range cover every element once, and that the shares of threads differ
+// by at most one element.
 #include "kernels/common/even_cut.h"
 
 #include <gtest/gtest.h>

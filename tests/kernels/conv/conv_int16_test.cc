@@ -18,7 +18,7 @@ namespace {
 
 struct Layer {
   int height, width, channels;      // size of the input
-  int filters, groups, tall, wide;  // size of the filter
+  int filters, groups, tall, wide;  // number of filters and groups; size of a filter
   int stride, dilation, bias_bits;
   bool same, extreme;
 };

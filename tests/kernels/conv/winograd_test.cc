@@ -326,8 +326,8 @@ TEST(Winograd, has_equal_bits_for_any_number_of_threads) {
   });
 }
 
-// Values that are not finite affect the same outputs as with direct convolution; the transforms
-// alone would spread them.
+// Values that are not finite, or near the largest float32, affect the same outputs as with direct
+// convolution; the transforms alone would spread them.
 TEST(Winograd, non_finite_values_stay_in_their_windows) {
   constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),
                                 -std::numeric_limits<float>::infinity(),

@@ -207,7 +207,7 @@ TEST(GemmTiles, calls_cover_all_columns_once) {
 }
 
 // Returns the number of dot products that differ from plain loops. Contents are integers, so that
-// the order of lanes does not matter; the output has one extra column.
+// the order of lanes does not matter; the output has no extra column, or one.
 int DotDifferences(const CpuKernels& cpu, const Tile& t, bool has_bias) {
   const Numbers n(t);
   std::vector<const float*> parts;
