@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases of ADD, SUB, MUL and DIV: all patterns of broadcasting, and incompatible shapes.
-// Integer divisors are constants, because random ones could be 0.
+// Operator cases of ADD, SUB, MUL, DIV and ADD_N: all patterns of broadcasting, and incompatible
+// shapes. Integer divisors are constants, because random ones could be 0.
 #include "tests/cases/node.h"
 
 namespace deputy {

@@ -3,9 +3,9 @@
 // Operator cases: single-operator models on which all executors must agree, in the result or in the
 // refusal. The same rows run on the reference code, on each CPU table, and on delegates.
 //
-// A family file (cases/<family>.cc, mirroring kernels/<family>.cc) holds tables of plain rows
-// (shapes and options) and one function that turns its rows into cases, for every element type that
-// applies. Weights and inputs are pseudo-random and the same in every run.
+// A family file (cases/<family>.cc, mirroring the kernels' file of that name) holds tables of plain
+// rows (shapes and options) and one function that turns its rows into cases, for every element type
+// that applies. Weights and inputs are pseudo-random and the same in every run.
 #ifndef DEPUTY_TESTS_CASES_CASE_H_
 #define DEPUTY_TESTS_CASES_CASE_H_
 
@@ -81,8 +81,8 @@ std::vector<OpCase> AllCases();
 
 // ---- Helpers for the family files -------------------------------------------------------------
 
-// Returns pseudo-random contents of tensors, the same in every run. int8 contents include the
-// minimum and the maximum.
+// Returns pseudo-random contents of tensors, the same in every run. One in 16 int8 values, on
+// average, is the minimum or the maximum.
 std::vector<float> RandomFloats(size_t count, uint32_t seed);
 std::vector<int8_t> RandomInt8(size_t count, uint32_t seed);
 

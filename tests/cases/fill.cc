@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases of FILL, ZEROS_LIKE, RANGE and ONE_HOT. Shapes, numbers and depths are constants
-// or given inputs, never random: most random values would be refused.
+// Operator cases of FILL, ZEROS_LIKE, RANGE, ONE_HOT, MATRIX_DIAG, MATRIX_SET_DIAG and
+// SPARSE_TO_DENSE. Shapes, numbers and depths are constants or given inputs, never random: most
+// random values would be refused.
 #include "tests/cases/node.h"
 
 namespace deputy {

@@ -167,8 +167,8 @@ OpCase MakeCase(const QuantizeRow& row) {
           Rule::kElement, builder.Finish(), row.refusal};
 }
 
-// A case of DENSIFY of a 4 x 8 constant, half of which is stored in blocks of 1 x 4; a MAXIMUM
-// reads the result.
+// A case of DENSIFY of a 4 x 8 constant; if `sparse`, half of it is stored, in blocks of 1 x 4. A
+// MAXIMUM reads the result.
 OpCase MakeDensify(bool sparse) {
   ModelBuilder builder;
   TensorExtras extras;

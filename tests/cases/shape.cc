@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operator cases of RESHAPE, with the shape from a constant or from the options; of SQUEEZE
-// (options: the axes) and EXPAND_DIMS; and of SHAPE and RANK, whose results are constants once the
-// shapes are known.
+// (options: the axes), EXPAND_DIMS and BROADCAST_ARGS; and of SHAPE and RANK, whose results are
+// constants once the shapes are known.
 #include "tests/cases/movement.h"
 #include "tests/cases/node.h"
 

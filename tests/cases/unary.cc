@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operator cases of unary mathematical functions. The int8 inputs of roots have their zero point at
-// the minimum, so that no input is negative.
+// Operator cases of unary mathematical functions. int8 inputs have their zero point at the minimum,
+// so that no input of a root is negative.
 #include "tests/cases/case.h"
 
 namespace deputy {

@@ -111,8 +111,8 @@ TfLiteStatus Feed(const OpCase& op_case, uint32_t seed, TfLiteInterpreter* inter
   return kTfLiteOk;
 }
 
-// Returns the rule for outputs of the type. The CPU rounds and sums integers in one defined manner,
-// so only its floats may differ.
+// Returns the rule for outputs of the type. The CPU rounds and sums integers and float16 in one
+// defined manner, so only its float32 outputs may differ.
 Agreement AgreementOf(const OpCase& op_case, TfLiteType type, const Target& target) {
   if (op_case.rule == Rule::kEqual) return {};
   switch (type) {
@@ -252,8 +252,8 @@ Verdict JudgeRefusal(const Row& row, const Result& found) {
   return Differs(ours + ", TFLite " + Name(latest) + ": " + row.message);
 }
 
-// Returns true if only a hash of the expected output is stored and the rule has a tolerance, with
-// which a hash cannot be compared.
+// Returns true if only a hash of the expected output is stored and the rule has a tolerance in the
+// default arithmetic, with which a hash cannot be compared.
 bool CannotBeCompared(const Row& row, DeputyArithmetic arithmetic) {
   return arithmetic == kDeputyArithmeticDefault && !row.outputs.empty() && row.outputs[0].hashed &&
          row.outputs[0].rule == Rule::kSteps;

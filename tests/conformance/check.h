@@ -66,8 +66,9 @@ inline constexpr char kReferenceTarget[] = "reference";
 Result RunCase(const OpCase& op_case, const Target& target, DeputyArithmetic arithmetic,
                const Job* job = nullptr);
 
-// Runs a golden row and compares it with TensorFlow Lite's result. If the target has same_bits_as,
-// also compares the bits with the result of the target of that name.
+// RunRow runs a golden row. CheckRow also compares the result with TensorFlow Lite's and, if
+// `measure` is not null, its bits with the result on that target. JudgeRow compares a result of
+// RunRow.
 Result RunRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic);
 Verdict CheckRow(const golden::Row& row, const Target& target, DeputyArithmetic arithmetic,
                  const Target* measure = nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Targets that run on the CPU. This is the only part of the conformance library that uses internals
-// below the public API; programs that link libdeputy.so omit it.
+// Targets that run on the CPU. This is the only part of the conformance library that calls internal
+// functions of the library; programs that link libdeputy.so omit it.
 #ifndef DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_CPU_TARGET_H_
 

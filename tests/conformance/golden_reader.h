@@ -2,7 +2,7 @@
 //
 // Reads tests/data/golden/*.golden: the results of the real TensorFlow Lite for one-operator
 // models. tests/golden (Python) writes these files; this comment is the specification of their
-// format. The reader needs neither Python nor a decompressor.
+// format. The reader needs neither Python nor a decompression library.
 //
 // File, little-endian:
 //   "DEPGOLD1", u32 rows, u32 bytes of the unpacked payload, then the packed payload.
@@ -55,8 +55,8 @@ struct Output {
   // Bytes computed with the reference and the optimised resolver; empty if the resolver failed or
   // the output has no elements.
   std::vector<uint8_t> reference, optimised;
-  // True if `hashes` replace `reference` and `optimised`, for large outputs that are compared for
-  // equality in reference mode only.
+  // True if `hashes` replace `reference` and `optimised`: a large output, which can be compared for
+  // equality only.
   bool hashed = false;
   std::vector<uint64_t> hashes;
 };

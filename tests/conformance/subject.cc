@@ -121,7 +121,7 @@ std::vector<uint8_t> MakeChain(const Operator& op) {
   return builder.Finish();
 }
 
-// Returns a model of operator(x), several nodes of kUnknownOperator, and the operator again.
+// Returns a model of operator(x), six nodes of kUnknownOperator, and the operator again.
 std::vector<uint8_t> MakeWithRefused(const Operator& op) {
   constexpr int kRefused = 6;
   ModelBuilder builder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A target that runs cases: the CPU in some configuration, or a delegate. targets.cc has the table
-// of all targets; PluginTarget and CpuTarget create its rows.
+// of all targets, which PluginTarget and CpuTarget create.
 #ifndef DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 #define DEPUTY_TESTS_CONFORMANCE_TARGET_H_
 

@@ -309,7 +309,7 @@ std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
 }  // namespace
 
 // Runs the rounds in several parts. Caches are filled and pools grow at first: only a resource that
-// grows in every part, in several attempts, counts as a leak.
+// grows in every part of each of eight attempts counts as a leak.
 void DemandNoGrowth(CaseContext* context, int rounds, const std::string& what,
                     const std::function<void()>& round) {
   constexpr int kAttempts = 8, kParts = 3;
