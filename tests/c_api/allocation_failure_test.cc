@@ -348,7 +348,7 @@ std::vector<uint8_t> Strips(int rows) {
 
 // Runs images of three channels and width 1 with several heights in sequence: another height
 // rebuilds the fusion groups unless the interpreter, which stays prepared for `prepared_shapes`
-// shapes, has run it before. The groups must run with node 0 as their head in most lives.
+// shapes, has run it before. The groups must run with node 0 as their head in more than 30 lives.
 void SweepSteps(const std::vector<uint8_t>& bytes, const std::vector<int>& heights, int last_node,
                 float (*expected)(float x), int prepared_shapes = 1) {
   int fused_life_cycles = 0;

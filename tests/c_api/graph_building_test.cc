@@ -431,7 +431,8 @@ TEST(GraphBuilding, BuiltinMustNotWorkInPlace) {
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }
 
-// Builtin kernels rely on one producer per tensor; clients' kernels may write any tensor.
+// Builtin kernels rely on one producer per tensor; kernels of clients may write a tensor that other
+// kernels of clients write.
 TEST(GraphBuilding, BuiltinsWriteTensorsWithoutAnotherProducer) {
   const TfLiteRegistration doubler = Doubler::Registration();
   const float zero = 0;

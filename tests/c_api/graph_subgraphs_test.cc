@@ -474,7 +474,7 @@ TEST(GraphSubgraphs, CancelEndsSubgraphsThatKernelsRun) {
   EXPECT_EQ(t.Invoke(), kTfLiteCancelled);
   EXPECT_EQ(nested, kTfLiteCancelled);
   EXPECT_EQ(Doubler::invoked, 1);
-  // The running subgraph cannot be run, allocated or changed.
+  // The running subgraph cannot be run or allocated, and no subgraph can be changed.
   Acting::action = [] {
     const int zero = 0;
     const TfLiteRegistration again = Doubler::Registration();

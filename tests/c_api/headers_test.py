@@ -94,7 +94,7 @@ TfLiteRegistrationExternal* Make(TfLiteInterpreterOptions* options) {
 '''
 
 # Includes of upstream's headers, by upstream's paths below tensorflow/lite or tflite (LiteRT 2.1).
-# "types" is the header that the model converter shares with the runtime.
+# "types" and "data" are the headers that the model converter shares with the runtime.
 UPSTREAM_INCLUDES = {
     'c/c_api.h': ['core/c/c_api.h'],
     'c/c_api_experimental.h': ['core/c/c_api_experimental.h'],

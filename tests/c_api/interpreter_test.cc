@@ -28,7 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// y = relu(x + w); z = y * y; shapes [1, 4].
+// y = relu(x + w); z = y * y. The shape of x, y and z is [1, 4].
 std::vector<uint8_t> TwoOps() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 4}, "x");

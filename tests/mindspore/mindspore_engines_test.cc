@@ -196,7 +196,7 @@ TEST(MindSporeEngines, unavailable_engines_are_only_logged) {
   const std::vector<uint8_t> bytes = InTflite();
   const std::string no_library = testing::TempDir() + "/mindspore_engines_test.so";
   std::ofstream(no_library) << "no library";
-  // A missing file, a damaged file, and a library that creates no delegate.
+  // A missing file, a file that is no library, and a library that creates no delegate.
   for (const std::string& library : {std::string("/nowhere/libengine.so"), no_library,
                                      BuildPath("tests/plugins/libnull_result.so")}) {
     lines.clear();

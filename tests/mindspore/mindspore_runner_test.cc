@@ -73,7 +73,7 @@ std::vector<float> Infer(ModelParallelRunner* runner, const std::vector<int64_t>
   return status == mindspore::kSuccess ? ValuesOf(outputs[0]) : std::vector<float>();
 }
 
-// Two FULLY_CONNECTED layers of `width` columns, with TANH between them.
+// Two FULLY_CONNECTED layers of `width` columns, each followed by TANH.
 std::vector<uint8_t> DenseModel(int width) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> values(-0.2F, 0.2F);
