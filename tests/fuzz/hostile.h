@@ -23,14 +23,15 @@ struct Variant {
 };
 
 // Calls `use` with every variant of subgraph 0:
-//   shapes        each tensor without dimensions, with one dimension less or more, with extents 0
-//                 and huge ones
-//   types         each tensor with every other type
+//   shapes        each tensor without dimensions, with 9, with one less or more, with extents of 0,
+//                 1, 3 and huge ones
+//   types         each tensor with every other type up to UINT4
 //   numbers       elements of small integer constants and inputs: values at the limits of types, as
-//                 constants and at run time; floats: NaN, infinity and huge values
+//                 constants and at run time; floats: NaN, infinity, 0 and huge values
 //   options       hostile values of each field, and no options
 //   quantisation  none; scales of 0, negative and NaN; zero points out of range
-//   edges         each input absent; without the last input, all outputs or all intermediates
+//   edges         each input absent; the last input twice; without the last input, all outputs or
+//                 all intermediates
 // `feeds` are the contents of the model's own inputs.
 void ForEachVariant(const ModelT& model, const std::vector<std::vector<uint8_t>>& feeds,
                     const std::function<void(const Variant&)>& use);

@@ -19,7 +19,7 @@ using objects::ModelT;
 
 // ---- Whole models -------------------------------------------------------------------------------
 
-// Returns the file of the model after 1 to 4 changes. `other` provides nodes and tensors.
+// Returns the file of the model after 1 to 4 changes, with or without nodes of `other`.
 std::vector<uint8_t> Mutant(const ModelT& model, const ModelT& other, Random* random);
 
 std::vector<uint8_t> PackModel(const ModelT& model);

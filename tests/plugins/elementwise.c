@@ -10,8 +10,8 @@
 // letters.
 //
 // With DESCRIBED_SIZE_DELTA it also exports its description (deputy_plugin), in a struct that is
-// this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION make it
-// invalid.
+// this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION replace
+// the size and the version that the description states.
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -405,7 +405,7 @@ static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }
 
-// Reports two devices; none if the environment variable ELEMENTWISE_DEVICES is 0.
+// Reports two devices; fails with a report if the environment variable ELEMENTWISE_DEVICES is 0.
 static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
                                 void (*report_error)(const char* text)) {
   const char* wanted = getenv("ELEMENTWISE_DEVICES");

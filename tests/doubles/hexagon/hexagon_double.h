@@ -18,7 +18,7 @@ const char* hexagon_double_log();
 // Returns the number of open graphs.
 int hexagon_double_graphs();
 // Clears the log and makes the function `failing` ("prepare") fail from its next call on; "" makes
-// none fail. Of the three functions that return no status, "is_device_supported" returns false,
+// none fail. Three functions return other results instead: "is_device_supported" returns false,
 // "version" an incompatible version, "op_id_to_name" the names of another release.
 void hexagon_double_reset(const char* failing);
 }
