@@ -206,8 +206,8 @@ class _Int8Writer:
         number = {tensor: k for k, tensor in enumerate(self.m.outputs)}
         for o in outputs:
             if o in self.quant and self.random.random() < 0.3 and graph_nodes.has("DEQUANTIZE"):
-                # The quantised output replaces the float output at its position, so that the order
-                # is kept.
+                # The output of DEQUANTIZE replaces the quantised output at its position, so that
+                # the order is kept.
                 shape, k = self.graph.values[o].shape, number[self.place[o]]
                 outside = self.m.tensor("f32", shape)
                 self._op("DEQUANTIZE", [self.place[o]], [outside])

@@ -44,7 +44,7 @@ class Subgraph:
     def __init__(self, inputs):
         self.types = list(inputs)
         self.inputs = list(range(len(inputs)))
-        self.nodes = []        # (code, operands, results, function from subgraph indices to options)
+        self.nodes = []        # (code, operands, results, options by the indices of the calls, calls)
         self.outputs = []
         self.handles = {}      # name of a variable: the value of its handle in this subgraph
 

@@ -160,7 +160,8 @@ class FunctionsTest(unittest.TestCase):
         self.assertEqual(functions.parse_symbols(self.NAMES), [(0x1000, "first"), (0x1010, "second(int, long)")])
         self.assertEqual(functions.parse_code_section(self.SECTIONS), (0x1000, 4))
 
-    # The file has a header of 4 bytes and the words 0 to 7 at the addresses 0x1000 to 0x101c.
+    # The file has a header of 4 bytes and the words 0x100 to 0x107 at the addresses 0x1000 to
+    # 0x101c.
     def test_instructions_by_function(self):
         content = b"head" + b"".join(word.to_bytes(4, "little") for word in range(0x100, 0x108))
         library = functions.Library(content, functions.parse_code_section(self.SECTIONS),

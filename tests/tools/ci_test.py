@@ -18,8 +18,8 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RUN_TESTS = SOURCE / 'tools' / 'run_tests.py'
 
-# A replacement for `make`: the target `asan` waits for SIGTERM and then prints $CUT_LINE, `check` fails
-# on demand.
+# A replacement for `make`: the target `asan`, if CUT_LINE is set, waits for SIGTERM and then prints
+# it; `check` exits with CHECK_STATUS.
 FAKE_MAKE = '''#!/bin/bash
 case $1 in
   asan)

@@ -389,8 +389,8 @@ class ExplainTest(unittest.TestCase):
         self.assertGreater(checked, 20)
 
     def test_a_later_delegate_is_queried_for_remaining_nodes(self):
-        # SIN and ABS stay on the CPU. Claiming ABS joins the second delegate's ADDs; nothing joins the
-        # first one's MULs.
+        # SIN and ABS stay on the CPU. Claiming ABS joins the second delegate's ADDs; the first
+        # delegate has only one MUL.
         model = self.model(chain(MUL, SIN, ADD, ABS, ADD, SIN))
         changes = self.report(model, *plugin("elementwise", "ops=18"),
                               *plugin("elementwise", "ops=0"))["what_if"]["changes"]

@@ -22,7 +22,7 @@ TEST(OneLine, replaces_terminal_controls_and_direction_changes) {
       "\xd8\x9c",                                      // U+061C
       "\xe2\x80\x8e", "\xe2\x80\x8f",                  // U+200E, U+200F
       "\xe2\x80\xa8", "\xe2\x80\xa9",                  // U+2028, U+2029
-      "\xe2\x80\xaa", "\xe2\x80\xac", "\xe2\x80\xae",  // U+202A to U+202E
+      "\xe2\x80\xaa", "\xe2\x80\xac", "\xe2\x80\xae",  // U+202A, U+202C, U+202E
       "\xe2\x81\xa6", "\xe2\x81\xa9",                  // U+2066, U+2069
   };
   for (const std::string control : kControls) {

@@ -85,7 +85,7 @@ def _scatter_forms():
     for how in ("const", "input"):
         for number, (at, updates, shape) in enumerate(forms):
             at = np.asarray(at)
-            # No TFLite tensor may have a scalar update; nine dimensions are not supported.
+            # Deputy may refuse the scalar update of form 0.
             yield scatter("f32", at, updates, shape, how, at_shape=at.shape, lenient=number == 0,
                           name=f"forms_{how}_{number}")
         for number, (at, updates, shape) in enumerate(bad):

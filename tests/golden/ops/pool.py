@@ -23,7 +23,7 @@ def pool(op, type="f32", x=(1, 6, 6, 3), filter=(2, 2), stride=(2, 2), padding=V
         qo = qo or qx
     m = Model(seed)
     source = m.input(type, x, qx, data=data, resize=resize)
-    # A maximum of int8 values is one of them: there is no rounding, so no tolerance.
+    # A maximum of quantised values is one of them: there is no rounding, so no tolerance.
     rule = EQUAL if op == "MAX_POOL_2D" and type != "f32" else ELEMENT
     out = m.output(out_type or type, (1, 1, 1, 1), qo, rule=rule)
     table = dict(padding=padding, strideH=stride[0], strideW=stride[1], filterHeight=filter[0],

@@ -288,7 +288,7 @@ def _batch_cases(op):
                    ((4, 2, 2, 1), (2, 2), ((3, 3), (0, 0)))]
     refused += [((4, 2, 2, 2, 2), (2, 2), ((0, 0), (0, 0))), ((4, 2), (2,), ((0, 0),)),
                 ((4, 2, 2, 1), (2,), ((0, 0),)), ((4, 2, 2, 1), (2, 2, 1), ((0, 0), (0, 0), (0, 0)))]
-    # Cases in which upstream divides by zero, because a block is zero or negative.
+    # Blocks of size 0 or a negative size, and a product of sizes that overflows.
     undefined = [((4, 2, 2, 1), (0, 2), ((0, 0), (0, 0))), ((4, 2, 2, 1), (-2, 2), ((0, 0), (0, 0))),
                  ((4, 2, 2, 1), (2**30, 2**30), ((0, 0), (0, 0)))]
     for how in ("const", "input"):

@@ -49,8 +49,7 @@ def _grams():
 def project(type="f32", x=(3, 2), hash=(4, 2), kind=SPARSE, weight=None, out="i32", seed=1,
             hash_type="f32", weight_type="f32", data=None, quant=None, version=1, options=True,
             hash_data=None, missing=False, **case):
-    # Integer inputs are widely spaced: small ones are close to one another, but their fingerprints
-    # are not.
+    # Integer inputs are small: the fingerprints of numbers close to one another differ nevertheless.
     low_high = dict(low=-100, high=100) if type[0] in "iu" and type != "u8" else {}
     if type in ("u8", "u32"):
         low_high = dict(low=0, high=200)
