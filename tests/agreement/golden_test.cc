@@ -51,7 +51,7 @@ std::map<std::tuple<std::string, int, TfLiteType>, int> ProvenClaims() {
   return proven;
 }
 
-// Returns the operators that have a kernel; for the others Deputy only parses the options.
+// Returns the builtin operators that have a kernel; for the others Deputy only parses the options.
 std::vector<const OpDef*> Builtins() {
   std::vector<const OpDef*> ops;
   for (const auto family : AllFamilies()) {

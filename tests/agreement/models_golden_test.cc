@@ -35,7 +35,7 @@ namespace {
 constexpr char kMediapipeOnly[] = "face_landmark_with_attention.tflite";
 
 // The OpenCL delegate's messages if there is no library, no driver, or no CPU device
-// (gpu_cl/device/device.cc).
+// (gpu_cl/delegate.cc, gpu_cl/device/device.cc).
 constexpr const char* kNoOpenCl[] = {"no OpenCL: ", "OpenCL has no platform",
                                      "OpenCL has no device", "OpenCL device 'cpu': expected"};
 

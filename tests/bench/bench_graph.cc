@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost of operations as a graph grows: each line at n and at 10 n, followed by the ratio of the
-// two. A ratio of 10 is linear, 100 would be quadratic. Times are processor time, which depends
-// least on the machine's load. n is the number of nodes, inputs, subgraphs or signatures.
+// Cost of operations as a graph grows: each is measured at n and at 10 n, and the second line has
+// the ratio of the two, `times_n`. A ratio of 10 is linear, 100 would be quadratic. Times are
+// processor time, which depends least on the machine's load. n is the number of nodes, inputs,
+// subgraphs or signatures.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

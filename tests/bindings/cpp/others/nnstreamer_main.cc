@@ -5,7 +5,7 @@
 //     nnstreamer MODEL IMAGE [CUSTOM_PROPERTIES]
 //
 // MODEL is the float or the int8 model of the digits, IMAGE a file of 784 bytes, the pixels of a
-// digit. Prints one score per line for each of three frames.
+// digit. Prints the ten scores of each of three frames, one per line.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

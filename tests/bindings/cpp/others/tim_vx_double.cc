@@ -186,7 +186,7 @@ std::shared_ptr<Operation> ops::Add::Clone(std::shared_ptr<Graph>&) const { retu
 
 namespace tim::transform {
 
-// Keeps the graph: every tensor of a call represents itself.
+// Maps each tensor to itself, because the double's LayoutInference keeps the graph.
 class IdentityMap {
  public:
   static std::map<std::shared_ptr<vx::Tensor>, std::shared_ptr<vx::Tensor>> Of(vx::Graph* graph) {
