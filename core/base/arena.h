@@ -69,9 +69,10 @@ class Arena {
   void ForgetFrom(int position);
 
   // Assigns an offset to every requested tensor: one entry per tensor index, bytes 0 = not
-  // requested. Tensors that have an offset keep it unless they need more bytes. The pool's threads
-  // (null: the calling thread) prefault new memory. Returns false, with unchanged offsets, if a
-  // limit is exceeded or memory is exhausted.
+  // requested. Tensors that have an offset keep it unless they need more bytes. If the block was
+  // reallocated and its part for tensors that are not idle has at most kMaxResidentBytes (pages.h),
+  // the pool's threads (null: the calling thread) prefault that part. Returns false, with unchanged
+  // offsets, if a limit is exceeded or memory is exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
   // Returns a tensor's address, null if it has none. Plan may change it; Reset and ForgetFrom

@@ -18,7 +18,8 @@ constexpr BackOff::Time kMaxLoss = microseconds(300);
 // stalls.
 constexpr BackOff::Time kMinBackOff = milliseconds(10);
 constexpr BackOff::Time kMaxBackOff = milliseconds(1000);
-// Stalls that are further apart than this number of back-offs, or a second, count as unrelated.
+// A stall that begins more than this number of times the newest back-off's duration, or more than a
+// second, after the end of that back-off counts as unrelated to it.
 constexpr int kBackOffsApart = 10;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cache sizes of this machine.
+// Size of this machine's second-level cache.
 #ifndef DEPUTY_CORE_BASE_CPU_CACHE_H_
 #define DEPUTY_CORE_BASE_CPU_CACHE_H_
 
@@ -8,8 +8,7 @@
 
 namespace deputy {
 
-// Returns the bytes of a core's second-level cache; a typical size if the system does not report
-// it.
+// Returns the bytes of a core's second-level cache; 512 KiB if the system does not report it.
 size_t SecondLevelCacheBytes();
 
 // For tests: overrides the size in all threads; 0 restores the machine's value.

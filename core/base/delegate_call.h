@@ -29,9 +29,9 @@ CallResult CallCopyFromBufferHandle(CallObserver* observer, const ForeignCall& c
 bool CallFreeBufferHandle(CallObserver* observer, const ForeignCall& call,
                           TfLiteBufferHandle* handle);
 
-// Unobserved and unguarded variants of the functions above, for use inside a call that is observed
-// and guarded, such as the calls of a delegate that forwards to another one. They propagate the
-// callback's exceptions.
+// Unobserved and unguarded variants of CallDelegatePrepare and CallFreeBufferHandle, for use inside
+// a call that is observed and guarded, such as the calls of a delegate that forwards to another
+// one. They propagate the callback's exceptions.
 TfLiteStatus ForwardDelegatePrepare(TfLiteContext* context, TfLiteDelegate* delegate);
 bool ForwardFreeBufferHandle(TfLiteContext* context, TfLiteDelegate* delegate,
                              TfLiteBufferHandle* handle);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Error reports. Every failing path of the library ends in Fail() or in ErrorReporter::Report(), so
-// that one breakpoint finds it, one report is made per failure, and callers can redirect all
-// output.
+// Error reports. All reports pass through ErrorReporter::Deliver, so that one breakpoint finds
+// them, and callers can redirect all output.
 //
 // Nothing here allocates, since out of memory must be reportable.
 #ifndef DEPUTY_CORE_BASE_ERROR_H_
@@ -68,7 +67,7 @@ class ReportCollector {
   ReportCollector(const ReportCollector&) = delete;
   ReportCollector& operator=(const ReportCollector&) = delete;
 
-  // Returns the collected texts, joined as "first; second" and truncated if too long; "" if there
+  // Returns the collected texts, joined as "first; second" and truncated to 1023 bytes; "" if there
   // was no report.
   const char* text() const { return text_; }
 

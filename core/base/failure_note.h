@@ -13,7 +13,7 @@ namespace deputy {
 class FailureNote {
  public:
   void Clear() { text_[0] = '\0'; }
-  // Stores the text, truncated if it is too long.
+  // Stores the text, truncated to 511 bytes.
   void Set(const char* text) { snprintf(text_, sizeof text_, "%s", text); }
   // Returns and clears the text; empty if there is none.
   std::string Take() {

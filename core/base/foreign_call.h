@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All calls of foreign code go through this interface: a delegate's callbacks, and the functions of
-// kernels and plug-ins. Observers are notified of the calls, and exceptions become a status.
+// Interface for calls of foreign code: a delegate's callbacks, and the functions of kernels and
+// plug-ins. The observer, if there is one, is notified of the call, and exceptions become a status.
 #ifndef DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 #define DEPUTY_CORE_BASE_FOREIGN_CALL_H_
 
@@ -14,9 +14,9 @@ namespace deputy {
 
 // The function that is called.
 enum class Callback {
-  // Functions of plug-ins. The first four belong to no subgraph: the call has no context.
+  // Functions of plug-ins. Except for kSupport they belong to no subgraph: the call has no context.
   kLoad,      // the initialisers of a plug-in's library
-  kDescribe,  // the function deputy_plugin that a library exports
+  kDescribe,  // deputy_plugin of a library, and functions that list or report something
   kCreate,
   kDestroy,
   kSupport,     // the plug-in's get_support
@@ -38,7 +38,7 @@ struct ForeignCall {
   Callback callback = Callback::kInvoke;
   TfLiteContext* context = nullptr;  // context of the subgraph; null: the call has none
   int node = -1;                     // node index; set for functions of kernels only
-  // The called delegate; null: a kernel on the CPU, or not known yet.
+  // The called delegate; null: a kernel on the CPU, or the delegate is not known.
   TfLiteDelegate* delegate = nullptr;
   int tensor = -1;  // tensor index; set for functions of buffer handles only
   // Begin of the call, set by the observer that measures it; -1: the call is not measured.
@@ -66,8 +66,8 @@ class CallObserver {
   ~CallObserver() = default;
 };
 
-// Returns "init threw an exception" or the like; followed by `what` unless it is null, in a
-// thread-local buffer.
+// Returns "init threw an exception" or the like; followed by `what` unless it is null or empty, in
+// a thread-local buffer.
 const char* ExceptionText(Callback callback, const char* what);
 
 // Runs `function(CallResult*)`, which makes the call; `observer` may be null. An exception sets the

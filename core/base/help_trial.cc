@@ -20,7 +20,7 @@ constexpr HelpTrial::Time kStall = 4 * kMaxInference;
 constexpr int kWarmUp = 2, kSamples = 5;
 // Bounds of the interval between trials. It grows while trials change nothing: finally, one
 // inference in a hundred runs the slower variant if that is the one with workers, else one in
-// thousands.
+// hundreds (of 400 microseconds) to thousands (of 50 microseconds).
 constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = milliseconds(500);
 // After kPause without work, workers count as asleep. Woken workers need kSettling to be effective
 // again.

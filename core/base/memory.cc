@@ -16,8 +16,8 @@
 namespace deputy {
 namespace {
 
-// Size of a huge page. Blocks that contain whole huge pages are advised to use them: each saves 512
-// page faults.
+// Size of a huge page. Blocks that contain whole huge pages are advised to use them: each replaces
+// 512 page faults of small pages by one.
 constexpr size_t kHugePage = size_t{2} << 20;
 
 // Allocates `bytes`, a multiple of kTensorAlignment. Returns null on failure.

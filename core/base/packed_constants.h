@@ -22,7 +22,8 @@ class ThreadPool;
 // Identifies a packed constant.
 struct PackedKey {
   const void* constant = nullptr;  // address of the constant's values
-  const void* form = nullptr;  // address that identifies the code that reads the packed constant
+  // Address of a variable or function of the kernel, which identifies the packed layout.
+  const void* form = nullptr;
   std::array<int64_t, 10> layout{};
 
   // clang-tidy mistakes the compiler-generated comparison with 0 for a null pointer.

@@ -153,7 +153,7 @@ class Partitioner {
   int FirstReady() {
     int first = -1;
     for (Queue& queue : ready_) {
-      // If `greedy` is false, nodes may be scheduled while they are still queued.
+      // Queued nodes may have been scheduled: FillSubset and FollowPlan leave them in the queue.
       while (!queue.empty() && scheduled_[queue.top()]) queue.pop();
       if (!queue.empty() && (first < 0 || queue.top() < first)) first = queue.top();
     }
@@ -277,7 +277,7 @@ class Partitioner {
   std::vector<int> pending_inputs_;
   Lists consumers_;   // by computed tensor: plan positions of its consumers
   Lists successors_;  // by plan position: plan positions that must run later
-  Queue ready_[2];    // by kind: unscheduled positions that can run, except missed_
+  Queue ready_[2];    // by kind: positions that can run, except missed_; may have scheduled ones
   // Positions of the open kind that became ready after the sweep had passed them.
   std::vector<int> missed_;
   int position_ = 0;  // plan position that the sweep has reached

@@ -299,8 +299,8 @@ bool MoveTopForward(std::span<const BlockRequest> requests, size_t alignment,
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan) {
   assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
   const Timeline timeline(requests);
-  // Maximum number of visited entries: about one second of work; sufficient for any model of 5 000
-  // tensors.
+  // Maximum number of visited entries and steps: about one second of work; sufficient for any plan
+  // of 3000 blocks.
   constexpr size_t kMaxVisits = 16'000'000;
   MemoryPlan plan;
   if (!PlaceInOrder(requests, timeline, alignment, kMaxVisits, PlacementOrder(requests), &plan)) {
@@ -311,8 +311,8 @@ bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, Memory
 }
 
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan) {
-  // Upper bounds on blocks and on visited entries: the attempts must be fast compared with the
-  // first plan, also for malicious models.
+  // Upper bounds on blocks, and on visited entries and steps: the attempts must be fast compared
+  // with the first plan, also for malicious models.
   constexpr size_t kMaxBlocks = 2000, kMaxVisits = 100'000;
   constexpr int kMaxAttempts = 12;
   if (requests.size() > kMaxBlocks) return;

@@ -21,8 +21,8 @@ struct BlockRequest {
   int last = 0;
   // An offset that was assigned before (the contents must survive), or kNoOffset.
   size_t fixed_offset = kNoOffset;
-  // True if the block is rarely accessed: it is placed into remaining gaps, or after all other
-  // blocks.
+  // True if the block is rarely accessed: it is placed last, into remaining gaps or after the
+  // blocks that are alive at the same time.
   bool idle = false;
 };
 
@@ -33,13 +33,13 @@ struct MemoryPlan {
 };
 
 // Assigns an offset to every block. Returns false if sizes overflow. `alignment` is a power of two;
-// every offset is a multiple of it. Fixed blocks keep their offsets. The result is a function of
-// the requests only.
+// every offset is a multiple of it, except that fixed blocks keep their offsets. The result is a
+// function of the requests only.
 bool PlanMemory(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* out_plan);
 
 // Replaces a plan that is more than a twentieth above the lower bound by a smaller one with no
-// larger busy_bytes, if one of a few other orders of the blocks yields one. Plans of thousands of
-// blocks are not changed.
+// larger busy_bytes, if one of up to 12 other orders of the blocks yields one. Plans of more than
+// 2000 blocks are not changed.
 void TightenPlan(std::span<const BlockRequest> requests, size_t alignment, MemoryPlan* plan);
 
 // Returns the maximum number of bytes alive at one step, sizes rounded up to `alignment`: no plan

@@ -39,8 +39,8 @@ class Resources {
     std::map<std::string, int64_t, std::less<>> numbers;
     size_t bytes = 0;  // total size of the table's strings and numbers
   };
-  // The state at one moment. Taking a snapshot copies no contents; Assign copies instead of
-  // overwriting while a snapshot refers to the old contents.
+  // The state at one moment. Taking a snapshot copies no contents; while one refers to a variable,
+  // Assign replaces the variable by a new one instead of overwriting its contents.
   struct Snapshot {
     std::map<int, std::shared_ptr<Variable>> variables;
     std::map<int, std::shared_ptr<const Table>> tables;

@@ -35,7 +35,8 @@ class SavedContents {
     return {};
   }
 
-  // Restores the saved contents, except those of tensors whose size has changed.
+  // Restores the saved contents, except those of tensors whose size has changed or that have no
+  // memory.
   void Restore(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
       TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];

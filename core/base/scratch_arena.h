@@ -24,8 +24,8 @@ class ScratchArena {
   // Announces the number of bytes that will be in use at once; allocates nothing yet.
   void Announce(size_t bytes);
   // Grows the block to the announced size, which includes earlier pieces that did not fit, unless
-  // the block is in use, and prefaults it with the pool's threads (null: the calling thread).
-  // Returns false on failure.
+  // the block is in use, and prefaults a block of at most kMaxResidentBytes (pages.h) with the
+  // pool's threads (null: the calling thread). Returns false on failure.
   bool Grow(const Limits& limits, ThreadPool* pool);
 
   // Size of the block.

@@ -44,9 +44,9 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 constexpr size_t kApart = 128;
 // Upper limit on threads, whatever the caller requests.
 constexpr int kMaxThreads = 1024;
-// Number of pauses in which the caller's wait is not measured: about a microsecond.
+// Number of pauses in which the caller's wait is not measured: 0.2 to 1 microseconds.
 constexpr int kUnmeasuredPauses = 20;
-// Number of pauses before a waiting caller yields its processor: roughly 20 to 50 microseconds.
+// Number of pauses before a waiting caller yields its processor: 20 to 100 microseconds.
 constexpr int kPausesBeforeYield = 2000;
 
 // Maximum number of shares of a job: a range [first, last) of shares is stored in 16 bits per end.
@@ -131,7 +131,7 @@ struct ThreadPool::State {
   // Members are grouped into cache lines by writer and frequency: between distant cores, a transfer
   // of a modified line takes as long as a hundred additions.
 
-  // Members that are constant once the first worker has started.
+  // Members that are constant after Start(), except that a forked child resets them.
   const int threads;
   const Clock clock;
   std::chrono::microseconds spin;
@@ -158,7 +158,7 @@ struct ThreadPool::State {
   // Number of shares that workers have finished, over all jobs; wraps around.
   alignas(kApart) std::atomic<uint32_t> finished{0};
 
-  // Members that change when workers fall asleep or are disabled.
+  // Members that change when workers fall asleep, are woken, disabled or stopped.
   alignas(kApart) std::atomic<int> sleepers{0};
   // Processor of the caller when it woke workers.
   std::atomic<int> caller_processor{-1};
@@ -245,8 +245,8 @@ bool ThreadPool::State::Claim(int worker, uint32_t* out_share) {
   return false;
 }
 
-// Runs shares until none is unclaimed; returns their number. All belong to one job, which cannot
-// end before the shares claimed here are counted as finished.
+// Runs shares until none is unclaimed or the worker is disabled; returns their number. All belong
+// to one job, which cannot end before the shares claimed here are counted as finished.
 int ThreadPool::State::WorkThrough(int worker) {
   int done = 0;
   for (uint32_t share; Claim(worker, &share); ++done) {

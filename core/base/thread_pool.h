@@ -27,8 +27,9 @@ class ThreadPool {
   using Clock = std::chrono::nanoseconds (*)();
   static std::chrono::nanoseconds SteadyClock();
 
-  // Creates a pool of `threads`, including the caller; 1 or less creates no workers. Workers are
-  // started at the first Run. If some cannot be started, the pool has fewer threads.
+  // Creates a pool of `threads`, at most 1024, including the caller; 1 or less creates no workers.
+  // Workers are started at the first Run of several tiles. If some cannot be started, jobs use
+  // fewer threads than threads() returns.
   explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100),
                       Clock clock = &SteadyClock);
   ~ThreadPool();
@@ -38,11 +39,11 @@ class ThreadPool {
   int threads() const;
 
   // Calls task(argument, tile, worker) once for every tile in [0, tiles), in any order (the caller
-  // ascending, workers descending), and returns when all calls have returned. Results of the tiles
-  // are then visible to the caller. Several threads may call Run concurrently: while one job runs,
-  // other callers compute their tiles alone (worker 0). In a forked child the pool uses the caller
-  // only or starts new workers; it never waits for threads that do not exist. `observer`, which may
-  // be null, is notified at the end, on this thread, of each worker's work.
+  // takes tiles from the front, workers from the back), and returns when all calls have returned.
+  // Results of the tiles are then visible to the caller. Several threads may call Run concurrently:
+  // while one job runs, other callers compute their tiles alone (worker 0). In a forked child the
+  // pool uses the caller only or starts new workers; it never waits for threads that do not exist.
+  // `observer`, which may be null, is notified at the end, on this thread, of each worker's work.
   void Run(int tiles, Task task, void* argument, TileObserver* observer = nullptr) noexcept;
 
   template <typename Function>

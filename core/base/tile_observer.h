@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The work of each thread of a pool for one job, for timelines. Without an observer this costs
-// nothing; with one, the clock is read before and after each tile.
+// nothing; with one, the clock is read before each worker's first tile and after each tile.
 #ifndef DEPUTY_CORE_BASE_TILE_OBSERVER_H_
 #define DEPUTY_CORE_BASE_TILE_OBSERVER_H_
 

@@ -44,9 +44,10 @@ struct WrongElement {
 };
 
 // Returns the first element of `found` that differs from `expected`, a tensor with memory, by more
-// than the tolerance. Both have expected.bytes bytes. NaN and infinities must match by index.
-// Values other than floats and quantised int8, uint8 and int16 must be equal. `nodes` is the number
-// of nodes that computed the tensor. `spread`, for floats, is an additional tolerance, limited to a
+// than the tolerance. Both have expected.bytes bytes. NaN and infinities must match by index. Other
+// values than floats and quantised int8, uint8 and int16 must be equal; other types than these and
+// int32 are compared by byte, and `element` is then the index of a byte. `nodes` is the number of
+// nodes that computed the tensor. `spread`, for floats, is an additional tolerance, limited to a
 // hundred times the tolerance.
 std::optional<WrongElement> FindWrongElement(const TfLiteTensor& expected, const char* found,
                                              size_t nodes, double spread,
