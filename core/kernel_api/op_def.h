@@ -29,7 +29,7 @@ struct OpDef {
   uint32_t types;  // TypeBit mask of the supported element types of the first data input
 
   // Options: size 0 means that the operator has none (node->builtin_data is NULL). `parse` fills a
-  // zeroed struct of that size from the options; if it returns false, the model is rejected.
+  // zeroed struct of that size from the options; if it returns false, no interpreter is created.
   OptionsKind options;
   size_t params_size;
   bool (*parse)(const OpOptions& options, void* params);
@@ -48,8 +48,9 @@ struct OpDef {
 };
 
 // Kernel functions are called through C function pointers, so no exception may leave them. A table
-// row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns bad_alloc
-// into a status (into null for init). Two functions contain the handlers for all kernels.
+// row names Guarded<&Function> instead of &Function: a noexcept trampoline that turns exceptions
+// into kTfLiteError; GuardedInit turns those of an init into TfLiteKernelInitFailed(). CallGuarded,
+// CallGuardedInit and CallGuardedGroup (fusion.h) contain the handlers for all kernels.
 using OpFunction = TfLiteStatus (*)(TfLiteContext*, TfLiteNode*);
 using OpInit = void* (*)(TfLiteContext*, const char*, size_t);
 

@@ -16,7 +16,7 @@ namespace deputy {
 // A node's reference to its packed constant.
 class PackedConstant {
  public:
-  // For prepare: forces the next Ensure to pack again.
+  // For prepare: forces the next Ensure to look up or pack the block again.
   void Invalidate() { data_ = nullptr; }
 
   // Makes data() point to memory that the caller owns; its contents are valid for this invoke only.

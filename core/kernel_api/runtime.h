@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Private interface between the builtin kernels and the interpreter that runs them. Kernels are
-// written against the public (TfLiteContext*, TfLiteNode*) signature, as custom operators are; this
-// file declares everything that they may use beyond it.
+// written against the public (TfLiteContext*, TfLiteNode*) signature, as custom operators are; the
+// headers of core/kernel_api declare everything that they may use beyond it.
 //
 // A delegate may call a builtin's invoke with a context of its own. RuntimeOf returns null for any
 // context that is not ours, and the helpers below then run single-threaded with default
@@ -128,9 +128,9 @@ class Runtime {
   // the constant lies elsewhere or cannot be read. Thread-safe.
   virtual bool CopyConstant(const void* data, size_t bytes, void* to) = 0;
 
-  // For prepare: requests a call of `pack` for the node once all nodes are prepared and memory is
-  // allocated, so that the first invoke need not pack constants. The call is not guaranteed: nodes
-  // that a delegate claims never run.
+  // For prepare: requests a call of `pack` for the node once memory is planned for the nodes that
+  // were prepared together with it, so that its first invoke need not pack constants. The call is
+  // not guaranteed: nodes that a delegate claims never run.
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
 
@@ -237,8 +237,8 @@ void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
 
 // Reports a kernel's failure. The text has the form "tensor T 'name': expected X, found Y". Under
 // our interpreter it becomes part of the one report "Node number N (OP) failed to prepare.;
-// subgraph S node N OP: <reason>"; under a foreign context it is reported at once. Returns
-// kTfLiteError.
+// subgraph S node N OP: <reason>" (or "failed to invoke."); under a foreign context it is reported
+// at once. Returns kTfLiteError.
 TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -10,7 +10,7 @@
 namespace deputy {
 
 // For prepare: announces the number of bytes that one invoke of this node acquires at once. If they
-// are not announced, only the first invoke is slower.
+// are not announced, only the first two invokes are slower.
 void AnnounceScratch(const TfLiteContext* context, size_t bytes);
 
 // RAII guard: releases the memory that it acquired. Guards nest: they must be destroyed in the
