@@ -55,7 +55,7 @@ class GapSearch {
 
   // Size of the chosen gap; 0 if none suffices.
   size_t gap() const { return gap_; }
-  // Begin of the chosen gap, else the end of the last extent.
+  // Begin of the chosen gap, else the end of all bytes that were passed or skipped.
   size_t offset() const { return gap_ != 0 ? begin_ : covered_; }
 
  private:
@@ -88,7 +88,9 @@ class Timeline {
 };
 
 // Returns the maximum number of bytes alive at one step, sizes rounded up to `alignment`: no plan
-// can be smaller. SIZE_MAX if sums overflow. Requests also have a member `bytes`.
+// can be smaller. SIZE_MAX if the sum overflows from one step to the next; if the sizes that begin
+// at one step overflow, no plan exists and the result is unspecified. Requests also have a member
+// `bytes`.
 template <typename Requests>
 size_t LivenessBound(const Requests& requests, size_t alignment) {
   const Timeline timeline(requests);
@@ -96,8 +98,7 @@ size_t LivenessBound(const Requests& requests, size_t alignment) {
   for (const auto& request : requests) {
     const std::optional<size_t> bytes = CheckedRoundUp(request.bytes, alignment);
     if (!bytes) return SIZE_MAX;
-    // The sums in `begins` may wrap around: each is later subtracted in full, and the running sum
-    // is checked for overflow.
+    // The sums of one step may wrap around; the running sum is checked for overflow.
     begins[timeline.Rank(request.first)] += *bytes;
     ends_after[timeline.Rank(request.last)] += *bytes;
   }

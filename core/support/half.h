@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions between float32 and float16 (IEEE 754 binary16) or bfloat16. They compute with normal
-// floats only, so they are correct whether or not the processor flushes denormals. They have no
-// branches, so that compilers vectorise loops over them, and are always inlined, for files compiled
-// for one instruction set. Narrowing rounds to nearest, ties to even, overflow becomes infinity,
-// and a NaN the quiet one of its sign (of bfloat16: the positive one); widening keeps the payload
-// of a NaN.
+// Conversions between float32 and float16 (IEEE 754 binary16) or bfloat16. Their results do not
+// depend on whether the processor flushes denormals. They have no branches, so that compilers
+// vectorise loops over them, and are always inlined, for files compiled for one instruction set.
+// Narrowing rounds to nearest, ties to even, overflow becomes infinity, and a NaN the quiet one of
+// its sign (of bfloat16: the positive one); widening keeps the payload of a NaN.
 #ifndef DEPUTY_CORE_SUPPORT_HALF_H_
 #define DEPUTY_CORE_SUPPORT_HALF_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer division that rounds up, in 64 bits for all argument types.
+// Integer division that rounds up, and rounding up to a multiple, in 64 bits for all argument
+// types.
 #ifndef DEPUTY_CORE_SUPPORT_INT_MATH_H_
 #define DEPUTY_CORE_SUPPORT_INT_MATH_H_
 
@@ -10,8 +11,7 @@
 
 namespace deputy {
 
-// Type of a quotient: int64_t for signed arguments, uint64_t if one argument is unsigned and not
-// narrower than the other.
+// Type of a quotient: int64_t if the common type of the arguments is signed, else uint64_t.
 template <std::integral A, std::integral B>
 using WideInteger =
     std::conditional_t<std::is_signed_v<std::common_type_t<A, B>>, int64_t, uint64_t>;

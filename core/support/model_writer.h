@@ -32,7 +32,7 @@ class ModelWriter {
   // The underlying builder, for options and other tables.
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
 
-  // Each function with a result returns the index of the added object.
+  // Each Add function with a result returns the index of the added object.
   uint32_t AddRawBuffer(flatbuffers::Offset<schema::Buffer> buffer);
   int AddRawTensor(flatbuffers::Offset<schema::Tensor> tensor);
   int AddRawOperator(flatbuffers::Offset<schema::Operator> op);

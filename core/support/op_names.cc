@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The generated schema has the only list of operator names; this file makes it accessible.
+// Makes the operator names of the generated schema accessible.
 #include "core/support/op_names.h"
 
 #include "schema_generated.h"
