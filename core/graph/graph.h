@@ -52,7 +52,7 @@ class Graph {
   int IndexOf(const TfLiteTensor* tensor) const;
   // Returns true if each index is that of a tensor of this graph, or "absent".
   bool IndicesExist(std::span<const int32_t> indices) const;
-  // Returns true if any of the tensors has its own memory, which is resized with its contents.
+  // Returns true if any of the tensors has the allocation type kTfLiteDynamic.
   bool HasDynamicTensor(std::span<const int> indices) const;
 
   // Adds zeroed tensors (type NoType, no memory, handle -1); returns the index of the first.
