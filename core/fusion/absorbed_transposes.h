@@ -28,15 +28,15 @@ struct StridedOperand {
 // Strided operands by product and by input; products without strided operands are not listed.
 using StridedOperands = std::map<int, std::array<StridedOperand, kMaxComputedInputs>>;
 
-// Finds the TRANSPOSEs that compute only an operand of a product, and removes them from the free
-// nodes of the plan.
+// Finds the TRANSPOSEs and RESHAPEs that compute only an operand of a product and that one set of
+// strides can express, and removes them from the free nodes of the plan.
 StridedOperands AbsorbTransposes(RowPlan* plan);
 
 // Returns the product that can store its rows as the TRANSPOSE at the end of `nodes`, a group's
 // nodes, would; -1: none.
 int ProductThatScatters(const RowPlan& plan, std::span<const int> nodes);
-// Returns the layout of this product's elements in the TRANSPOSE's output; none if the columns of a
-// row would not be contiguous.
+// Returns the layout of this product's elements in the TRANSPOSE's output; none if no strides
+// express it, or if the columns of a row would not be contiguous.
 std::optional<StridedShape> ScatteredRows(const RowPlan& plan, int product, int transpose);
 
 }  // namespace deputy

@@ -55,8 +55,8 @@ class Pass {
   const GroupNode& NodeAt(int n) const { return nodes_[static_cast<size_t>(n)]; }
   const PlanTensor& TensorAt(int index) const { return tensors_[static_cast<size_t>(index)]; }
 
-  // Returns the node's role of that kind; null if the node has another role, is in a group, or does
-  // not have exactly one output that a group may write.
+  // Returns the node's role of that kind; null if the node has another role, is in a group, has no
+  // inputs, or does not have exactly one output that a group may write.
   template <typename Role>
   const Role* RoleOf(int n) const {
     if (n < 0 || grouped_[static_cast<size_t>(n)]) return nullptr;
@@ -79,7 +79,8 @@ class Pass {
     return TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < position;
   }
 
-  // Returns the PAD that computes the tensor, if the tensor has a single consumer; else -1.
+  // Returns the PAD that computes the tensor, if a group that runs at `position` can absorb it;
+  // else -1.
   int FindPad(int tensor, int position) const {
     if (!HasSingleConsumer(tensor)) return -1;
     const int pad = producer_[static_cast<size_t>(tensor)];

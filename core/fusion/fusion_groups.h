@@ -34,16 +34,16 @@ struct PlanTensor {
   // Number of uses of the tensor: inputs of nodes, outputs of the graph, and the client whose
   // memory it uses.
   int use_count = 0;
-  // True if groups must not read or write the tensor: it is a variable, has several producers, or
-  // an unknown shape.
+  // True if a group must not write the tensor, nor read it except as an input of its head: it is a
+  // variable, has several producers, or an unknown shape.
   bool fixed = false;
   // True if a node computes the tensor once for all inferences.
   bool computed_once = false;
   std::span<const int> dims = {};
 };
 
-// Upper bound on the distance, in plan positions, between the first and last node of a group; keeps
-// the search linear.
+// Upper bound on the distance, in plan positions, over which a node of a group is searched from
+// another one; keeps the search linear.
 inline constexpr int kMaxGroupSpan = 64;
 
 struct FusionGroup {
@@ -69,8 +69,9 @@ std::vector<int> ProducersOf(std::span<const GroupNode> nodes, size_t tensors);
 // A node joins a group if it is the only consumer of the group's output, and if its other inputs
 // are computed before the group runs (for constants computed by nodes: in an earlier inference). A
 // group that would otherwise consist of its head may be delayed for the second operand of an ADD. A
-// PAD joins the group of its only consumer if that is the head, or an ADD and the PAD adds only
-// channels. A MUL by a factor per channel joins the group of a head that is its only consumer.
+// PAD joins the group of its only consumer if that is the head and the PAD adds no channels, or if
+// it is an ADD and the PAD adds only channels. A MUL by a factor per channel joins the group of a
+// head that is its only consumer.
 std::vector<FusionGroup> FindFusionGroups(std::span<const GroupNode> nodes,
                                           std::span<const PlanTensor> tensors);
 
@@ -144,7 +145,7 @@ class PlanGroups {
   };
   void MarkEntries(size_t number);
 
-  // Group and state of each plan position; empty if there are no groups.
+  // Group and state of each plan position; empty until the first group is added.
   std::vector<Entry> entries_;
   std::vector<PlannedGroup> groups_;
 };

@@ -201,7 +201,7 @@ void FusionPlan::FindLayerNodes(PlannedGroup* group) {
   }
 }
 
-// Returns true if the group may write its output over none of the tensors that it still reads.
+// Returns true if the group's output overlaps no tensor that the group still reads when it writes.
 // Checks again only if an address has changed. Does not allocate: Invoke must not fail for lack of
 // memory here.
 bool FusionPlan::IsAliasFreeNow(PlannedGroup* group) const {
@@ -240,7 +240,7 @@ bool FusionPlan::CanRun(PlannedGroup* group, const Conditions& conditions) {
   if (conditions.runs_each_node || (group->reads_late_constant && !has_run_plan_)) return false;
   if (TouchesClientMemory(*group, conditions)) return false;
   for (int position : group->nodes) {
-    // A node has no offer if its re-preparation failed or a delegate has claimed it.
+    // A node has no offer, for example, if its re-preparation failed or a delegate has claimed it.
     if (NodeAt(position).offer == nullptr) return false;
   }
   // The producer of the input may have run unfused.

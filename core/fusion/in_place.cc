@@ -150,8 +150,8 @@ class InPlacePass {
     return memory.lifetime.last == node.position && !ReadsPartsOf(node, from, block);
   }
 
-  // Returns true if another input overlaps the input at a different offset: the node would then
-  // read bytes that it has already overwritten.
+  // Returns true if another input overlaps the input at a different offset or with a different
+  // size: the node would then read bytes that it has already overwritten.
   bool ReadsPartsOf(const InPlaceNode& node, int from, int block) {
     const Arena::Slot& input = SlotOf(from);
     const auto overlaps = [&](int other) {

@@ -37,8 +37,8 @@ bool MaskAllows(uint64_t mask, int input, int output);
 // tensors, and those without bytes, neither get an owner nor become one.
 //
 // An output reuses an input of the same size if the input's memory is not used after the node, and
-// if no other input of the node overlaps it at a different offset. If the node leaves the bytes
-// unchanged (kTfLiteInplaceOpDataUnmodified), the input may be used later.
+// if no other input of the node overlaps it at a different offset or with a different size. If the
+// node leaves the bytes unchanged (kTfLiteInplaceOpDataUnmodified), the input may be used later.
 //
 // Parts of an output that are computed at `first_new` or later are written directly into the
 // output; parts of an input are read inside it. Both only where the parts have the alignment of

@@ -11,10 +11,10 @@
 namespace deputy {
 namespace {
 
-// Minimum row length of groups that begin with a TRANSPOSE or an element-wise node, so that the
-// work outweighs a function call per row.
+// Minimum row length, in elements, of groups that begin with a TRANSPOSE or an element-wise node,
+// so that the work outweighs a function call per row.
 constexpr int64_t kMinColumns = 8;
-// Maximum row length for a gather of single elements.
+// Maximum row length, in elements, for a gather of single elements.
 constexpr int64_t kMaxGatheredColumns = 192;
 
 // Grows a candidate from its first node, and keeps the longest prefix that can be a group.
@@ -96,7 +96,8 @@ class CandidateBuilder {
     const PlanTensor &rows = plan_.TensorAt(tensor), &output = plan_.TensorAt(plan_.OutputOf(node));
     const bool has_group_rows = rows.use_count == 1 && rows.elements == output.elements &&
                                 plan_.RowsOf(tensor) == longest_.rows;
-    // A row of the side product and a row of the node's output must fit the cache together.
+    // A row of the side product and a row of the node's output must have at most kMaxRowBytes
+    // together.
     const bool fits = 2 * rows.channels * int64_t{sizeof(float)} <= kMaxRowBytes;
     return is_free && has_group_rows && fits ? product : -1;
   }
@@ -119,7 +120,7 @@ class CandidateBuilder {
   }
 
   // Records the nodes so far if they can be a group: the group's output must have the layout of its
-  // tensor.
+  // tensor, or a product must be able to store it so.
   void RecordIfComplete(const StridedShape& layout) {
     if (head_ < 0 || last_external_ >= head_ || !OnlyNewestIsRead()) return;
     int scatters = -1;

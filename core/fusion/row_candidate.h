@@ -16,8 +16,8 @@ namespace deputy {
 struct RowCandidate {
   int64_t rows = 0;
   // True: a TRANSPOSE leaves elements in place and a later one undoes it; rows are those of the
-  // memory. False: rows are those of the first node's output; a TRANSPOSE at the begin gathers
-  // them.
+  // memory. False: rows are those of the first node's output (of a TRANSPOSE, which gathers them:
+  // after the RESHAPEs that follow it).
   bool undoes_transpose = false;
   // Nodes in execution order; the last one computes the group's output. Empty: no group.
   std::vector<int> nodes;
@@ -31,15 +31,15 @@ struct RowCandidate {
 // element-wise node, as in "gated" layers.
 enum class SideProducts { kNone, kJoin };
 
-// Builds a candidate from an element-wise node, or a TRANSPOSE, to a TRANSPOSE that restores the
-// order of elements.
+// Builds a candidate that begins with an element-wise node or a TRANSPOSE, and contains TRANSPOSEs
+// that together restore the order of elements; empty if there is none.
 RowCandidate CandidateAroundTransposes(const RowPlan& plan, int first);
 
 // Builds a candidate from a product, a MEAN of rows, or a TRANSPOSE that gathers rows; it contains
-// only `first` if no other node can join.
+// only `first` if no other node can join, and is empty if `first` is another node.
 RowCandidate CandidateFromRows(const RowPlan& plan, int first, SideProducts side_products);
 
-// Builds a candidate of this node only, which must be one that CandidateFromRows can begin with.
+// Builds a candidate of this node only; empty if CandidateFromRows cannot begin with it.
 RowCandidate CandidateAlone(const RowPlan& plan, int node);
 
 }  // namespace deputy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forms row-wise fusion groups (core/kernel_api/row_kernel.h): matrix products with nodes that work
-// on the rows which a product writes or reads, including TRANSPOSEs. A pure pass over the plan,
-// like that for other groups.
+// Forms row-wise fusion groups (core/kernel_api/row_kernel.h): matrix products and TRANSPOSEs with
+// nodes that work on the rows which these write or read. A pure pass over the plan, like that for
+// other groups.
 #ifndef DEPUTY_CORE_FUSION_ROW_GROUPS_H_
 #define DEPUTY_CORE_FUSION_ROW_GROUPS_H_
 
@@ -15,11 +15,11 @@ namespace deputy {
 
 // Adds row-wise groups of nodes that are in none of `groups` yet; `groups` stays sorted by head.
 //
-// A group begins with a product, a MEAN of rows, or a TRANSPOSE that gathers rows. It grows by
-// nodes that read its values, and by products if a node of the group combines their rows with rows
-// of the group. Only the last node's output is read outside. The head is the last product, or else
-// the last TRANSPOSE: the group runs at the head's position, so all external inputs must be
-// computed before it.
+// A group begins with a product, a MEAN of rows, a TRANSPOSE, or (see below) an element-wise node
+// before TRANSPOSEs. It grows by nodes that read its values, and by products if a node of the group
+// combines their rows with rows of the group. Only the last node's output is read outside. The head
+// is the last product, or else the last TRANSPOSE: the group runs at the head's position, so all
+// external inputs must be computed before it.
 //
 // TRANSPOSEs of a group do not run:
 // - A TRANSPOSE at the begin gathers rows; or, if a later one restores the order, leaves elements

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layout of a tensor's elements in the rows of a row-wise group. TRANSPOSEs do not move elements:
-// after one they are strided (core/kernel_api/strided_shape.h), and element-wise nodes compute them
-// in place. Pure functions.
+// Layout of a tensor's elements in the rows of a row-wise group. TRANSPOSEs, except one at the
+// begin that gathers rows, do not move elements: after one they are strided
+// (core/kernel_api/strided_shape.h), and element-wise nodes compute them in place. Pure functions.
 #ifndef DEPUTY_CORE_FUSION_ROW_LAYOUT_H_
 #define DEPUTY_CORE_FUSION_ROW_LAYOUT_H_
 
@@ -22,7 +22,8 @@ struct ComputedValue {
 };
 using ComputedValues = std::map<int, ComputedValue>;  // values by tensor index
 
-// Returns the contiguous layout of a tensor; its rank is 0 if the tensor has too many dimensions.
+// Returns the contiguous layout of a tensor; its rank is 0 if the tensor has more than
+// kMaxStridedRank dimensions or no elements.
 StridedShape DenseLayout(const RowPlan& plan, int tensor);
 
 // Returns the layout, in a TRANSPOSE's input, of its output elements in order.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Generates the program of a row-wise group: its operations in order, and the slots of block memory
-// that hold their values. Values with disjoint lifetimes share a slot. Pure functions, part of the
-// pass for row-wise groups (core/fusion/row_groups.h).
+// that hold their values. Values of equal width with disjoint lifetimes share a slot. Pure
+// functions, part of the pass for row-wise groups (core/fusion/row_groups.h).
 #ifndef DEPUTY_CORE_FUSION_ROW_PROGRAM_H_
 #define DEPUTY_CORE_FUSION_ROW_PROGRAM_H_
 
@@ -15,12 +15,12 @@
 
 namespace deputy {
 
-// Returns the program of a candidate that has nodes; without operations if none of them computes
-// the group's output.
+// Returns the program of a candidate that has nodes; without operations if the group's output is
+// not the value of the last node that computes one.
 RowProgram ProgramOf(const RowPlan& plan, const RowCandidate& candidate,
                      const StridedOperands& operands);
 
-// Returns the size of one row of all slots.
+// Returns the bytes of one row of all slots.
 int64_t RowBytes(const RowProgram& program);
 
 }  // namespace deputy
