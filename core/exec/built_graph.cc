@@ -59,7 +59,8 @@ std::string BuiltGraph::FindFault(const Graph& graph, const std::vector<int>& pl
   for (int node_index : plan) {
     const TfLiteNode& node = *graph.node(node_index);
     const bool is_own = node_index < node_count() && own_kernels_[static_cast<size_t>(node_index)];
-    // A kernel's init may have written invalid indices to the node, which its prepare detects.
+    // A kernel's init may have written invalid indices to the node, which CheckNodeIndices detects
+    // after its prepare.
     for (int index : IndicesOf(node.inputs)) {
       if (graph.tensor(index) != nullptr) accesses[static_cast<size_t>(index)].reader = node_index;
     }

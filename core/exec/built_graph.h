@@ -23,8 +23,8 @@ class BuiltGraph {
   // nodes of delegates after them.
   explicit BuiltGraph(const Graph& graph);
 
-  // Number of tensors after the client or the model has added the last one; kernels and delegates
-  // may have added others since.
+  // Number of tensors when this object was created or the client last added tensors, whichever is
+  // later; kernels and delegates may have added others since.
   int tensor_count() const { return tensor_count_; }
   void SetTensorCount(int count) { tensor_count_ = count; }
   // Number of nodes without those of delegates.
@@ -38,7 +38,8 @@ class BuiltGraph {
   void NoteChange() { is_checked_ = false; }
   // Returns the first error in the structure, empty if there is none. `plan` is that without
   // delegates. Builtin kernels rely on the rules of core/model/tensor_producers.h; a client's
-  // kernels are not restricted.
+  // kernel may break them, but must not write the output of a builtin kernel unless it also reads
+  // it (in place).
   const std::string& Fault(const Graph& graph, const std::vector<int>& plan);
 
   // Name that the client has given the subgraph.

@@ -36,8 +36,8 @@ class DelegateLayer {
 
   // ---- Whole delegates (abi.md 5) --------------------------------------------------------------
   // Applies a delegate. Except under the policy Hot, this subgraph has no delegates after
-  // kTfLiteDelegateError. Under Hot every failure leaves the subgraph unchanged, and a successful
-  // Apply can be rolled back until Commit.
+  // kTfLiteDelegateError, unless `delegate` is null. Under Hot every failure leaves the subgraph
+  // unchanged, and a successful Apply can be rolled back until Commit.
   virtual TfLiteStatus Apply(TfLiteDelegate* delegate) = 0;
   virtual void Rollback() = 0;
   virtual void Commit() = 0;
@@ -69,7 +69,7 @@ class DelegateLayer {
   virtual void LeaveDelegateMode() = 0;
 
   // Implementations of the context's functions in delegate mode. Arrays belong to this object until
-  // the next call of the same function, previews until the mode ends.
+  // the next call of the same function, previews also at most until the mode ends.
   virtual TfLiteStatus GetExecutionPlan(TfLiteIntArray** out_plan) = 0;
   virtual TfLiteStatus GetNodeAndRegistration(int node_index, TfLiteNode** out_node,
                                               TfLiteRegistration** out_registration) = 0;
@@ -80,7 +80,7 @@ class DelegateLayer {
 };
 
 // Interface to compute a delegate's nodes on the CPU: when the delegate fails under the policy Hot,
-// or to verify its results. Unused otherwise.
+// or to verify its results. Under all policies it infers shapes that the replaced nodes compute.
 class NodeFallback {
  public:
   virtual ~NodeFallback() = default;
@@ -105,9 +105,9 @@ class NodeFallback {
   // Runs a delegate node, or the nodes that it replaced.
   virtual TfLiteStatus InvokeNode(int node_index) = 0;
   // Called when a tensor could not be copied from its delegate. RestartInference then restores the
-  // state at the begin of the run and makes that delegate's nodes run on the CPU for some
-  // inferences; it returns false if no tensor was lost, if no nodes of the delegate are left to
-  // replace, or if the state cannot be restored.
+  // state at the begin of the run and makes that delegate's nodes run on the CPU in this inference
+  // and in the next InterpreterConfig::delegate_retry ones; it returns false if no tensor was lost,
+  // if no nodes of the delegate are left to replace, or if inputs or state cannot be restored.
   virtual void NoteLostTensor(const TfLiteDelegate* delegate) = 0;
   virtual bool RestartInference() = 0;
 

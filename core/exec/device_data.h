@@ -12,8 +12,8 @@ struct SubgraphParts;
 
 // Copies device data to the CPU if the tensor is stale.
 TfLiteStatus EnsureReadable(SubgraphParts* parts, int tensor_index);
-// Calls the tensor's delegate to copy its data into the tensor's memory, and clears the stale
-// bit.
+// Calls the tensor's delegate to copy its data into the tensor's memory, and clears the stale bit
+// on success.
 TfLiteStatus CopyFromDelegate(SubgraphParts* parts, int tensor_index);
 // Calls the tensor's delegate to free its buffer handle; the tensor must have both. Returns false
 // if the delegate has no function for it.

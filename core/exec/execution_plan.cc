@@ -172,8 +172,9 @@ TfLiteStatus ExecutionPlan::PackConstants() {
   });
   PackedConstants& own = interpreter_->node_constants();
   PackedConstants& shared = interpreter_->packed_constants();
-  // Upper bound on the packed bytes. Several nodes may use one constant, so the total is limited by
-  // the file's size, doubled for float16. Computed constants are stored both plain and packed.
+  // Estimate of the packed bytes. Several nodes may use one constant, so constants of the file
+  // count at most its size, and computed ones (such as float32 copies of float16) at most twice
+  // that. Computed constants are stored both plain and packed.
   const size_t file_bytes = model.bytes().size();
   shared.Expect(std::min(bytes, file_bytes) + 2 * std::min(computed_bytes, 2 * file_bytes));
   const size_t own_before = own.bytes();

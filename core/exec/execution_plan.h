@@ -57,8 +57,8 @@ class ExecutionPlan {
 
   // ---- Changes of the graph --------------------------------------------------------------------
   void NoteNewPlan() { fusion_.Clear(); }
-  // Resizes a tensor (tensor_shapes.h). If a running node changes the shape of its output, the
-  // nodes after it are prepared again.
+  // Resizes a tensor (tensor_shapes.h). If a running node changes the shape of a dynamic output,
+  // the nodes after it are prepared again.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
   // Called when the client has provided memory for an intermediate tensor.
   void NoteClientReads() { fusion_.NoteClientReads(); }
@@ -141,7 +141,7 @@ class ExecutionPlan {
   int preparing_node_ = -1;  // the node whose prepare is running
   // True: a kernel resized a tensor since the newest node began to run.
   bool tensor_resized_ = false;
-  std::vector<bool> read_;          // by tensor: true if a node of the plan or the caller reads it
+  std::vector<bool> read_;          // by tensor: true if it may be read; see Runtime::TensorIsRead
   std::vector<bool> has_contents_;  // by tensor: true for constants that kernels have computed
   std::vector<PackRequest> pack_requests_;
   bool has_state_ = false;

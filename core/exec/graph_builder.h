@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes that a client makes to a subgraph in code, with upstream's rules: tensors and nodes are
-// added, inputs, outputs, variables and the plan are set. An invalid tensor index, or a builtin
-// node whose input is its output, makes the subgraph inconsistent permanently; other invalid
-// arguments leave tensors, nodes and lists unchanged.
+// added, inputs, outputs, variables and the plan are set. An invalid tensor index in a node or a
+// list, or a builtin node whose input is its output, makes the subgraph inconsistent permanently;
+// other invalid arguments leave tensors, nodes and lists unchanged.
 #ifndef DEPUTY_CORE_EXEC_GRAPH_BUILDER_H_
 #define DEPUTY_CORE_EXEC_GRAPH_BUILDER_H_
 

@@ -24,12 +24,13 @@ namespace deputy {
 class Interpreter final : public InterpreterState {
  public:
   // Creates an interpreter; calls the init of all kernels. Returns null after a report if a limit,
-  // the schema version, an unknown builtin or an init failure prevents it; throws bad_alloc if out
-  // of memory. The model is shared; the resolver is used only during the call.
+  // the model (its schema version, an unknown builtin, invalid options and so on) or an init
+  // failure prevents it; throws bad_alloc if out of memory. The model is shared; the resolver is
+  // used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
   // Creates an interpreter without a model, with one empty subgraph. Returns null after a report if
-  // memory prevents it.
+  // the limits permit no subgraph; throws bad_alloc if out of memory.
   static std::unique_ptr<Interpreter> CreateEmpty(const InterpreterConfig& config);
   ~Interpreter();
 
@@ -48,11 +49,12 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
   TfLiteStatus ResetVariableTensors();  // resets the variables of all subgraphs
 
-  // Applies a delegate to every subgraph (abi.md 5.2). After kTfLiteDelegateError no subgraph has
-  // delegates; under Hot any failure leaves everything unchanged.
+  // Applies a delegate to every subgraph that is offered to delegates (abi.md 5.2). After
+  // kTfLiteDelegateError no subgraph has delegates; under Hot any failure leaves everything
+  // unchanged.
   TfLiteStatus ModifyGraphWithDelegate(TfLiteDelegate* delegate);
-  // Applies a delegate to the listed subgraphs only. kTfLiteApplicationError, as upstream, for an
-  // empty list and for an index out of range.
+  // Applies a delegate only to those listed subgraphs that are offered to delegates.
+  // kTfLiteApplicationError, as upstream, for an empty list and for an index out of range.
   TfLiteStatus ModifySubgraphsWithDelegate(TfLiteDelegate* delegate,
                                            std::span<const int> subgraphs);
   // Removes all delegates. `why` is the reason that reports give for their nodes.
@@ -65,9 +67,10 @@ class Interpreter final : public InterpreterState {
   // computed as requested.
   TfLiteStatus FallBackToCpu();
 
-  // Returns the runner of the signature `key`, one per key, which the interpreter owns; null for an
-  // unknown key. A null key selects the signature over subgraph 0, or a placeholder with tensor
-  // names if the model has no signatures.
+  // Returns the runner of the signature `key`, one per key, which the interpreter owns; null after
+  // a report for an unknown key. A null key selects the signature over subgraph 0 (null after a
+  // report if there are signatures, but none over it), or a placeholder with tensor names if there
+  // are no signatures.
   SignatureRunner* GetSignatureRunner(const char* key);
 
   Signatures& signatures() { return signatures_; }
@@ -75,7 +78,8 @@ class Interpreter final : public InterpreterState {
   // Sets the number of threads; 0 is 1, -1 is the default, and less is an error. Subgraphs that are
   // ready stay ready.
   TfLiteStatus SetNumThreads(int num_threads);
-  // Frees the memory of tensors that AllocateTensors plans, in all subgraphs.
+  // Frees the memory that AllocateTensors plans, except that of tensors which persist between
+  // inferences, in all subgraphs.
   void ReleaseMemory();
 
   // Registers a listener, once even if it is added twice. It must outlive the interpreter or be

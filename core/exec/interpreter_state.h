@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State that the subgraphs of one interpreter share: the model, settings, reporter, threads,
-// cancellation, external contexts, and the call in progress. Must be used by one thread at a time,
-// except for Cancel.
+// State that the subgraphs of one interpreter share. Must be used by one thread at a time, except
+// for Cancel.
 #ifndef DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 #define DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 
@@ -90,8 +89,8 @@ class InterpreterState {
 
   SkippableSubgraphs& skippable() { return skippable_; }
 
-  // Returns the control edges of a subgraph from the model's metadata; null if there are none or
-  // they are malformed.
+  // Returns the control edges of a subgraph from the model's metadata; null if the model has no
+  // such metadata, if it is malformed, or for a subgraph that was added in code.
   const std::vector<PartitionGraph::ControlEdge>* ControlEdges(int subgraph) const;
 
   // Requests that the current call ends. Thread-safe. Returns an error if cancellation was not
@@ -104,12 +103,12 @@ class InterpreterState {
   TfLiteStatus CheckCancellation();
   // Permits Cancel.
   void EnableCancellation() { cancellation_.Enable(); }
-  // Sets a function that is polled before each node that Invoke runs; null removes it. If it
-  // returns true, Invoke returns kTfLiteError.
+  // Sets a function that is polled during Invoke, for example before each node or fusion group;
+  // null removes it. If it returns true, Invoke returns kTfLiteError.
   void SetCancellationFunction(void* data, Cancellation::Function function) {
     cancellation_.SetFunction(data, function);
   }
-  // True while a subgraph is being prepared or run.
+  // True while a subgraph is being prepared or run, or the init or free of a kernel runs.
   bool is_running() const { return call_depth_ > 0; }
 
   // Index of the current allocation pass; see AllocationPass.

@@ -18,9 +18,9 @@ class InterpreterThreads {
   explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool)
       : is_shared_(pool != nullptr), pool_(std::move(pool)) {}
 
-  // Sets the number of threads of the interpreter's own pool; has no effect on a shared one. Must
-  // not be called during an inference. Returns true if a pool that was in use is replaced: nodes
-  // must be prepared again.
+  // Sets the number of threads of the interpreter's own pool, which has at most as many as the
+  // machine has processors; has no effect on a shared one. Must not be called during an inference.
+  // Returns true if a pool that was in use is replaced: nodes must be prepared again.
   bool SetCount(int count);
 
   // Returns the pool of all threads; during a timed inference perhaps a pool without workers, if
@@ -48,7 +48,7 @@ class InterpreterThreads {
   int count_ = 1;
   const bool is_shared_;
   std::shared_ptr<ThreadPool> pool_;
-  std::unique_ptr<ThreadPool> single_;  // pool without workers, created together with pool_
+  std::unique_ptr<ThreadPool> single_;  // pool without workers, created by the first call of pool()
   HelpTrial trial_;
   // True while an inference is measured, and while it runs without workers.
   bool timed_ = false, alone_ = false;

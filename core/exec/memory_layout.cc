@@ -52,7 +52,8 @@ std::vector<Lifetime> MemoryLayout::Lifetimes(const Nodes& nodes) const {
       }
     }
   }
-  // Memory that the caller reads or writes, and variables, are never shared.
+  // Tensors that the caller reads or writes, and variables, are alive at all positions, so that no
+  // other tensor reuses their memory.
   for (int index : graph_->inputs()) {
     if (index >= 0) lifetimes[index] = {0, kForever};
   }

@@ -24,8 +24,8 @@ TfLiteStatus InitNode(SubgraphParts* parts, int node_index,
 // Frees the node's memory and calls the kernel's free.
 void FreeNode(SubgraphParts* parts, int node_index);
 
-// Validates the node's arrays, which kernels and delegates may write; invalid entries become
-// "absent", and the check fails.
+// Validates the node's inputs, outputs and temporaries, which kernels and delegates may write;
+// invalid entries become "absent", and the check fails.
 TfLiteStatus CheckNodeIndices(SubgraphParts* parts, int node_index);
 
 // Reports that a node failed; `phase` is the text "failed to invoke." or the like, followed by

@@ -25,8 +25,8 @@ enum ObserverNeeds : uint32_t {
   kNeedsNothing = 0,
   // Every node runs by itself: fusion groups run node by node.
   kNeedsEveryNode = 1,
-  // Every tensor has memory of its own and contents without fusion or reduced precision, and the
-  // requested number of threads computes it.
+  // Every tensor has contents without fusion or reduced precision, and the requested number of
+  // threads computes it. (With guard_bytes() it also has memory of its own during its lifetime.)
   kNeedsExactTensors = 2,
   // TilesDone is called for every job of the thread pool.
   kNeedsTiles = 4,
@@ -38,7 +38,7 @@ class Observer : public CallObserver {
 
   // Returns a combination of ObserverNeeds. Whether it contains kNeedsExactTensors must not change.
   virtual uint32_t needs() const { return kNeedsNothing; }
-  // Number of unused bytes before and after every arena tensor; see Arena::SetGuard.
+  // Number of unused bytes before and after every tensor with planned memory; see Arena::SetGuard.
   virtual size_t guard_bytes() const { return 0; }
 
   void Begin(const ForeignCall&) override {}
@@ -46,7 +46,8 @@ class Observer : public CallObserver {
   virtual void TilesDone(std::span<const TileWork>) {}
 
   // ---- The functions of the context ------------------------------------------------------------
-  // Called at the begin of every context function. Returns false if the call itself is invalid; the
+  // Called at the begin of every context function that may be called in the current mode;
+  // ForbiddenFunction is called for the others. Returns false if the call itself is invalid; the
   // functions below are then not called for it.
   virtual bool EnterFunction(Subgraph*, const char* /*function*/) { return true; }
   virtual void ForbiddenFunction(Subgraph*, const char* /*function*/) {}

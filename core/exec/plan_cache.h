@@ -5,8 +5,9 @@
 //
 // Plans are kept only for graphs whose preparation clients cannot observe and that keep nothing
 // between inferences: the graph is the model's, all kernels are Deputy's and stateless, no delegate
-// is applied, no output shape depends on values, and the client has provided no memory. Other plans
-// are prepared in place.
+// is applied, no output shape depends on values, the client has provided no memory, and neither the
+// policy Hot, verification nor an observer that needs exact tensors is in effect. Other plans are
+// prepared in place.
 #ifndef DEPUTY_CORE_EXEC_PLAN_CACHE_H_
 #define DEPUTY_CORE_EXEC_PLAN_CACHE_H_
 

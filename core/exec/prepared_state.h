@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of tensors and nodes that prepare sets, of a preparation that is not current: shapes
-// and contents of tensors, user data and temporaries of nodes.
+// The parts of tensors and nodes that init and prepare set, of a preparation that is not current:
+// shapes and contents of tensors, user data and temporaries of nodes.
 #ifndef DEPUTY_CORE_EXEC_PREPARED_STATE_H_
 #define DEPUTY_CORE_EXEC_PREPARED_STATE_H_
 

@@ -20,7 +20,7 @@ namespace {
 
 // Upstream reserves this many nodes, so that delegates can keep node pointers over a few
 // replacements. In a small graph no delegate adds that many; the smaller bound matters because a
-// model may have a million small graphs.
+// model may have 100 000 small graphs.
 constexpr size_t kNodesToReserve = 128;
 constexpr size_t kNodesToReservePerNode = 2;
 
@@ -149,7 +149,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   node.might_have_side_effect =
       HasSideEffect(parts_.context, node, new_node.registration.builtin_code);
   const int index = parts_.graph.AddNode(node, new_node.registration);
-  // Nothing throws from here on: the node owns its arrays and FreeNode frees them.
+  // From here on the node owns its arrays, which FreeNode frees.
   for (IntArray* array : {&inputs, &outputs, &intermediates, &temporaries}) {
     static_cast<void>(array->release());
   }

@@ -5,7 +5,7 @@
 // context's callbacks call these methods only through core/exec/context.cc.
 //
 // The implementation is in three files: build_tensors.cc (tensors of the model), subgraph.cc
-// (tensors, nodes, shapes), subgraph_life.cc (allocation, inference, data on devices).
+// (structure, shapes, control edges), subgraph_life.cc (allocation, inference).
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_H_
 

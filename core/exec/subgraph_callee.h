@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subgraph as control flow nodes of other subgraphs call it. All values are passed through
-// InferOutputs and Call.
+// A subgraph as control flow nodes of other subgraphs call it.
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_CALLEE_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_CALLEE_H_
 

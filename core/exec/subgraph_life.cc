@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocation and inference of a subgraph, and data that delegates keep on devices.
+// Allocation and inference of a subgraph.
 #include <algorithm>
 #include <cstring>
 

@@ -36,7 +36,7 @@ struct SubgraphParts {
   SubgraphParts(const SubgraphParts&) = delete;
   SubgraphParts& operator=(const SubgraphParts&) = delete;
 
-  Subgraph* const subgraph;  // the owner, for observers and delegates only
+  Subgraph* const subgraph;  // the owner
   InterpreterState* const interpreter;
   const int index;
   const SubgraphDesc* const desc;
@@ -45,7 +45,7 @@ struct SubgraphParts {
   std::string inconsistency;
   // Changes that the client has made in code; null: the graph is that of the model.
   std::unique_ptr<BuiltGraph> built;
-  int runs = 0;  // number of nested calls that prepare or run the subgraph
+  int runs = 0;  // number of SubgraphRun objects
   TfLiteContext context{};
   ContextOwner context_owner;  // the context's impl_, unless the client has set another
   Graph graph{&context};
@@ -69,7 +69,8 @@ inline TfLiteStatus CheckConsistent(const SubgraphParts& parts, ErrorReporter* r
               inconsistency.c_str());
 }
 
-// RAII guard: the subgraph is being prepared or run.
+// RAII guard: the subgraph is being prepared or run, or the init or free of one of its kernels
+// runs.
 class SubgraphRun {
  public:
   explicit SubgraphRun(SubgraphParts* parts) : parts_(parts) { ++parts->runs; }
