@@ -24,7 +24,8 @@ bool HasDynamicTensor(const Graph& graph, const TfLiteNode& node) {
   return false;
 }
 
-// Maximum number of types in a text; a malicious node may have millions of tensors.
+// Maximum number of types in a text for the inputs, and for the outputs; a malicious node may have
+// millions of tensors.
 constexpr int kTypesToName = 16;
 
 // Returns the types of a node's tensors, as "FLOAT32 INT8 -> FLOAT32".

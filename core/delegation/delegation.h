@@ -66,7 +66,8 @@ class Delegation final : public DelegateLayer {
 
   // Queries which nodes of the plan a delegate supports, without applying it. Requires
   // CanQuerySupport. The results are in the record of `delegate`, which belongs to the caller.
-  // Returns an error after a report if the delegate fails or the shapes cannot be computed.
+  // Returns an error if the delegate fails or the shapes cannot be computed; it is reported, but
+  // the same dynamic shapes only once.
   TfLiteStatus QuerySupport(AppliedDelegate* delegate);
 
   // True while a delegate is being applied: a failure of its kernels then rejects it.
@@ -151,9 +152,10 @@ class Delegation final : public DelegateLayer {
   bool undone_ = false;
   bool warned_about_dynamic_tensors_ = false;
   int mode_depth_ = 0;
-  // Reason for the failure of the newest Prepare if it made no report; else "".
+  // Reason for the failure of the newest Prepare if it threw or made no report; else "".
   std::string prepare_problem_;
-  // Reason for the rejection of the newest static delegate; cleared when it is reported.
+  // Reason for the rejection of a static delegate by the newest Apply or QuerySupport, if it was
+  // dynamic shapes; cleared by the next Apply.
   std::string shape_refusal_;
   TfLiteIntArray* plan_array_ = nullptr;
   std::vector<TfLiteDelegateParams*> preview_blocks_;

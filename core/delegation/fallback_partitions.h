@@ -22,12 +22,13 @@ struct FallbackPartition {
   // if `retry` is negative.
   void BackOff(int64_t inference, int retry);
 
-  // CPU nodes that the delegate node replaced, in the order of the original plan.
+  // CPU nodes that the delegate node replaced, by ascending index, which is the plan's order in a
+  // model.
   std::vector<int> nodes;
   bool prepared = true;    // false: the delegate's prepare failed
   int64_t retry_at = 0;    // index of the inference in which the delegate is tried again
   int64_t recomputed = 0;  // number of runs of `nodes` on the CPU
-  int64_t runs = 0;        // number of runs of the delegate's kernel, while results are verified
+  int64_t runs = 0;        // number of runs of the delegate's kernel while `verifiable`
   bool verifiable = true;  // false: `nodes` cannot run on the CPU
 };
 

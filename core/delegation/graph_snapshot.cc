@@ -9,7 +9,7 @@
 namespace deputy {
 namespace {
 
-// Returns true if the tensor's data is a heap block of its own.
+// Returns true if the tensor's data is a heap block, its own or borrowed.
 bool OwnsData(const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteDynamic || tensor.allocation_type == kTfLitePersistentRo;
 }

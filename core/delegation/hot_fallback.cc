@@ -226,8 +226,8 @@ void HotFallback::SaveVariableInputs(int node_index, SavedContents* out_saved) {
 
 // ---- Verification -------------------------------------------------------------------------------
 
-// Returns true if the CPU nodes write the same memory as the delegate: arena outputs with the
-// shapes of the nodes, and readable.
+// Returns true if the CPU nodes write the same memory as the delegate: no output is dynamic or of
+// strings, and all have the shapes of the nodes and can be read.
 bool HotFallback::CanCompare(int node_index) {
   const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(node_index)->outputs);
   if (known_shapes_.FindChanged(outputs) >= 0) return false;
@@ -342,7 +342,8 @@ TfLiteStatus HotFallback::Verify(int node_index, const Resources::Snapshot& reso
     if (wrong) wrong = FindWrong(node_index, found, SpreadOfRounding(node_index, resources_before));
     if (wrong) ReportWrong(node_index, *wrong);
   } else if (status != kTfLiteCancelled) {
-    // The nodes cannot run on the CPU: only the delegate implements one of their operators.
+    // The nodes cannot run on the CPU, for example because only the delegate implements one of
+    // their operators.
     partition.verifiable = false;
     ++verification_.skipped;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output shapes of a delegate node, as inferred from the nodes that it replaced. Some may be
+// The output shapes of delegate nodes, as inferred from the nodes that they replaced. Some may be
 // unknown before the nodes run.
 #ifndef DEPUTY_CORE_DELEGATION_KNOWN_SHAPES_H_
 #define DEPUTY_CORE_DELEGATION_KNOWN_SHAPES_H_

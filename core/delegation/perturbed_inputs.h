@@ -9,8 +9,8 @@
 
 namespace deputy {
 
-// RAII guard: changes the last bit of each element of a partition's float32 inputs. Constants,
-// variables and memory of the client are unchanged.
+// RAII guard: changes the last bit of each finite element of a partition's float32 inputs.
+// Constants, variables and memory of the client are unchanged.
 class PerturbedInputs {
  public:
   PerturbedInputs(std::span<TfLiteTensor> tensors, std::span<const int> inputs);

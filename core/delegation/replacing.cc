@@ -115,7 +115,7 @@ bool Delegation::MayClaim(int node_index) {
 }
 
 // Removes the nodes of broken groups from `nodes`; returns true if there were any. A group is
-// intact if all its nodes of the plan are in one partition.
+// intact if all its nodes of the plan are in one partition, or all remain on the CPU.
 bool Delegation::DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes) {
   if (delegates_.current() == nullptr) return false;
   const int kOnCpu = -1, kSplit = -2;
