@@ -2,7 +2,7 @@
 //
 // Reports about plug-ins' delegates: the device, the costs so far, and how each option was used.
 // The client's options and the plug-in's declarations are known here; the plug-in only adds which
-// options have no effect.
+// options have no effect, and which values it uses instead of given ones.
 #ifndef DEPUTY_CORE_PLUGIN_DELEGATE_REPORT_H_
 #define DEPUTY_CORE_PLUGIN_DELEGATE_REPORT_H_
 

@@ -28,7 +28,7 @@ class ElfSymbols {
   std::string_view name(uint64_t index) const;
 
  private:
-  // The table of DT_GNU_HASH, after its header.
+  // Numbers from the header of the DT_GNU_HASH table, and the locations of its parts.
   struct GnuHash {
     uint64_t buckets = 0, first_symbol = 0;
     uint64_t bucket_table = 0;  // offset of the buckets in the file

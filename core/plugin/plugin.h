@@ -26,7 +26,7 @@ namespace deputy {
 enum class PluginKind {
   kExternal,  // exports tflite_plugin_create_delegate and tflite_plugin_destroy_delegate
   kStable,    // exports TFL_TheStableDelegate
-  kDeputy,    // an external delegate's library that also exports deputy_plugin
+  kDeputy,    // exports deputy_plugin; its create and destroy, if any, replace those of kExternal
 };
 
 class PluginLibrary {

@@ -36,7 +36,7 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
                           CallObserver* observer = nullptr);
 
 // Calls `callback` for each device of the library. Returns an error after a report if the library
-// does not list devices or has none.
+// has no function for that or the function fails.
 TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
                                void* user_data, ErrorReporter* reporter);
 
@@ -62,10 +62,10 @@ struct PluginDelegate {
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);
 
-// Returns a lock of the delegate's mutex. It must be held while get_support of the delegate's
-// plug-in runs and while its texts are copied, so that interpreters on several threads can share a
-// delegate. The mutex is recursive, because the plug-in may create an interpreter with the same
-// delegate meanwhile. Returns no lock for a delegate of no plug-in.
+// Returns a lock of the delegate's mutex. It must be held while get_support or node_events of the
+// delegate's plug-in runs and while its texts are copied, so that interpreters on several threads
+// can share a delegate. The mutex is recursive, because the plug-in may create an interpreter with
+// the same delegate meanwhile. Returns no lock for a delegate of no plug-in.
 std::unique_lock<std::recursive_mutex> LockSupport(TfLiteDelegate* delegate);
 
 }  // namespace deputy
