@@ -90,7 +90,8 @@ class Validation final : public Observer {
   void HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) override;
 
  private:
-  // State before a delegate's call, for comparison; absent for kernels on the CPU.
+  // State before a delegate's call, for comparison; absent for kernels on the CPU and for functions
+  // that free something.
   struct Before {
     explicit Before(Subgraph* subgraph);
     SavedFields fields;

@@ -17,7 +17,7 @@ namespace deputy {
 class Arena;
 class Graph;
 
-// Number of guard bytes between tensors of the arena under validation.
+// Number of guard bytes before and after each tensor with planned memory under validation.
 inline constexpr size_t kGuardBytes = 64;
 
 // Relation of a tensor to the node or delegate that is called.
@@ -42,7 +42,7 @@ class GuardedContents {
             int about_to_be_read);
 
   // Overwrites one tensor with a pattern, to be checked by TakeUntouched. No effect on a variable,
-  // if the tensor is too short, or if its memory may be freed during the call.
+  // if the tensor has less than 4 bytes, or if its memory may be freed during the call.
   void Fill(int tensor);
 
   struct Damage {
