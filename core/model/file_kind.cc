@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognizes file formats. Formats with a magic number are rows of a table. Text and protocol
-// buffers have none and are recognized by their first tokens; a wrong guess only makes the message
-// misleading.
+// Recognizes file formats. Formats with a magic number are rows of a table, except for ZIP, whose
+// first entry counts, too. Text and protocol buffers have none and are recognized by their first
+// tokens; a wrong guess only makes the message misleading.
 #include "core/model/file_kind.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Size of the head of a file that is inspected.
+// Size, in bytes, of the head of a file that is inspected.
 constexpr size_t kHeadBytes = 4096;
 constexpr size_t kMaxShownName = 64;
 
@@ -60,7 +60,7 @@ bool StartsWithIgnoringCase(std::string_view text, std::string_view start) {
                                                    [](char a, char b) { return a == Lower(b); });
 }
 
-// Returns the printable ASCII of `text`, shortened.
+// Returns the first kMaxShownName bytes of `text`, with '?' in place of all but printable ASCII.
 std::string Shown(std::string_view text) {
   std::string shown;
   for (const char c : text.substr(0, kMaxShownName)) {
@@ -113,7 +113,8 @@ std::string LfsPointerKind(std::string_view text) {
   return kind + ": fetch it with 'git lfs pull'";
 }
 
-// Returns the length in bytes of the UTF-8 sequence that starts with `byte`; 0 if it starts none.
+// Returns the length in bytes of the UTF-8 sequence that starts with `byte`; 0 if it starts none or
+// is a control character other than tab, CR and LF.
 size_t SequenceLength(unsigned char byte) {
   if (byte == '\n' || byte == '\r' || byte == '\t') return 1;
   if (byte < 0x80) return byte >= 0x20 && byte != 0x7f ? 1 : 0;

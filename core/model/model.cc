@@ -444,7 +444,7 @@ TfLiteStatus Decoder::DecodeSignatureTensors(
   for (uint32_t i = 0; i < CountOf(maps); ++i) {
     const schema::TensorMap& map = *maps->Get(i);
     if (map.name() == nullptr) return Refuse("%s %u: expected a name, found none", what, i);
-    // An index above 2^31 becomes negative, which model_check rejects as out of range.
+    // An index of 2^31 or more becomes negative, which model_check rejects as out of range.
     out->push_back({map.name()->c_str(), static_cast<int32_t>(map.tensor_index())});
   }
   return kTfLiteOk;

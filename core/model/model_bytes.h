@@ -27,7 +27,8 @@ class ModelBytes {
 
   // Uses the caller's memory in place; it must outlive this object. Unaligned memory is copied.
   bool Borrow(const void* data, size_t size, const Limits& limits, ErrorReporter* reporter);
-  // Maps the file and keeps its descriptor. If the file shrinks later, its bytes cannot be read.
+  // Maps the file and keeps its descriptor. If the file shrinks later, a read of its former bytes
+  // may raise SIGBUS, except by Copy.
   bool Map(const char* path, ErrorReporter* reporter);
   // Reads the whole file into memory.
   bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model file as plain structs, which point into the file's bytes; weights are used in place. All
-// other code uses these structs instead of the generated schema.
+// A model file as plain structs, which point into the file's bytes; weights are used in place if
+// they are aligned. All code that reads models, except core/model/model.cc, uses these structs
+// instead of the generated schema.
 #ifndef DEPUTY_CORE_MODEL_MODEL_DESC_H_
 #define DEPUTY_CORE_MODEL_MODEL_DESC_H_
 
@@ -76,9 +77,9 @@ struct SubgraphDesc {
   // True if the file has the subgraph's tensor and operator tables and the model's buffer table,
   // possibly empty. TfLiteInterpreterCreate rejects a model with a subgraph that lacks one.
   bool complete = true;
-  // Empty if every node is valid. Otherwise the first structural error (an index out of range, a
-  // builtin whose input is its output, a tensor with two producers): the subgraph is created but
-  // cannot be allocated or run.
+  // Empty if every node is valid. Otherwise the first structural error (for example an index out of
+  // range, a builtin whose input is its output, or a tensor with two producers): the subgraph is
+  // created but cannot be allocated or run.
   std::string inconsistency;
   // True if the subgraph is never run: STABLEHLO_SCATTER, STABLEHLO_REDUCE_WINDOW and similar
   // operators only inspect its nodes.
