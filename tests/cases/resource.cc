@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operator cases of VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: values of several types and
-// shapes, and reads whose type or shape differs from the assignment. Also hash tables of both
-// kinds, and incompatible lookups.
+// shapes, and reads whose type or shape differs from the assignment. Also lookups in a hash table
+// from strings to int64, filled never, once or twice, and a refused kind of table.
 #include "tests/cases/case.h"
 
 namespace deputy {

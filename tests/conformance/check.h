@@ -20,10 +20,10 @@ namespace deputy::conformance {
 
 // Verdict on a case on a target.
 enum class Kind {
-  kAgrees,   // the results agree; a delegate ran at least one node
+  kAgrees,   // the results agree; the delegate, if any, ran at least one node
   kLeft,     // the delegate gave a reason for every node; the CPU's results agree
   kRefused,  // the model was refused, as expected
-  kKnown,    // the results differ, and the target lists this difference
+  kKnown,    // the results differ, and this difference is listed
   kSkipped,  // there is nothing to compare with
   kDiffers,
 };

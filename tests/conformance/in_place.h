@@ -24,7 +24,7 @@ struct Sharing {
 };
 
 struct InPlaceResult {
-  // Reason why input and output cannot share memory (different sizes, a constant, a dynamic tensor,
+  // Reason why input and output cannot share memory (a larger output, a constant, a dynamic tensor,
   // …); "" if they can.
   std::string impossible;
   Result result;

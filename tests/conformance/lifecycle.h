@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Test cases for a delegate's life cycle: creation, deletion, apply, resize, inference, undo,
-// threads, loops and branches, leaks. Run each in a process of its own, because a delegate under
+// Test cases for a delegate's life cycle: creation, deletion, apply, resize, inference, threads,
+// loops and branches, leaks. Run each in a process of its own, because a delegate under
 // test may crash or hang; other failures are reported by the verdict.
 #ifndef DEPUTY_TESTS_CONFORMANCE_LIFECYCLE_H_
 #define DEPUTY_TESTS_CONFORMANCE_LIFECYCLE_H_

@@ -50,10 +50,11 @@ struct Result {
   std::vector<std::string> output_names;
   std::vector<std::vector<TensorValue>> passes;  // outputs of each inference
 
-  // The following fields are set for targets with a delegate only.
+  // The following fields are set for targets with a delegate, and `complaint` also if a target
+  // cannot be configured.
   int delegated = 0;  // number of the model's nodes that the delegate's kernels have run
   std::vector<std::string> left;  // nodes left to the CPU, with the reason: "ADD: only float32"
-  std::string complaint;          // problem of the delegate; "" if there is none
+  std::string complaint;          // problem of the target; "" if there is none
 };
 
 Result Run(const Job& job, const Target& target);

@@ -283,7 +283,7 @@ size_t MinGrowth(const std::vector<Usage>& usage, size_t Usage::*field) {
   return least;
 }
 
-// Returns the resources that grew in every part of the rounds, as text; "" if none did.
+// Returns the first resource that grew in every part of the rounds, as text; "" if none did.
 std::string FindGrowth(const std::vector<Usage>& usage, size_t rounds) {
   constexpr size_t kPage = 4096;
   constexpr size_t kMinBlock = 32;  // minimum size in bytes of a block of malloc

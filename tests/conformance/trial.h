@@ -84,8 +84,8 @@ enum class Mode {
   kHot,                // with the validation layer and the policy Hot
 };
 
-// An interpreter with the delegate and one on the CPU. Each function applies the same operation to
-// both and fails the case if they differ.
+// An interpreter with the delegate and one on the CPU, which receive the same resizes, allocations
+// and inputs. Infer fails the case if their outputs differ.
 class Pair {
  public:
   // The delegate is not applied yet, except with kDelegateInOptions. If `delegate` is null, both

@@ -7,8 +7,7 @@
 namespace deputy::fuzz {
 namespace {
 
-// A model of y = RESHAPE(x, PACK(SHAPE(x)[0], -1)) + x in that shape: the nodes that converters
-// write for "flatten".
+// A model of y = RESHAPE(x, PACK(SHAPE(x)[0], -1)): the nodes that converters write for "flatten".
 std::vector<uint8_t> ComputedShape() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3, 4}, "x");

@@ -17,7 +17,7 @@ constexpr int64_t kFarNumbers[] = {int64_t{kMost} + 1, std::numeric_limits<int64
                                    std::numeric_limits<int64_t>::min()};
 constexpr float kFloats[] = {std::numeric_limits<float>::quiet_NaN(),
                              std::numeric_limits<float>::infinity(), -3e38f, 0.0f};
-// Maximum size in bytes of constants whose elements are varied one by one; larger constants are
+// Maximum size in bytes of constants and inputs whose elements are varied; larger constants are
 // weights.
 constexpr size_t kSmallBytes = 64;
 

@@ -42,7 +42,8 @@ RunTensors TensorsOf(const objects::SubGraphT& graph, size_t first, size_t last)
   return tensors;
 }
 
-// Copies tensors, with their buffers and operator codes, from one model into another.
+// Copies tensors with their buffers, and nodes with their operator codes, from one model into
+// another.
 class Copier {
  public:
   Copier(const ModelT& from, ModelT* to) : from_(from), to_(to) {}

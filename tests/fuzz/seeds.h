@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models from which mutants are made: every operator case, the models of the examples, the
-// shared models if present, and the graphs of graphs.h.
+// The models from which mutants are made: every operator case, SampleModel(), the graphs of
+// graphs.h, the models of examples/digits, and the shared models if present.
 #ifndef DEPUTY_TESTS_FUZZ_SEEDS_H_
 #define DEPUTY_TESTS_FUZZ_SEEDS_H_
 

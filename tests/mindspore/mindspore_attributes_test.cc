@@ -89,7 +89,7 @@ struct Facts {
   int32_t type = 0, builtin_code = 0, version = 0;
   std::string type_name, custom_name, bytes;
   std::vector<int32_t> kinds;  // kind of each attribute
-  bool is_const = true;        // whether the first input is constant
+  bool is_const = true;        // true if the first input is constant
 };
 
 Facts FactsOf(const DeputyMSGraph* graph) {

@@ -23,9 +23,9 @@ typedef struct ElementDelegate {
   int refused_output_count;
   int first_node, last_node;
   int max_partitions, min_nodes;
-  bool half_weights;     // whether to read float16 constants and omit their DEQUANTIZE
-  bool added_tensors;    // whether inner results are temporaries that Prepare adds
-  bool dynamic_outputs;  // whether outputs are dynamic tensors that invoke resizes
+  bool half_weights;     // true: reads float16 constants and omits their DEQUANTIZE
+  bool added_tensors;    // true: inner results are temporaries that Prepare adds
+  bool dynamic_outputs;  // true: outputs are dynamic tensors that invoke resizes
   bool fails_invoke;
 
   // The following fields are the record of the delegate's calls.

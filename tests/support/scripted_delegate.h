@@ -23,10 +23,10 @@ typedef enum ScriptedFailure {
   kScriptedErrorStatus,   // the callback returns an error
   kScriptedNullInit,      // init returns NULL, which the runtime does not treat as a failure
   kScriptedInitSentinel,  // init returns (void*)-1
-  kScriptedBadIndex,      // Replace is called with a node that does not exist
-  kScriptedWrongShape,    // prepare changes the shape of its outputs
+  kScriptedBadIndex,      // Replace is called with a node that does not exist; plain only
+  kScriptedWrongShape,    // prepare or invoke gives the outputs another shape
   kScriptedNoOutput,      // invoke, or a copy from a handle, returns Ok and writes nothing
-  kScriptedBadTemporary,  // prepare adds a temporary that does not exist to its node
+  kScriptedBadTemporary,  // prepare gives its node a temporary that does not exist; plain only
   kScriptedLateError,     // invoke does its work, then returns an error
   kScriptedThrow,         // the callback throws a C++ exception, through throw_now
 } ScriptedFailure;
@@ -50,7 +50,7 @@ typedef struct ScriptedDelegate {
   // The following fields are the script.
   bool claim_all;
   bool claims[kScriptedMaxNodes];
-  bool swallow_replace_error;  // whether Prepare returns Ok although Replace failed
+  bool swallow_replace_error;  // true: Prepare returns Ok although Replace failed
   bool outputs_on_device;      // outputs are in buffer handles; the CPU's bytes are stale
   ScriptedCallback failing_callback;
   int failing_call;  // number of the failing call, from 0 since the delegate's creation

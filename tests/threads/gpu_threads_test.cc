@@ -46,7 +46,7 @@ TEST(GpuThreadsTest, all_threads_share_one_context) {
   EXPECT_EQ(spy.Unbalanced(), "");
 }
 
-// Several threads mark the context as lost, release it, and request it.
+// Several threads request and release the context; one of them marks it as lost.
 TEST(GpuThreadsTest, contexts_are_created_and_released_in_balance) {
   SetFakePlatforms({{"One", {{"H200", "NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0x10de}}}});
   const ClSpy spy(*FakeCl());

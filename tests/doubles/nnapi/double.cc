@@ -142,7 +142,7 @@ std::string List(const std::vector<Number>& numbers) {
   return text.str();
 }
 
-// Returns an operand as text: "3 TENSOR_INT32[2] = 1,2".
+// Returns an operand as a line of text: "operand 3 TENSOR_INT32[2] = 1,2".
 std::string Describe(const Operand& operand, size_t number) {
   std::ostringstream text;
   text.precision(9);

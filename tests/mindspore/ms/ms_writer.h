@@ -55,7 +55,7 @@ struct MsTensor {
   std::vector<uint8_t> data;
   std::vector<MsScale> scales;
   std::string name;
-  bool computed = true;  // whether the tensor's node type is "computed"
+  bool computed = true;  // true: the tensor's node type is "computed"
   int compression = 0;
   std::string location;  // path of the file that contains the data
 };
