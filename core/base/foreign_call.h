@@ -55,8 +55,8 @@ struct CallResult {
   const char* exception = nullptr;
 };
 
-// Notified of every call, on the calling thread. Calls nest: the innermost ends first. The
-// functions must not throw.
+// Notified of calls, on the calling thread. Calls nest: the innermost ends first. The functions
+// must not throw.
 class CallObserver {
  public:
   virtual void Begin(const ForeignCall& call) = 0;

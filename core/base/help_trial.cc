@@ -25,7 +25,7 @@ constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = millise
 // After kPause without work, workers count as asleep. Woken workers need kSettling to be effective
 // again.
 constexpr HelpTrial::Time kPause = milliseconds(1), kSettling = milliseconds(5);
-// A variant must be faster by more than 1/kNoise to be chosen.
+// The alternative variant must be faster by more than 1/kNoise to be chosen.
 constexpr int kNoise = 32;
 
 }  // namespace

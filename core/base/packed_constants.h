@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that are computed once from the constants of a model and shared by all its interpreters:
-// packed in a kernel's layout, or dequantised.
+// Store of values that are computed once from constants: packed in a kernel's layout, or
+// dequantised. A model has one that its interpreters share, and each interpreter has one for values
+// of single nodes.
 #ifndef DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 

@@ -3,9 +3,10 @@
 // Worker threads for the tiles of one operator. The caller computes tiles, too, and waits only for
 // tiles that workers have already claimed, so a worker that is preempted before it claims a tile
 // delays nothing. If workers are preempted during a tile, they are disabled for some time
-// (back_off.h). During an inference idle workers spin for a short time; between inferences they
-// sleep on a futex, since waking a thread costs more than a small operator. A worker that wakes up
-// on the caller's processor migrates off it by narrowing its affinity temporarily.
+// (back_off.h). Idle workers spin for a short time (the constructor's `spin`; not if there are more
+// threads than processors), since waking a thread costs more than a small operator; then, as
+// between inferences, they sleep on a futex. A worker that wakes up on the caller's processor
+// migrates off it by narrowing its affinity temporarily.
 #ifndef DEPUTY_CORE_BASE_THREAD_POOL_H_
 #define DEPUTY_CORE_BASE_THREAD_POOL_H_
 

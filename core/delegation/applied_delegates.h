@@ -37,7 +37,8 @@ struct AppliedDelegate {
   // Builder of the inner delegate; null: that delegate is plain.
   const TfLiteOpaqueDelegateBuilder* builder;
   int64_t flags;  // bits of TfLiteDelegateFlags
-  // Name of the delegate's plug-in or library, else of its nodes; "" before the delegate has nodes.
+  // Name of the delegate's plug-in or library, or of a NoOpDelegate, else of its nodes; "" before
+  // the delegate has nodes.
   std::string name;
   std::shared_ptr<const PluginLibrary> library;  // library that created the delegate; null: none
   // True if the delegate's plug-in reports events of nodes; set to false if it returns invalid

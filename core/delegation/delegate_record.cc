@@ -97,7 +97,8 @@ class DelegatedOperators {
 };
 
 // Derives a reason for a node for which the delegate gave none: its tensors are dynamic, or it
-// differs from the nodes of the same operator that the delegate runs.
+// differs in types or version from the nodes of the same operator that the delegate runs; else
+// kDeputyReasonNotClaimed.
 void InferReason(const Graph& graph, int node_index, const DelegatedOperators& delegated,
                  NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);

@@ -173,9 +173,9 @@ std::string Delegation::DynamicShapeRefusal() const {
   return first.tensor < 0 ? text : text + ": " + first.text;
 }
 
-// Computes the shapes that a delegate requires, up to the first node that the CPU cannot prepare,
-// which the delegate may be able to run. Until the graph is allocated, tensors have the shapes of
-// the file, even if an input was resized.
+// Computes the shapes that a delegate requires, up to the first node with a dynamic output, or that
+// the CPU cannot prepare and the delegate may be able to run. Until the graph is allocated, tensors
+// have the shapes of the file, even if an input was resized.
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
   if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());

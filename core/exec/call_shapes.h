@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Caches the output shapes of calls of one subgraph during one allocation pass. A pass prepares
-// nodes and, through IF and WHILE, the subgraphs that they call. Several nodes may call one
-// subgraph with different shapes, and each needs the shapes of its results. Without the cache the
-// subgraph would be prepared again for each call, and nested calls would prepare it 2^depth times.
+// nodes and, through control flow operators, the subgraphs that they call. Several nodes may call
+// one subgraph with different shapes, and each needs the shapes of its results. Without the cache
+// the subgraph would be prepared again for each call, and nested calls would prepare it 2^depth
+// times.
 #ifndef DEPUTY_CORE_EXEC_CALL_SHAPES_H_
 #define DEPUTY_CORE_EXEC_CALL_SHAPES_H_
 

@@ -55,7 +55,8 @@ class DelegateLayer {
   // Returns the plan before the first delegate; empty unless a delegate is applied or being
   // applied.
   virtual const std::vector<int>& original_plan() const = 0;
-  // Prepares the original plan if an applied delegate requires propagated shapes.
+  // Prepares the original plan, up to a node without a kernel or with a dynamic output, if an
+  // applied delegate requires propagated shapes.
   virtual TfLiteStatus PropagateShapes() = 0;
 
   // Called after a node's kernel was prepared. The tensors with index `first_added` and higher were
@@ -89,9 +90,9 @@ class NodeFallback {
   // Called before a delegate node is prepared. Prepares the nodes that it replaced and records the
   // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled.
   virtual TfLiteStatus InferReplacedShapes(int node_index) = 0;
-  // Validates a delegate node by the result of its prepare and the shapes of its outputs. Under Hot
-  // a failure counts as Ok, since the replaced nodes can run on the CPU, unless a delegate is being
-  // applied.
+  // Called with the result of a delegate node's prepare, which it returns except under Hot. Under
+  // Hot the shapes of the outputs are validated, too, and a failure counts as Ok, since the
+  // replaced nodes can run on the CPU, unless a delegate is being applied.
   virtual TfLiteStatus CheckPrepareResult(int node_index, TfLiteStatus status) = 0;
   // Plans the memory of the replaced nodes.
   virtual TfLiteStatus Reserve() = 0;

@@ -77,8 +77,8 @@ TfLiteStatus ExecutionPlan::PrepareAll(const std::vector<int>& node_indices, boo
   return kTfLiteOk;
 }
 
-// Prepares nodes up to the first unresolved custom operator, whose output shapes are unknown
-// without the delegate that implements it.
+// Stops at the first unresolved custom operator, whose output shapes are unknown without the
+// delegate that implements it.
 TfLiteStatus ExecutionPlan::PropagateShapes(const std::vector<int>& node_indices) {
   const auto unresolved = std::find_if(
       node_indices.begin(), node_indices.end(),

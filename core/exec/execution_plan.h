@@ -36,7 +36,8 @@ class ExecutionPlan {
   TfLiteStatus Prepare();
   // Prepares nodes in the order of `node_indices`, up to the first dynamic output, without memory.
   TfLiteStatus PrepareAll(const std::vector<int>& node_indices, bool* out_dynamic);
-  // Prepares nodes up to the first one without a kernel, so that tensors get the computed shapes.
+  // Prepares nodes up to the first one without a kernel or with a dynamic output, so that tensors
+  // get the computed shapes.
   TfLiteStatus PropagateShapes(const std::vector<int>& node_indices);
   TfLiteStatus PrepareNode(int node_index, bool* out_dynamic);
   // Calls the kernel's prepare and validates the indices that it leaves in the node.

@@ -49,7 +49,8 @@ struct InterpreterConfig {
   // True under the policy Hot: the CPU computes the nodes of a delegate that fails
   // (docs/design/delegate-policy.md).
   bool hot = false;
-  // Under Hot: number of inferences for which a failed node backs off; -1: permanently.
+  // Under Hot: number of inferences after the current one for which a failed node backs off; -1:
+  // all.
   int delegate_retry = 0;
   // Settings for the comparison of delegates' results with the CPU's.
   Verification verification;
@@ -200,7 +201,7 @@ class InterpreterState {
   void ForgetSubgraph(int index) {
     if (index < subgraph_count()) subgraphs_[static_cast<size_t>(index)] = {};
   }
-  // Called when the model's kernels are initialised: makes metadata and control edges available.
+  // Called after the init of the model's kernels: makes metadata and control edges available.
   void AttachMetadata();
   InterpreterThreads& threads() { return threads_; }
 

@@ -65,14 +65,14 @@ class Observer : public CallObserver {
 
   // ---- Other events ----------------------------------------------------------------------------
   virtual void ReleasedTooOften(Subgraph*) {}
-  // Called when a function of the interpreter is called, which is an error while foreign code runs.
+  // Called by functions of the interpreter that must not be called while foreign code runs.
   virtual void EnterInterpreter(const char* /*function*/) {}
   // Called when a node was removed, after its kernel's free, if any.
   virtual void NodeFreed(Subgraph*, int /*node*/, const TfLiteRegistration&,
                          const void* /*user_data*/) {}
   // Called when a handle cannot be freed, because its delegate has no function for that.
   virtual void HandleNotFreed(Subgraph*, int /*tensor*/) {}
-  // Called when a handle comes into use.
+  // Called when the C API sets a tensor's handle.
   virtual void HandleSet(const TfLiteDelegate*, TfLiteBufferHandle) {}
 };
 

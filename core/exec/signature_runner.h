@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subgraph whose tensors are addressed by the names of a signature. Names are the model's own
-// strings, which live as long as the interpreter; they are not copied, since a malicious file can
-// refer to one long name many times.
+// A subgraph whose tensors are addressed by the names of a signature. Names are strings of the
+// model or of Signatures, which live as long as the interpreter; they are not copied, since a
+// malicious file can refer to one long name many times.
 #ifndef DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
 #define DEPUTY_CORE_EXEC_SIGNATURE_RUNNER_H_
 

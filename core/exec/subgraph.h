@@ -56,7 +56,8 @@ class Subgraph final {
   bool is_for_delegates() const;
   // True if the graph without delegates is valid; otherwise no node of it may be prepared.
   bool consistent() const { return InconsistencyOf(parts_).empty(); }
-  // Number of tensors that the model or the client has added; later ones belong to kernels.
+  // Number of tensors that the model or the client has added; later ones belong to kernels or
+  // delegates.
   int declared_tensor_count() const;
 
   Graph& graph() { return parts_.graph; }

@@ -13,7 +13,7 @@ namespace deputy {
 struct SubgraphParts;
 
 // Computes the size of a tensor of a type of fixed size with the shape `dims`. Reports an error if
-// it overflows.
+// a dimension is negative or the size overflows.
 TfLiteStatus ComputeBytes(const SubgraphParts& parts, const TfLiteTensor& tensor,
                           const TfLiteIntArray& dims, size_t* bytes);
 

@@ -24,7 +24,8 @@ struct InPlaceNode {
   // Position at which the node's outputs are first written; in a fusion group
   // (core/kernel_api/fusion.h) it may be before `position`.
   int first = position;
-  // Tensors that other nodes of the group may still read while or after this node writes.
+  // Tensors that other nodes, of the group or between its position and this node, may still read
+  // while or after this node writes.
   std::vector<int> kept = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The declarations that kernels made about their nodes in the last prepare.
+// The declarations that kernels made about their nodes, each in the node's newest prepare.
 #ifndef DEPUTY_CORE_FUSION_PREPARED_NODES_H_
 #define DEPUTY_CORE_FUSION_PREPARED_NODES_H_
 

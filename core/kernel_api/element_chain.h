@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chain of element-wise float32 nodes, applied to each element while it is in a register.
-// Converters emit GELU and similar functions as a dozen such nodes. Each operation takes the result
+// Converters emit GELU and similar functions as several such nodes. Each operation takes the result
 // of the one before it and, except for TANH and LOGISTIC, a second operand: a scalar, or again the
 // chain's first element.
 #ifndef DEPUTY_CORE_KERNEL_API_ELEMENT_CHAIN_H_

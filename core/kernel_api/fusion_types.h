@@ -83,7 +83,7 @@ struct SumRole {
   uint32_t matching_inputs = 0;
   SumScales scales = {};  // for int8: scales of the sum
 };
-// PRELU of input 0 with one slope per channel.
+// PRELU of input 0. It joins a group only with one slope per channel.
 struct PreluRole {};
 // HARD_SWISH of input 0.
 struct HardSwishRole {};
@@ -91,7 +91,7 @@ struct HardSwishRole {};
 struct PadRole {
   ImagePadding margins = {};
 };
-// Multiplies one input by a factor per channel, which is the other input. Bit i of
+// Multiplies its two inputs. It joins a group only if one of them is a factor per channel. Bit i of
 // `matching_inputs`: input i has the output's shape.
 struct ScaleRole {
   uint32_t matching_inputs = 0;

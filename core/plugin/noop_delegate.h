@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delegates that programs expect to exist and that claim no node: XNNPACK's, because the CPU
-// kernels are faster, and NNAPI's if the environment names no NNAPI library. Reports on nodes
-// contain the reason.
+// kernels are faster, and NNAPI's, if the environment does not select a plug-in that can be loaded
+// in its place. Reports on nodes contain the reason.
 #ifndef DEPUTY_CORE_PLUGIN_NOOP_DELEGATE_H_
 #define DEPUTY_CORE_PLUGIN_NOOP_DELEGATE_H_
 
