@@ -14,8 +14,8 @@ using std::chrono::milliseconds;
 constexpr BackOff::Time kMaxLoss = microseconds(300);
 
 // Duration of the first and the longest back-off: a single stall must cost little. Next to a
-// permanently busy process, one trial per second leaves 99 of 100 inferences of up to 10 ms without
-// stalls.
+// permanently busy process, one trial per second of one worker leaves 99 of 100 inferences of 10 ms
+// without stalls.
 constexpr BackOff::Time kMinBackOff = milliseconds(10);
 constexpr BackOff::Time kMaxBackOff = milliseconds(1000);
 // A stall that begins more than this number of times the newest back-off's duration, or more than a

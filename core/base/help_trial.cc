@@ -19,8 +19,8 @@ constexpr HelpTrial::Time kStall = 4 * kMaxInference;
 // waking up, and number of those that are measured after them.
 constexpr int kWarmUp = 2, kSamples = 5;
 // Bounds of the interval between trials. It grows while trials change nothing: finally, one
-// inference in a hundred runs the slower variant if that is the one with workers, else one in
-// hundreds (of 400 microseconds) to thousands (of 50 microseconds).
+// inference in a hundred runs the slower variant if that is the one with workers, else one in 180
+// (of 400 microseconds) to 1400 (of 50 microseconds).
 constexpr HelpTrial::Time kMinInterval = milliseconds(4), kMaxInterval = milliseconds(500);
 // After kPause without work, workers count as asleep. Woken workers need kSettling to be effective
 // again.

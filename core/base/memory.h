@@ -17,10 +17,16 @@ inline constexpr size_t kTensorAlignment = 64;
 
 // Limits of one model and one interpreter. In a client's struct, 0 selects the default.
 struct Limits {
-  size_t max_block_bytes;       // size of any one block; default min(physical memory, RLIMIT_AS)
-  int max_tensors = 1'000'000;  // number of tensors in all subgraphs together
-  int max_nodes = 1'000'000;    // number of nodes in all subgraphs together
-  int max_call_depth = 64;      // maximum depth of nested calls of subgraphs
+  // Size of any one block, and of all values in Resources together; default min(physical memory,
+  // RLIMIT_AS).
+  size_t max_block_bytes;
+  // Number of tensors of a model's subgraphs together, and at run time of each subgraph; also of
+  // variables and of tables in Resources.
+  int max_tensors = 1'000'000;
+  // Number of nodes of a model's subgraphs together, and at run time of each subgraph; also of a
+  // model's operator codes, signatures and metadata entries.
+  int max_nodes = 1'000'000;
+  int max_call_depth = 64;  // maximum depth of nested calls of subgraphs
   // Number of subgraphs, limited because a file may refer to one table many times, and each
   // reference becomes a subgraph of a kilobyte or more.
   int max_subgraphs = 100'000;

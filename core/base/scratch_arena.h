@@ -33,7 +33,7 @@ class ScratchArena {
 
  private:
   struct Piece {
-    size_t end;      // end of the used memory, including this piece
+    size_t end;      // end of the block's used memory after this piece was acquired
     Block separate;  // memory of this piece if the block was too small for it
   };
 

@@ -28,7 +28,7 @@ enum ObserverNeeds : uint32_t {
   // Every tensor has contents without fusion or reduced precision, and the requested number of
   // threads computes it. (With guard_bytes() it also has memory of its own during its lifetime.)
   kNeedsExactTensors = 2,
-  // TilesDone is called for every job of the thread pool.
+  // TilesDone is called for every job that a kernel runs on the thread pool.
   kNeedsTiles = 4,
 };
 

@@ -169,8 +169,8 @@ enum Field : uint64_t {
   kField2Bytes = 2 << 3 | 2,
 };
 
-// Returns true for keys that may follow ir_version in an ONNX ModelProto: names, versions, graph,
-// opsets.
+// Returns true for keys that may follow ir_version in an ONNX ModelProto: producer, domain,
+// version, text, graph, opsets, metadata.
 bool IsOnnxField(uint64_t key) {
   constexpr uint64_t kKeys[] = {2 << 3 | 2, 3 << 3 | 2, 4 << 3 | 2, 5 << 3,
                                 6 << 3 | 2, 7 << 3 | 2, 8 << 3 | 2, 14 << 3 | 2};

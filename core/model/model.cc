@@ -132,7 +132,8 @@ class Decoder {
   ModelDesc* desc_ = nullptr;
   size_t spent_ = 0;
   const size_t budget_;
-  // Position for messages: subgraph and tensor, node or signature; "" outside of one.
+  // Position for messages: subgraph and tensor, node, signature or metadata entry; "" outside of
+  // one.
   char subgraph_[32] = "";
   char item_[128] = "";
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate whose table of callbacks forwards to virtual functions. A wrapper, a recorder or
-// another process can therefore replace a delegate, and the library recognises its own proxies by a
-// query.
+// A delegate whose table of callbacks forwards to virtual functions, so that a wrapper can be used
+// in place of a delegate. The library recognises its own proxies by a query.
 #ifndef DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
 #define DEPUTY_CORE_PLUGIN_DELEGATE_PROXY_H_
 
