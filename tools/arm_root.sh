@@ -7,7 +7,8 @@
 #   tools/arm_root.sh DIRECTORY
 #
 # Nothing in the directory is executed, so that neither binfmt_misc nor a chroot is needed. An
-# existing directory with the same packages is left as it is. DEPUTY_ARM_SUITE selects Debian's release (bookworm).
+# existing directory with the same packages is left as it is, also if it has another release.
+# DEPUTY_ARM_SUITE selects Debian's release (bookworm), DEPUTY_ARM_MIRROR its mirror.
 set -eu
 
 root=${1:?usage: tools/arm_root.sh DIRECTORY}

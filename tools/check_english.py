@@ -4,7 +4,7 @@
 
     check_english.py                    counts per folder against tools/english_budgets.txt
     check_english.py --list PATH...     findings below the given files and folders
-    check_english.py --write-budgets    lowers the budgets to the counts
+    check_english.py --write-budgets    writes the counts as the new budgets
     check_english.py --subjects RANGE   subjects of the commits of a range, for example main..HEAD
     check_english.py --self-test        plants each pattern and checks that it is found
 

@@ -3,8 +3,9 @@
 """Enforces the layers of the project; docs/architecture.md describes the directories.
 
 LAYERS lists for each directory the directories that its files may include. Includes with quotes and
-with angle brackets are resolved alike, relative ones as well. A file that is not named by its path
-from the root belongs to the layer of its directory. In addition:
+with angle brackets are resolved from the root, those with quotes also from the directory of the
+file. A file that is not named by its path from the root belongs to the layer of its directory. In
+addition:
 
 - inside a folder, modules (a header with its source) include each other without cycles;
 - object files call only functions of directories that LAYERS allows them to include (--objects, by
@@ -211,7 +212,7 @@ def cycles_of(arrows):
 
 
 def check_sources(root):
-    """Returns all violations under root, sorted by file."""
+    """Returns all violations under root: those of each file, then those that concern several files."""
     problems, schema, stb = [], [], []
     arrows = collections.defaultdict(set)  # between modules of one directory
     for folder in TOP_FOLDERS:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every Python script of the repository with only Debian's Python.
+"""Checks the Python scripts of tools, tests and examples with only Debian's Python.
 
     check_scripts.py [FOLDER]     the scripts of this repository, or of FOLDER
     check_scripts.py --self-test  plants a fault of each kind and checks that it is found

@@ -14,15 +14,15 @@ namespace deputy::tools {
 // only as NaN.
 struct Difference {
   double largest = 0;           // maximum of |a - b|
-  double scale = 0;             // maximum of |b|
+  double scale = 0;             // maximum of |b| over finite elements
   size_t at = 0;                // index of the element with the largest difference
   double ours = 0, theirs = 0;  // values at index `at`
   size_t nans = 0, their_nans = 0;
   size_t lone_nans = 0;  // NaN on one side only
   size_t count = 0;
 
-  // Returns the largest difference relative to the largest magnitude of b; absolute if b is all
-  // zeros.
+  // Returns the largest difference relative to the largest magnitude of b; absolute if b has no
+  // finite element other than zero.
   double relative() const { return scale > 0 ? largest / scale : largest; }
   bool Exceeds(double tolerance) const { return lone_nans > 0 || relative() > tolerance; }
 };

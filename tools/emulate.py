@@ -8,9 +8,9 @@
 
 Boots Linux in Bochs, which emulates about ten million instructions per second: choose short tests,
 and `DEPUTY_RANDOM_GRAPHS=1` for tests that support it. The boot takes a minute. Each COMMAND is a
-line for the emulated shell, in a directory with the same path as the current one; files that its
-words name are copied, programs with their shared objects. Prints the output and returns the first
-status other than 0, or 1 if the time limit expires or the machine stops.
+line for the emulated shell, in a directory with the same path as the current one; files of the
+repository that its words name are copied, programs with their shared objects. Prints the output and
+returns the first status other than 0, or 1 if the time limit expires or the machine stops.
 
 Needs Debian's bochs, bochs-term, busybox-static, isolinux, syslinux-common and xorriso. The kernel
 is Debian's linux-image-cloud-amd64, downloaded once with apt-get into build/emulate and not

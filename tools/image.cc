@@ -49,8 +49,8 @@ struct Geometry {
 
 bool IsChannelCount(int n) { return n == 1 || n == 3 || n == 4; }
 
-// Returns the format for a tensor of shape [1, H, W, C], [H, W, C], [1, C, H, W], [1, H, W] or [H,
-// W].
+// Returns the format for a tensor of shape [1, H, W, C], [H, W, C], [1, C, H, W], [C, H, W], [1, H,
+// W] or [H, W].
 Geometry GeometryOf(const TfLiteTensor* tensor) {
   const std::vector<int> shape = ShapeOf(tensor);
   std::vector<int> dims = shape;

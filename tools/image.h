@@ -12,8 +12,8 @@
 
 namespace deputy::tools {
 
-// Conversion of pixels to input values: value = (pixel / 255) * (high - low) + low, or, when
-// `scale` is not empty, value = (pixel - mean) * scale, each with one number or one per channel.
+// Conversion of pixels to input values: value = (pixel / 255) * (high - low) + low, or, if `mean`
+// or `scale` is not empty, value = (pixel - mean) * scale, each with one number or one per channel.
 struct PixelScaling {
   float low = 0, high = 1;
   std::vector<float> mean, scale;

@@ -9,7 +9,8 @@ tests/plugins/elementwise.c, which logs to a file: claimed nodes, partitions wit
 order, each invocation. The two files must be equal line by line, and the outputs must agree: floats
 within four times the spread that golden/models/index.json records plus 2e-6 of the largest
 magnitude (1e-4 of it if nothing is recorded), integers exactly, because both compute in reference
-arithmetic. Prints a line per model and set of operators; exits with 1 if any differs.
+arithmetic. Prints a line per model and set of operators; exits with 1 if any differs or none is
+equal.
 """
 import argparse
 import json

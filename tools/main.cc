@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `deputy` command: parses options, runs a subcommand, returns its exit code. Every error is
-// exactly one line on standard error: 1 means that the model was rejected or the work failed, 2 an
-// invalid option or an unreadable file.
+// exactly one line on standard error: exit code 1 means that the model was rejected or the work
+// failed, 2 an invalid option or an unreadable file.
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Creates Debian's packages from an existing build: make_debs.sh BUILD OUTPUT. Writes a source
-# package and the binary packages into OUTPUT, and fails on errors of lintian.
+# Creates Debian's packages from an existing build: make_debs.sh BUILD OUTPUT. Deletes OUTPUT,
+# writes a source package and the binary packages into it, and fails on errors of lintian.
 #
 # The build is reconfigured for /usr and restored afterwards; Debian's differences (no RPATH,
 # libraries in the architecture's directory) only affect its installation step.

@@ -37,7 +37,7 @@ bool IsMissing(const std::vector<MissingOperator>& missing, const TfLiteInterpre
 std::vector<MissingOperator> MissingLeft(std::vector<MissingOperator> missing,
                                          const TfLiteInterpreter* interpreter);
 
-// Returns "2 operators have no kernel here: FOO version 3 (2 nodes), BAR version 1 (1 node)".
+// Returns "2 operators have no kernel: FOO version 3 (2 nodes), BAR version 1 (1 node)".
 std::string MissingText(const std::vector<MissingOperator>& missing);
 
 }  // namespace deputy::tools

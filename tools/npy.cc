@@ -28,8 +28,8 @@ struct TypeCode {
   const char* code;
   TfLiteType type;
 };
-// Codes of NumPy's types. The first row of a type is used for writing. NumPy has no bfloat16, so
-// its bits are written as uint16.
+// Codes of NumPy's types. A code with two rows is read as the type of the first. NumPy has no
+// bfloat16, so its bits are written as uint16.
 constexpr TypeCode kTypeCodes[] = {
     {"<f4", kTfLiteFloat32},   {"<f8", kTfLiteFloat64},     {"<f2", kTfLiteFloat16},
     {"|i1", kTfLiteInt8},      {"|u1", kTfLiteUInt8},       {"<i2", kTfLiteInt16},

@@ -114,7 +114,7 @@ std::string TypesText(const Json& op) {
 }
 
 // Returns the delegates that support an operator, "gpu, npu_stub to 3": with the highest supported
-// version if that differs from the CPU's.
+// version if that is lower than the CPU's.
 std::string DelegatesText(const Json& op) {
   std::string text;
   for (const auto& [name, version] : op["delegates"].items()) {

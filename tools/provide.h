@@ -47,7 +47,9 @@ std::string FlagOf(const DelegateRequest& request);
 
 // Creates a delegate. Returns it or, without a handle, the reason: library, searched directory,
 // missing function or error code. Ends the command with kExitUsage if --delegate names no usable
-// library, or if no library accepts the options.
+// library, if the settings file of a stable delegate cannot be read, if the library of a stable
+// delegate gets options, or if there are more options of --external_delegate_options than an
+// external delegate can take.
 LoadedDelegate Provide(const DelegateRequest& request);
 
 // Prints one line on standard error for an absent delegate.

@@ -19,7 +19,7 @@ namespace deputy::tools {
 inline constexpr const char* kDelegatesGroup = "Delegates, applied in the order given";
 
 // Adds --use_<key>, the options that name a library, and the flags of each provider. The flags
-// appear in the help only if `shows_all`.
+// appear in the help only if `shows_all`, but options of a named library always.
 void AddProviderOptions(CLI::App* command, bool shows_all);
 
 // Adds --max_delegated_partitions and --min_nodes_per_partition, spelled as in TFLite's

@@ -2,7 +2,8 @@
 //
 // The single list of delegates that the command offers by name: the providers of TFLite's
 // benchmark_model, and Deputy's own. A new one needs only a row; `run`, `bench`, `compare`,
-// `explain`, `ops` and `certify` iterate over the list (provider_options.h, provide.h).
+// `inspect`, `explain` and `ops` iterate over the list, and `certify` searches it
+// (provider_options.h, provide.h).
 #ifndef DEPUTY_TOOLS_PROVIDERS_H_
 #define DEPUTY_TOOLS_PROVIDERS_H_
 

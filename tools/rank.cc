@@ -143,7 +143,7 @@ std::vector<double> Outputs(const Session& session) {
   return all;
 }
 
-// Compares each output separately, because the tolerance is relative to its largest magnitude.
+// Compares each output separately, because the relative difference refers to its largest magnitude.
 void CompareOutputs(const Session& session, std::span<const double> expected, Figures* figures) {
   if (Outputs(session).size() != expected.size()) {
     FailWork("its outputs have %zu values, the CPU's have %zu", Outputs(session).size(),

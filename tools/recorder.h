@@ -32,8 +32,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   // Returns the tensors in the order of computation, with the last value of a tensor that was
-  // computed several times. Tensors inside a delegate's partition, and those that stay on a device,
-  // are missing.
+  // computed several times. Tensors inside a delegate's partition, those that stay on a device, and
+  // those without numbers are missing.
   const std::vector<RecordedTensor>& tensors() const { return tensors_; }
 
  private:

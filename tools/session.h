@@ -147,7 +147,7 @@ class Session {
 // Returns true if the CPU multiplies in bfloat16 in a node.
 bool IsBf16(const DeputyNodeRun& run);
 
-// Returns the milliseconds since `start`, a value of NowMs().
+// Returns the time of a steady clock in milliseconds.
 double NowMs();
 
 // Returns a percentile; `fraction` 0.5 is the median. Sorts `times`, which must not be empty.

@@ -39,7 +39,7 @@ std::string ShapeText(
     const std::vector<int>& shape);   // "[1, 28, 28, 1]" for a tensor of this shape
 std::string BytesText(size_t bytes);  // "712 B", "1.4 KiB", "3.0 MiB", "2.0 GiB"
 // Formats milliseconds in the unit that suits `largest`, the largest value shown together: "3.214
-// ms", "87.5 us".
+// ms", "87.500 us".
 std::string MillisecondsText(double milliseconds, double largest);
 std::string PluralText(size_t count, const char* singular, const char* plural);
 
@@ -54,10 +54,11 @@ bool ParseNumber(const std::string& text, int* out_number);
 // another backslash.
 std::vector<std::string> SplitText(const std::string& text, char separator);
 
-// Shortens to `width` characters by replacing the middle with "..".
+// Shortens to `width` bytes by replacing the middle with "..".
 std::string Shorten(const std::string& text, size_t width);
 
-// Prints `text` in lines of 80 columns, broken at spaces; the first line continues after `head`.
+// Prints `text` in lines of at most 80 bytes, broken at spaces; the first line continues after
+// `head`.
 void PrintWrapped(const std::string& head, const std::string& text);
 
 // A table with aligned columns. Columns marked '>' are right-aligned.

@@ -57,7 +57,7 @@ def load_digits():
 
 
 def build_network(tf):
-    """Convolution, two depthwise-separable blocks (one with a residual), a small dense head."""
+    """Returns a convolution, four depthwise-separable blocks (two with a residual) and a dense head."""
     layers = tf.keras.layers
 
     def block(x, channels, stride):
@@ -165,7 +165,8 @@ def operators_of(model_bytes):
 
 
 def write_images(out, held_x, held_y):
-    """Writes the first PICTURES_PER_LABEL held-out images of every label; returns their rows."""
+    """Writes the first PICTURES_PER_LABEL held-out images of every label; returns their rows and
+    names."""
     from PIL import Image
 
     folder = out / "images"

@@ -14,9 +14,9 @@ then each operator of the shared models alone. The engines alternate within the 
 are valid on a busy machine; the milliseconds are not. Numbers are median and best.
 
 The project's targets are printed as met or missed, without influence on the exit status: it is 0
-unless the comparison itself failed. Python with ai_edge_litert is taken from DEPUTY_PEERS_PYTHON,
-build/peers/bin/python or the Python that runs this script; if none has it, one line reports that
-and the exit status is 0. See docs/benchmarks.md.
+unless the comparison itself failed. If the Python that runs this script has no ai_edge_litert,
+DEPUTY_PEERS_PYTHON or, if that is not set, build/peers/bin/python runs it; if that has none either,
+one line reports it and the exit status is 0. See docs/benchmarks.md.
 """
 import argparse
 import importlib.util
@@ -189,7 +189,7 @@ def available_engines(arguments):
 
 
 def print_best(rows, names):
-    """Prints our time relative to the fastest other engine, by number of threads."""
+    """Prints our time relative to the fastest other engine except OpenCL, by number of threads."""
     for threads in sorted({row["threads"] for row in rows}):
         ratios = []
         for row in rows:

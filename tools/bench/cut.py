@@ -2,9 +2,9 @@
 """Extracts single operators from a model and times each in our library and in TFLite's kernels.
 
 The whole model runs once in TFLite with every tensor kept; each operator is then put into a model
-of its own with its recorded inputs. Tensors that are constant in the whole model (also through
-DEQUANTIZE and DENSIFY) are constants of the small one. Operators that differ in their values only
-are timed once and counted.
+of its own with its recorded inputs. Tensors that are constant in the whole model, and results of
+nodes with constant inputs only, are constants of the small one. Operators that differ in their
+values only are timed once and counted.
 
 An operator that takes less than 100 microseconds is repeated in its model, all copies reading the
 same inputs, to make the overhead of the call negligible.

@@ -17,10 +17,10 @@ compare builds of the delegate in alternation. --out receives one line of JSON p
 the time of every kernel and node.
 
 Peers run in a separate process: PyTorch, eager and with a CUDA graph (float32 in both layouts, TF32
-and float16 with channels last; needs torchvision), and ONNX Runtime's CUDA provider. Their images
-are in pinned memory. Peers that cannot be imported there, or have no CUDA, are listed below the
-table with the reason. The networks are those of make_models.py, created once with TensorFlow, or
-<net>_fp32.tflite of --models; peers use other weights, which do not affect the time.
+and float16 with channels last; needs torchvision), and ONNX Runtime's CUDA provider. PyTorch's
+images are in pinned memory. Peers that cannot be imported there, or have no CUDA, are listed below
+the table with the reason. The networks are those of make_models.py, created once with TensorFlow,
+or <net>_fp32.tflite of --models; peers use other weights, which do not affect the time.
 """
 import argparse
 import json

@@ -24,7 +24,7 @@ struct InputReport {
 };
 
 // Converts layers and shapes into shapes of the session. Ends the command with kExitUsage if there
-// are not as many shapes as layers.
+// are shapes, but not as many as layers.
 void AddInputShapes(const BenchInputOptions& options, SessionOptions* session);
 
 // Fills every input of the session. A file has priority over a range, and a range over unrestricted

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the results of `deputy bench`. The last two lines of the text serve users and programs
-// that parse benchmark_model's output: the last line has the format of that program's last line.
+// Prints the results of `deputy bench`. The summary at the end of the text is for users; the line
+// after it has the format of benchmark_model's times, for programs that parse that output. Only the
+// lines of --report_peak_memory_footprint follow.
 #include "tools/bench/report.h"
 
 #include <sys/resource.h>

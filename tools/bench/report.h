@@ -28,8 +28,8 @@ struct BenchMemory {
   size_t scratch = 0;                // bytes, of the interpreter
   size_t packed = 0;                 // bytes of packed constants, of the model
   size_t resource = 0;               // bytes of resources, of the interpreter
-  // Resident set size of the process: at its start, immediately before the first inference, and the
-  // peak.
+  // Peak resident set size of the process until its start, until immediately before the first
+  // inference, and until after the measured inferences.
   size_t resident_at_start = 0, resident_ready = 0, resident_peak = 0;
 };
 
@@ -57,7 +57,8 @@ struct BenchReport {
 };
 
 // Print the results to standard output. The CSV profile goes to its file, or replaces the tables on
-// standard output; ends the command with kExitUsage if the file cannot be written.
+// standard output; ends the command with kExitUsage if the file cannot be opened, and with
+// kExitFailed if it cannot be written.
 void PrintText(const BenchReport& report);
 void PrintJson(const BenchReport& report);
 

@@ -16,7 +16,7 @@ enum class Status {
   kPass,
   kRemark,   // passed, with a note for the user
   kSkipped,  // not applicable
-  kNotRun,   // interrupted before its start
+  kNotRun,   // interrupted before its end
   kFail,
   kCrash,  // the process died during the row or at exit
   kTimeout,
@@ -65,8 +65,8 @@ struct Events {
 void RunAll(const std::vector<Work>& works, int jobs, const Events& events);
 
 // Makes the first SIGINT or SIGTERM end RunAll early: running children are killed, and neither they
-// nor the remaining works are reported. The second signal ends the process. Signals that were
-// ignored stay ignored.
+// nor the remaining works are reported. A second signal of the same kind ends the process. Signals
+// that were ignored stay ignored.
 void StopOnSignals();
 bool WasInterrupted();
 

@@ -13,9 +13,9 @@
 
 namespace deputy::certify {
 
-// MakeReport returns the document {"library", "options", "verdict", "summary", "counts": {status:
-// number}, "operators": [names], "rows": [{"name", "group", "expects", "status", "text",
-// "seconds"}, …]}. MakeRow returns one of its rows.
+// MakeReport returns the document {"library", "options", "deputy": version, "verdict", "summary",
+// "counts": {status: number}, "operators": [names], "rows": [{"name", "group", "expects", "status",
+// "text", "seconds"}, …]}. MakeRow returns one of its rows.
 tools::Json MakeRow(const Row& row);
 tools::Json MakeReport(const Settings& settings, const std::vector<Row>& rows);
 

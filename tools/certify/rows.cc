@@ -31,7 +31,7 @@ struct OperatorGroup {
   std::vector<size_t> cases;
 };
 
-// Returns the operator cases, created once in the parent before the first child.
+// Returns the operator cases, created once in the parent before the children that run them.
 const std::vector<OpCase>& Cases() {
   static const std::vector<OpCase> kCases = AllCases();
   return kCases;

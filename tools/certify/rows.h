@@ -35,13 +35,15 @@ struct Row {
 
 // Callback that receives the notes of a child: the name of its row, and the operation that begins.
 using Doing = std::function<void(const std::string& name, const std::string& note)>;
-// Returns all rows. First runs the library in a child to find the operators on which the lifecycle
-// can be tested; `doing` is called with the child's notes. The result of this run is the row
-// library/takes, which has no work left. Throws std::runtime_error if a model cannot be read.
+// Returns the rows that Settings::only selects. First runs the library in a child to find the
+// operators on which the lifecycle can be tested; `doing` is called with the child's notes. The
+// result of this run is the row library/takes, which has no work left. Throws std::runtime_error if
+// a model cannot be read.
 std::vector<Row> MakeRows(const Settings& settings, const Doing& doing);
 
 // Counts of a row of the group "operators": cases that ran in the delegate, cases that it left to
-// the CPU or rejected correctly, and cases with different results.
+// the CPU or rejected correctly, and cases with different results or with errors that the
+// validation layer found.
 struct CaseCounts {
   int ran = 0, left = 0, differ = 0;
 };

@@ -126,8 +126,9 @@ foreach(line IN LISTS cpp_forwards)
 endforeach()
 
 # MindSpore's headers: mindspore/<name>, and headers under the names of MindSpore's own tree that
-# forward to it: include/api/<name> and api/<name> below mindspore/, and include/<name> for those
-# that are there in MindSpore's tree.
+# forward to it: include/api/<name> and api/<name> below mindspore/ (include/c_api and c_api for the
+# C headers), and include/<name> or include/registry/<name> for those that are there in MindSpore's
+# tree.
 file(GLOB mindspore_headers RELATIVE ${PROJECT_SOURCE_DIR}/mindspore/include CONFIGURE_DEPENDS
      mindspore/include/*.h)
 foreach(header IN LISTS mindspore_headers)

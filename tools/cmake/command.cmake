@@ -2,7 +2,8 @@
 #
 # The `deputy` command. It uses the clients' headers, and the reader of MindSpore's models.
 file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cc tools/bench/*.cc tools/explain/*.cc)
-# Sources that include CLI11 are adjacent in the list, so that they are compiled together.
+# The sources of tools/ that include CLI11 are adjacent in the list, so that they are compiled
+# together.
 file(GLOB option_sources CONFIGURE_DEPENDS tools/*_options.cc tools/command_line.cc)
 list(REMOVE_ITEM tool_sources ${option_sources})
 list(PREPEND tool_sources ${option_sources})

@@ -43,9 +43,9 @@ endforeach()
 
 # Kernels are plain loops that the compiler must vectorise. g++ 12 vectorises from -O3 on; loops
 # with conditions only if it may execute both branches, and square roots only without errno
-# (-fno-math-errno above). None of these flags changes a result. -fno-ipa-cp-clone: g++ would clone
-# functions that recurse over axes for every depth, which takes four times as long to compile and is
-# no faster.
+# (-fno-math-errno of compiler_settings.cmake). None of these flags changes a result.
+# -fno-ipa-cp-clone: g++ would clone functions that recurse over axes for every depth, which takes
+# four times as long to compile and is no faster.
 set(kernel_flags "")
 set(gnu_release FALSE)
 if(NOT DEPUTY_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")

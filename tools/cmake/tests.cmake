@@ -26,8 +26,8 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/*_test.cc)
 file(GLOB_RECURSE c_test_sources CONFIGURE_DEPENDS tests/*_test.c)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/cases/*.cc tests/conformance/*.cc)
 file(GLOB bench_sources CONFIGURE_DEPENDS tests/bench/*.cc)
-# Helpers that all test programs except MindSpore's link. The helpers of the OpenCL delegate are
-# separate, because they include its headers.
+# Helpers that all test programs link, except those of MindSpore's API and of the C++ API. The
+# helpers of the OpenCL delegate are separate, because they include its headers.
 file(GLOB_RECURSE support_sources CONFIGURE_DEPENDS tests/support/*.cc tests/support/*.c
      tests/kernels/*.cc tests/mindspore/ms/*.cc tests/npu_stub/*.cc)
 file(GLOB gpu_support_sources CONFIGURE_DEPENDS tests/gpu_cl/*.cc)

@@ -3,12 +3,12 @@
 # Half of the compile time of host code is parsing headers, so up to six files of a directory are
 # compiled together. Equal names in their anonymous namespaces would clash, so helpers have distinct
 # names. check-tidy and check-clang disable this, to ensure that every file compiles on its own.
-# deputy_compile_together(<target> [<files at a time> [<folder>]]): limited to one directory, if
-# given. DEPUTY_UNITY=tests enables it only for targets with more than 6 files at a time, which are
-# tests: for builds that recompile single files of the libraries (tests/mutate.py). It runs at the end
-# of the directory, when all sources and their properties are known. The generated files contain no
-# absolute paths, unlike those of UNITY_BUILD, so that checkouts in different directories share a
-# compiler cache.
+# deputy_compile_together(<target> [<files at a time> [<folder>]]): `folder` limits it to one
+# directory. DEPUTY_UNITY=tests enables it only for targets with more than 6 files at a time, which
+# are tests: for builds that recompile single files of the libraries (tests/mutate.py). It runs at
+# the end of the directory, when all sources and their properties are known. The generated files
+# contain no absolute paths, unlike those of UNITY_BUILD, so that checkouts in different directories
+# share a compiler cache.
 function(deputy_compile_together target)
   set(max_files 6)
   set(only_folder "")

@@ -75,7 +75,7 @@ class Drawing {
 // Returns the style sheet for drawings, with the colours of the owners and partitions of `report`.
 std::string DrawingStyle(const Json& report);
 
-// Returns the definitions that the <svg> of a drawing requires, once per page.
+// Returns the definitions that the <svg> of a drawing requires.
 std::string DrawingDefinitions();
 
 }  // namespace deputy::tools

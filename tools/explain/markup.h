@@ -35,8 +35,8 @@ std::string RunnerText(const Json& report, const Json& node);
 
 // Returns the shape as "1x28x28x24".
 std::string PlainShape(const Json& tensor);
-// Returns the second line of a node's box: owner, reason why another delegate did not claim it, and
-// time.
+// Returns the second line of a node's box: the owner, for a node on the CPU the reason of the last
+// delegate that did not claim it, and the time.
 std::string CaptionText(const Json& node);
 
 }  // namespace deputy::tools

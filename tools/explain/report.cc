@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects the results of `deputy explain` in one JSON document. Delegates are numbered as on the
-// command line here; the library numbers only those that were applied.
+// Collects the results of `deputy explain` in one JSON document. Delegates are numbered in the
+// order of the command line here, without absent ones; the library numbers only those that were
+// applied.
 #include "tools/explain/report.h"
 
 #include <algorithm>
@@ -339,7 +340,7 @@ std::vector<WhatIf> Report::Changes(const Json& subgraphs) const {
       }
     }
   }
-  // The most valuable changes are tried first, because the number of trials is limited.
+  // Changes of whole operators are tried first, because the number of trials is limited.
   std::vector<WhatIf> changes;
   for (auto& [key, change] : whole) {
     if (change.whole_operator) changes.push_back(std::move(change));

@@ -17,7 +17,8 @@ namespace deputy::tools {
 // profile callback, 0 if there was none.
 Json ExplainSession(const Session& session, const std::string& model, size_t inferences);
 
-// Prints to standard output in lines of at most 80 columns.
+// Prints to standard output in lines of at most 80 columns, except the texts in which delegates
+// describe partitions.
 void PrintExplanation(const Json& report);
 
 // Returns the explanation as one self-contained HTML page.
@@ -34,7 +35,7 @@ std::string DelegateText(const Json& delegate);
 bool FollowsInGroup(const Json& node);
 // Returns the time of a node, as measured or as its delegate reported it; "" without either.
 std::string TimeText(const Json& node);
-// Returns the nodes of a change as "node 7 CONV_2D" or "all 3 CONV_2D".
+// Returns the nodes of a change as "#7 CONV_2D" or "all 3 CONV_2D".
 std::string ChangeText(const Json& change, bool several_subgraphs);
 
 }  // namespace deputy::tools

@@ -13,8 +13,8 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# help2man runs a program with --help and --version, so `deputy run` is wrapped in a script. CLI11
-# breaks lines at 80 columns, but help2man needs the description of an option on one line.
+# help2man runs a program with --help and --version, so `deputy run` is wrapped in a script, which
+# also renames CLI11's heading of the operands.
 cat >"$work/program" <<END
 #!/bin/sh
 if [ "\$1" = --version ]; then

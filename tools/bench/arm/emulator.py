@@ -29,7 +29,7 @@ _V82 = _V8 + ' atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp'
 _V86 = _V82 + ' jscvt fcma sha3 sha512 asimdfhm uscat ilrcpc flagm i8mm bf16 rng'
 CPUS = {
     'cortex-a53': Cpu('cortex-a53', 0xd03, _V8),
-    # QEMU 7.2 has no Cortex-A55: a Cortex-A76 with the part number of a Cortex-A55.
+    # QEMU 7.2 has no Cortex-A55, so this is a Cortex-A76 with the part number of a Cortex-A55.
     'cortex-a55': Cpu('cortex-a76', 0xd05, _V82, 'cortex-a55'),
     'cortex-a76': Cpu('cortex-a76', 0xd0b, _V82, 'neoverse-n1'),
     # Armv8.6 with I8MM and the part number of a Neoverse V1, without SVE and SME.
