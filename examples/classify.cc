@@ -48,8 +48,8 @@ int8_t Quantize(unsigned char pixel, const TfLiteQuantizationParams& params) {
   return static_cast<int8_t>(std::clamp(value, -128.0, 127.0));
 }
 
-// Writes an image into the model's input; false after a message if the image cannot be read or has
-// another size.
+// Writes an image into the model's input; returns false after a message if the image cannot be read
+// or has another size.
 bool SetInput(tflite::Interpreter* interpreter, const char* path) {
   const TfLiteTensor* input = interpreter->input_tensor(0);
   int width = 0, height = 0, channels = 0;

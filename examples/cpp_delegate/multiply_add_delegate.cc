@@ -128,7 +128,7 @@ class MultiplyAddDelegate : public tflite::SimpleDelegateInterface {
   Options options_;
 };
 
-// Stores a decimal number that is not negative; false for other texts.
+// Stores a decimal number from 0 to 1,000,000; returns false for other texts.
 bool ReadNumber(const std::string& text, int* number) {
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
@@ -139,7 +139,7 @@ bool ReadNumber(const std::string& text, int* number) {
 
 }  // namespace
 
-// Null after a report for an unknown option or an invalid value.
+// Returns null after a report for an unknown option or an invalid value.
 TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
                                               const char* const* options_values,
                                               std::size_t num_options,
