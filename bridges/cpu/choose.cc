@@ -77,14 +77,15 @@ Refusal CheckTensor(const TfLiteContext& context, const TfLiteTensor& tensor) {
   return tensor.allocation_type == kTfLiteMmapRo ? CheckConstant(tensor) : Refusal();
 }
 
-// Decides which nodes to claim. Adds the nodes of a plan to a mirror of the whole graph and
-// prepares them one after the other.
+// Decides which nodes to claim. Adds the nodes of a plan that pass the checks of operator and
+// tensors to a mirror of the whole graph and prepares them one after the other.
 class Chooser {
  public:
   Chooser(TfLiteContext* context, const Options& options)
       : context_(context), mirror_(context, ConfigFor(options)) {
-    // All tensors are mirrored first, so that they have the host's indices, which reports then
-    // show.
+    // All tensors are mirrored first, in order, so that they have the host's indices, which reports
+    // then show. Only the scales of blockwise quantisation, which are mirrored with their tensor,
+    // can shift them.
     const auto tensors = static_cast<int>(context->tensors_size);
     for (int i = 0; i < tensors; ++i) {
       mirror_.Mirror(i);

@@ -2,7 +2,8 @@
 //
 // A copy of nodes of a host's graph in a graph of this library, which runs them with Deputy's
 // interpreter and kernels inside another runtime. Tensors and nodes are copies of the host's
-// descriptions; constants are used in place.
+// descriptions; constants are used in place if they are aligned to their elements, and are
+// otherwise copied.
 //
 // The host's structs are those of the C ABI, so that Deputy's kernels can read the builtin_data
 // that the host has parsed.
@@ -34,7 +35,8 @@ class MirrorGraph final : public InterpreterState {
   int Mirror(int host_tensor);
   // Returns the index of a tensor that Mirror has created.
   int Find(int host_tensor) const { return mirrors_.at(host_tensor); }
-  // Restores the host's shape of a tensor and frees its memory, whatever a kernel has changed.
+  // Restores the host's shape of a tensor, but not its type, and frees its memory. Has no effect on
+  // constants.
   void Reset(int host_tensor);
 
   // Appends a copy of the host's node, which must have a kernel (FindKernel). The index of the copy

@@ -88,8 +88,8 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
     graph.RequireAllocation();
   }
   if (graph.AllocateTensors() != kTfLiteOk) return kTfLiteError;
-  // Checks that all outputs have fixed sizes. This is expected, because ChooseNodes rejects nodes
-  // with dynamic outputs, and because the property does not depend on shapes.
+  // Checks that the outputs of all nodes have fixed sizes. This is expected, because ChooseNodes
+  // rejects nodes with dynamic outputs, and because the property does not depend on shapes.
   bool fixed = true;
   for (const int node : graph.graph().plan()) {
     fixed &= !graph.graph().HasDynamicTensor(IndicesOf(graph.graph().node(node)->outputs));

@@ -21,7 +21,7 @@ TfLiteDelegate* CreateDelegate(const Options& options, std::shared_ptr<const Lib
 // Destroys a delegate, which may be null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// Implement the members of DeputyDelegatePlugin with these names.
+// Implement the members get_support, describe_partitions and report of DeputyDelegatePlugin.
 TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result);
 TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,

@@ -22,13 +22,13 @@ using Dims = std::array<int, 4>;
 
 inline constexpr Dims kScalar = {1, 1, 1, 1};
 
-// The real values that the quantised values 0 and 255 represent.
+// The real values that the lowest and the highest quantised value represent: 0 and 255 of uint8.
 struct Range {
   float min = 0, max = 0;
   bool operator==(const Range&) const = default;
 };
 
-// An 8-bit tensor and the two tensors that have its range.
+// A quantised tensor, of 8 bits or int32, and the two tensors that have its range.
 struct Quantized {
   NnInput data, min, max;
 };

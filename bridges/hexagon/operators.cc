@@ -152,8 +152,8 @@ Refusal RefuseType(int input, TfLiteType expected, TfLiteType found) {
                                        TypeName(expected) + ", found " + TypeName(found));
 }
 
-// Checks a fused activation. The DSP's operations clamp to the output's range only, so that the
-// activation is supported if this range lies within its bounds.
+// Checks a fused activation. The DSP's operations, apart from convolutions, clamp to the output's
+// range only, so that the activation is supported if this range lies within its bounds.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation) {
   constexpr float kAll = std::numeric_limits<float>::infinity();
   Range allowed = {-kAll, kAll};

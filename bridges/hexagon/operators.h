@@ -84,13 +84,12 @@ void ForEachOperator(void (*visit)(const OperatorRow& row, void* data), void* da
 // Checks whether the DSP supports a node.
 Refusal CheckNode(const Node& node);
 
-// ---- Helpers for the rows
-// ------------------------------------------------------------------------
+// ---- Helpers for the rows -----------------------------------------------------------------------
 
 Refusal Refuse(DeputyReason reason, std::string text);
 Refusal RefuseType(int input, TfLiteType expected, TfLiteType found);
-// Checks that the output's range lies within the bounds of a fused activation. The DSP clamps to
-// the output's range only.
+// Checks that the output's range lies within the bounds of a fused activation: the DSP clamps to
+// the output's range only. Convolutions, which clamp to any range, do not call this function.
 Refusal CheckActivation(const Node& node, TfLiteFusedActivation activation);
 // Checks that input and output have the same range.
 Refusal CheckSameRange(const Node& node, int input);

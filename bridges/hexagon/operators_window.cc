@@ -271,8 +271,7 @@ void TranslateDepthwise(const Node& node, Translation* translation) {
                  WindowOf(node.params<TfLiteDepthwiseConvParams>()), filter, translation);
 }
 
-// ---- Fully connected layers
-// ----------------------------------------------------------------------
+// ---- Fully connected layers ---------------------------------------------------------------------
 
 Refusal CheckFullyConnected(const Node& node) {
   const auto& params = node.params<TfLiteFullyConnectedParams>();
@@ -291,7 +290,8 @@ Refusal CheckFullyConnected(const Node& node) {
                                         ", found rows of " + std::to_string(found));
 }
 
-// Translates FULLY_CONNECTED to three operations: product, bias and requantisation.
+// Translates FULLY_CONNECTED to two or three operations: product, the bias if there is one, and
+// requantisation.
 void TranslateFullyConnected(const Node& node, Translation* translation) {
   GraphBuilder& graph = translation->graph();
   const TfLiteTensor& tensor = *node.input(1);

@@ -5,7 +5,7 @@
 // each claimed node can be built.
 //
 // To add an operation, add its inputs in NNAPI's order and its outputs, and call Finish. After the
-// first refusal, or the first failing NNAPI function, all functions have no effect.
+// first refusal, or the first failing NNAPI function, no function of NNAPI is called.
 #ifndef DEPUTY_BRIDGES_NNAPI_DEFINITION_H_
 #define DEPUTY_BRIDGES_NNAPI_DEFINITION_H_
 
@@ -65,8 +65,8 @@ class Definition {
   // Adds a tensor of the host: a constant, an input of the model, or an output of another
   // operation.
   void Input(int tensor);
-  // Adds the filter of a convolution or a matrix. A constant may have one scale per slice of
-  // dimension `channel`; with -1 only one scale is allowed.
+  // Adds the filter of a convolution or a matrix. A constant of int8 may have one scale per slice
+  // of dimension `channel`; with -1 only one scale is allowed.
   void Weights(int tensor, int channel);
   // Adds the bias of a layer with this input and these weights; `count` zeros if `tensor` is -1.
   void Bias(int tensor, const TfLiteTensor& input, const TfLiteTensor& weights, uint32_t count);
@@ -79,16 +79,15 @@ class Definition {
   // Adds an input that Intermediate has returned.
   void Operand(uint32_t operand);
 
-  // ---- Outputs of the operation, in order, and its end
-  // -------------------------------------------
+  // ---- Outputs of the operation, in order, and its end ------------------------------------------
   void Output(int tensor);
   // Adds an output that is no tensor of the host, with the type and scale of `like`.
   uint32_t Intermediate(const TfLiteTensor& like, const Shape& shape);
   void Finish(OperationCode code);
 
   // Ends the model, whose inputs and outputs are tensors of the host. `relax` permits fp16 if the
-  // library supports that. Inputs that no operation reads are omitted; `out_inputs` receives the
-  // others.
+  // library supports that. Constants and inputs that no operation reads are omitted; `out_inputs`
+  // receives the others.
   void FinishModel(const std::vector<int>& inputs, const std::vector<int>& outputs, bool relax,
                    std::vector<int>* out_inputs);
 

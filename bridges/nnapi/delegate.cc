@@ -40,8 +40,7 @@ TfLiteStatus CatchExceptions(TfLiteContext* context, const Body& body) {
   }
 }
 
-// ---- Support of nodes
-// ----------------------------------------------------------------------------
+// ---- Support of nodes ---------------------------------------------------------------------------
 
 // Returns for each node the reason why it is not supported, or an empty refusal.
 TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
@@ -170,8 +169,7 @@ std::string NamesOf(const Engine& engine) {
   return names.empty() ? "chosen by NNAPI" : names;
 }
 
-// Returns the options that have no effect, because the library lacks a function or another option
-// is required.
+// Returns the options that have no effect with this library and these options, and why.
 std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& engine) {
   const Options& options = engine.options;
   const Functions& has = engine.library->functions;

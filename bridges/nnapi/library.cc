@@ -29,7 +29,7 @@ constexpr const char* kResults[] = {
     "DEAD_OBJECT",
 };
 
-// Describes the origin of the library's name, for messages: "libneuralnetworks.so, its default
+// Describes the origin of the library's name, for messages: "'libneuralnetworks.so', its default
 // name".
 std::string Describe(const std::string& name, const std::string& option) {
   if (!option.empty()) return "'" + name + "', which the options name";

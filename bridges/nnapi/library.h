@@ -25,7 +25,8 @@ struct Library {
 
 // Loads `path` or, if it is "", the library in the environment variable DEPUTY_NNAPI_LIBRARY, or
 // libneuralnetworks.so. Returns null if it cannot be loaded or lacks a required function;
-// `out_error` then has the library's name, the origin of the name, and the functions.
+// `out_error` then has the library's name, the origin of the name, and the loader's message or the
+// functions.
 std::shared_ptr<const Library> OpenLibrary(const std::string& path, std::string* out_error);
 
 struct Devices {

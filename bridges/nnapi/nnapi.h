@@ -37,7 +37,7 @@ struct ANeuralNetworksSymmPerChannelQuantParams {
 
 namespace deputy::nnapi {
 
-// Types of operands; scalar types come first.
+// Types of operands; the names of tensor types begin with kTensor.
 enum OperandCode : int32_t {
   kFloat32 = 0,
   kInt32 = 1,

@@ -39,7 +39,7 @@ constexpr Levels kBoolean29 = {0, 0, 0, 0, 29};
 enum Flags : uint8_t {
   kNoFlags = 0,
   kWithOptions = 1,   // the node must have builtin data
-  kAllowScalars = 2,  // tensors without dimensions are allowed
+  kAllowScalars = 2,  // tensors without dimensions are allowed, not only constants
   kDataIsSecond = 4,  // the data is input 1
 };
 
@@ -231,7 +231,7 @@ bool CheckRow(const Operation& op, const Row& row) {
     return definition.Refuse(kDeputyReasonOther, "expected an input and an output");
   }
   if (!CheckTensors(op, row)) return false;
-  // The data is input 0 except in TRANSPOSE_CONV, which has the filter before it.
+  // The type of the data determines the level.
   const TfLiteTensor& input = op.in(data);
   const int level = LevelFor(row.levels, input.type);
   if (level == 0) {

@@ -28,7 +28,7 @@ bool AddDilation(const Operation& op, int width, int height) {
   return true;
 }
 
-// Adds the output size and the inputs that follow it, for both kinds of RESIZE.
+// Checks and defines both kinds of RESIZE.
 void FinishResize(const Operation& op, bool align_corners, bool half_pixel_centers) {
   if (!op.ExpectInputs(2, 2) || !op.ExpectRank(op.in(0), 4) ||
       !op.ExpectSameQuantization(op.in(0), op.out(0))) {

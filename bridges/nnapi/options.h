@@ -15,7 +15,7 @@ namespace deputy::nnapi {
 
 struct Options {
   std::string library;           // "": DEPUTY_NNAPI_LIBRARY or the default name
-  std::string accelerator_name;  // "": any accelerator
+  std::string accelerator_name;  // "": NNAPI or disable_cpu chooses
   std::string cache_dir, model_token;
   int32_t preference = -1;  // a PreferenceCode, -1: none
   int32_t priority = 0;     // a PriorityCode, 0: none

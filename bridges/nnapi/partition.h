@@ -42,7 +42,7 @@ class Partition {
   TfLiteStatus Invoke(TfLiteContext* context);
 
  private:
-  // Each of these functions returns "" or a description of the NNAPI function that failed.
+  // The functions that return a text return "" or a description of the failure.
   std::string Build(TfLiteContext* context);
   std::string ShareConstants(const TfLiteContext& context);
   std::string Compile();

@@ -74,8 +74,7 @@ class Definition {
   // Returns the size of the constants in bytes.
   size_t constant_bytes() const { return constant_bytes_; }
 
-  // ---- Used by the operators (operators.h)
-  // -------------------------------------------------------
+  // ---- Used by the operators (operators.h) ------------------------------------------------------
 
   xnn_subgraph_t subgraph() const { return subgraph_.get(); }
   // Returns the value of a tensor, which the first call defines. Returns false and refuses if
@@ -110,8 +109,8 @@ class Definition {
   size_t constant_bytes_ = 0;
 };
 
-// Returns the dimensions of a tensor. Returns false and refuses unless each is at least 1 and the
-// tensor has at most 2^30 elements.
+// Returns the dimensions of a tensor. Returns false and refuses unless there are at most
+// XNN_MAX_TENSOR_DIMS, each is at least 1, and the tensor has at most 2^30 elements.
 bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape);
 
 // Returns the product of the dimensions, which does not overflow after ShapeOf.

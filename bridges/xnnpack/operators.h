@@ -33,7 +33,8 @@ struct Operation {
   bool ExpectInputs(size_t min, size_t max) const;
   bool ExpectRank(const Shape& shape, size_t rank) const;
   bool ExpectShape(const Shape& found, const Shape& expected, const char* what) const;
-  // Checks that the inputs before `count` and the output have the same type.
+  // Checks that the inputs before `count` and the output have the same type, which must be float32,
+  // int8 or uint8.
   bool ExpectOneType(size_t count) const;
   bool ExpectFloat(size_t count) const;
   // Checks that input 0 and the output, if quantised, have the same scale and zero point.

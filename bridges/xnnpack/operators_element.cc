@@ -139,7 +139,7 @@ bool DefineSoftmax(const Operation& operation) {
                                                operation.definition->subgraph(), in, out, 0));
 }
 
-// Defines PRELU, whose slopes have the shape [C], [1, C] or [1, 1, C].
+// Defines PRELU, whose slopes have the shape [C], after any number of dimensions of 1.
 bool DefinePrelu(const Operation& operation) {
   if (!operation.ExpectInputs(2, 2) || !operation.ExpectFloat(2) ||
       !operation.ExpectShape(operation.out[0], operation.in[0], "output")) {
