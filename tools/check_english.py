@@ -77,7 +77,7 @@ DATA = re.compile(r'\.(?:golden|results|png|tflite|npy|csv|jsonl|json|fbs)$|^LIC
 
 @dataclasses.dataclass
 class Text:
-    """A comment block, a string or a paragraph, with the line on which it begins."""
+    """A comment block, a string, code with names or a paragraph, with the line on which it begins."""
     line: int
     kind: str  # 'comment', 'string', 'name', 'prose'
     words: str

@@ -31,7 +31,7 @@ struct RunOptions {
   bool random = false;
   unsigned seed = 0;  // seed of the random values
   std::string labels, output_dir;
-  int top_k = 0;  // number of classes to show; 0: disabled
+  int top_k = 0;  // number of classes to show; 0: one with labels or several images, else none
   int max_values = 1000;
   std::string trace;
   std::vector<std::string> compare;  // delegates to compare

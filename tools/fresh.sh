@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs the README's two commands, `make run` and `make test` (without the tests labelled `long`), on
-# a bare Debian (debootstrap, minbase) with only `make` added. DEPUTY_FRESH_SUITE selects the
-# release: bookworm (Debian 12, the default) or trixie (Debian 13). The system is built once per
-# suite and stored as an archive, as are the packages downloaded inside, both in
-# /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE).
-# Results in the machine's compiler cache are reused: ccache returns a result only if compiler,
-# flags and every included header are equal.
+# a bare Debian (debootstrap, minbase) with only `make` added, and ca-certificates for a mirror with
+# https. DEPUTY_FRESH_SUITE selects the release: bookworm (Debian 12, the default) or trixie (Debian
+# 13). The system is built once per suite and stored as an archive, as are the packages downloaded
+# inside, both in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE). Results in the machine's compiler
+# cache are reused: ccache returns a result only if compiler, flags and every included header are
+# equal.
 #
 #   fresh.sh             tests the committed files (HEAD)
 #   fresh.sh --worktree  tests the files of the working tree, including uncommitted changes

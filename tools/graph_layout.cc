@@ -2,7 +2,8 @@
 //
 // Layered graph drawing (Sugiyama) with an additional step for deep graphs: layers by longest path,
 // a slot in every layer that a line crosses, an order in each layer by the mean position of the
-// neighbours above, positions as close to that mean as order and widths permit, then columns.
+// neighbours above or below, positions as close to that mean as order and widths permit, then
+// columns.
 #include "graph_layout.h"
 
 #include <algorithm>

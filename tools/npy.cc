@@ -2,8 +2,8 @@
 //
 // Reads and writes .npy files. A file consists of "\x93NUMPY", version, header length, a Python
 // dictionary as text ({'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }), and the data.
-// The header is searched for its three keys instead of parsed as Python; the values are checked
-// strictly, and the data must have exactly the size that type and shape require.
+// The header is searched for its three keys instead of parsed as Python; the data must have exactly
+// the size that type and shape require.
 #include "npy.h"
 
 #include <cerrno>

@@ -10,8 +10,8 @@
 
 namespace deputy::tools {
 
-// Ensures that no two outputs get the same name and that no name exceeds the limit of the file
-// system.
+// Gives different names to the outputs of one inference, and a different prefix to each inference.
+// No name exceeds the limit of the file system.
 class OutputFiles {
  public:
   // Creates names of files in `folder`; `max_name` is the maximum length of a name in bytes.

@@ -16,7 +16,7 @@ namespace deputy::tools {
 // A requested delegate; kept in the order of the command line.
 struct DelegateRequest {
   std::string provider;  // a key of providers.h, or kGivenLibrary
-  std::string path;      // path of the library, if the option names one
+  std::string path;      // path of the library or settings file, if the option names one
   DelegateSettings options = {};
   DelegateSettings settings = {};  // settings for LoadDelegate
 };

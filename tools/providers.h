@@ -17,14 +17,14 @@ struct ProviderFlag {
   const char* name;  // benchmark_model's spelling, "--gpu_backend"; dashes are accepted as well
   const char* type;  // type of its value in the help; null for a flag
   const char* help;
-  const char* key;       // the delegate's option; null: checked here and not passed on
+  const char* key;  // the delegate's option; null for --gpu_backend and --external_delegate_options
   const char* if_true;   // option value for a flag that is true
   const char* if_false;  // option value for a flag that is false; null: the option is not passed
 };
 
 // Kind of provider; determines how the delegate is created.
 enum class ProviderKind {
-  kNone,      // no delegate: the provider "default" has flags only
+  kNone,      // no delegate: the provider "default"
   kOwn,       // a Deputy library, libdeputy_<key>.so
   kBridge,    // a Deputy library that wraps a library of the system
   kForeign,   // of benchmark_model, not available in Deputy
@@ -38,7 +38,7 @@ struct Provider {
   const char* name;  // display name in reports
   const char* help;
   ProviderKind kind;
-  const char* path_flag;  // option that requests it instead of --use_<key> and names a library
+  const char* path_flag;  // option that requests it instead of --use_<key> and names a file
   std::span<const ProviderFlag> flags;
   // Text for the case that the provider is absent: the dependency without which our library was
   // built or, for a bridge or a foreign provider, a description of it and its requirement.

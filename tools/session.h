@@ -60,8 +60,9 @@ DelegateSettings WithThreads(DelegateSettings settings, int threads);
 class Session {
  public:
   // Loads the model, applies the shapes and the delegates and allocates. Ends the command with
-  // kExitUsage if a file cannot be read or a shape names no input, and with kExitFailed if the
-  // model or, under the policy TFLite, a delegate is rejected.
+  // kExitUsage if an option is invalid, a file cannot be read or the model lacks the named input,
+  // signature or node, and with kExitFailed if the model, a shape or, under the policy TFLite, a
+  // delegate is rejected.
   explicit Session(const SessionOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

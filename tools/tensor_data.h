@@ -36,7 +36,8 @@ std::vector<double> ReadReals(TfLiteType type, std::span<const char> bytes,
 std::vector<double> ReadReals(const TfLiteTensor* tensor);
 
 // Quantises or converts `values`, one per element, into the tensor. Integers without a scale are
-// rounded; out-of-range values saturate.
+// rounded; out-of-range integers saturate. Ends the command with kExitUsage if the type has no real
+// values or the number of values differs.
 void WriteReals(std::span<const float> values, TfLiteTensor* tensor);
 
 // Copies raw bytes into the tensor. Ends the command with kExitUsage if the sizes differ, and with

@@ -41,8 +41,8 @@ using NodesOfDelegate = std::map<std::pair<int, int>, std::vector<int>>;
 // Fills in `before` and `after` of all changes. `previewed` stays false if the library provides no
 // preview, if the second interpreter cannot be prepared like the first, or once the node visits of
 // all previews have reached a limit, which bounds the duration. `claims` lists the nodes claimed by
-// each delegate, including those of earlier delegates. `bytes_of` returns a tensor's size by
-// subgraph and index, -1 for tensors that are not counted: constants and invalid indices.
+// each delegate, including nodes that earlier delegates added. `bytes_of` returns a tensor's size
+// by subgraph and index, -1 for tensors that are not counted: constants and invalid indices.
 void PreviewChanges(const TfLiteModel* model, int delegate_count, const NodesOfDelegate& claims,
                     const std::function<int64_t(int, int)>& bytes_of, std::vector<WhatIf>* changes);
 

@@ -44,7 +44,7 @@ struct BenchOptions {
   bool list_signatures = false;
   StateColumns columns;
   std::string output_file;  // file that receives all outputs of the last inference, concatenated
-  // True to print the given options with their `values`.
+  // True to print all options with their `values`.
   bool verbose = false;
   std::vector<std::pair<std::string, std::string>> values;
   bool profile = true, whole_profile = false;

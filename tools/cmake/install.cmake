@@ -7,9 +7,9 @@
 #   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
 #   <libdir>/cmake            packages for find_package(Deputy), (TensorFlowLite) and (tensorflow-lite)
 #   and headers, pkg-config files, the command with its manual pages and completion.
-# Programs and libraries are stripped; their debug information is in .debug/ in the same directory,
-# where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for packagers
-# who strip on their own.
+# The command and the libraries are stripped; their debug information is in .debug/ in the same
+# directory, where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for
+# packagers who strip on their own.
 option(DEPUTY_SPLIT_DEBUG "Strip installed files, with debug information in .debug/" ON)
 
 set(plugin_install_dir ${CMAKE_INSTALL_LIBDIR}/deputy/plugins)
@@ -112,7 +112,7 @@ if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
 else()
   message(STATUS "No manual pages: help2man not found, or a sanitizer build")
 endif()
-# Target that builds everything that is installed.
+# Target that builds everything that is installed, except deputy-certify.
 add_custom_target(installed DEPENDS command deputy deputy_mindspore ${installed_plugins})
 if(TARGET manual)
   add_dependencies(installed manual)

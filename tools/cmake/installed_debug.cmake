@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs after files have been installed (install.cmake): moves the debug information of programs and
-# libraries into .debug/<file>.debug in the directory of each, and adds a link to it.
+# Runs after files have been installed (install.cmake): moves the debug information of the command
+# and of the libraries into .debug/<file>.debug in the directory of each, and adds a link to it.
 if(deputy_split_debug)
   set(whole_files ${CMAKE_INSTALL_MANIFEST_FILES})
   list(FILTER whole_files INCLUDE REGEX "(/bin/deputy|\\.so[.0-9]*)$")

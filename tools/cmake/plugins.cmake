@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Delegate libraries for the tests, included by tests.cmake: the sources of tests/plugins, each in
-# one variant per list of definitions. They use the installed headers only, and are built in
-# <build>/tests/plugins.
+# one variant per list of definitions. They are built in <build>/tests/plugins.
 set(plugin_dir ${PROJECT_BINARY_DIR}/tests/plugins)
 add_custom_target(test_plugins)
 add_dependencies(test_plugins deputy_cpu deputy_npu_stub npu_device)  # opened by path, like these
