@@ -129,7 +129,7 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
              const DelegatedOperators& delegated, NodeSupport* support) {
   const TfLiteNode& node = *graph.node(node_index);
   if (!record.applied) {
-    // A reason that was set earlier (pinned, excluded, group) is kept.
+    // A reason that the delegate gave or that was set earlier (pinned, excluded, group) is kept.
     if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
     support->reason = support->claimed ? kDeputyReasonFailed : kDeputyReasonGraph;
     support->text = record.failure;

@@ -23,8 +23,9 @@ class FallbackScratch {
       : graph_(graph), arena_(arena), persistent_(persistent) {}
 
   // Plans memory for tensors that the first `end` of the nodes write or use temporarily. Offsets of
-  // a previous plan are kept. Returns false if out of memory. Time and memory are proportional to
-  // the partition, not the graph, which may have thousands of partitions.
+  // a previous plan are kept. Returns false if a limit is exceeded or memory is exhausted. Time and
+  // memory are proportional to the partition, not the graph, which may have thousands of
+  // partitions.
   bool Plan(std::span<const int> nodes, size_t end, const Limits& limits);
   // Sets the data pointers of the planned tensors.
   void PointTensors();

@@ -45,8 +45,8 @@ class Cancellation {
     requested_.store(false, std::memory_order_relaxed);
     by_function_ = false;
   }
-  // Returns true once per request, and whenever the client's function does, during a call that can
-  // be cancelled.
+  // Returns true once per request during a call that can be cancelled, and during Invoke whenever
+  // the client's function does.
   bool Take() { return polls_.load(std::memory_order_relaxed) && call_ != nullptr && Poll(); }
 
   // Returns the client's status of a call that ended with `status`: upstream's is kTfLiteError if

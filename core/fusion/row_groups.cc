@@ -29,8 +29,8 @@ class RowPass {
       if (!plan_.IsFree(n)) continue;
       if (HasTransposesNear(n) && AddGroup(CandidateAroundTransposes(plan_, n))) continue;
       if (AddGroupFromRows(n)) continue;
-      // The TRANSPOSEs that the product absorbs do not run, so it needs a group even if it is
-      // alone.
+      // The TRANSPOSEs and RESHAPEs that the product absorbs do not run, so it needs a group even
+      // if it is alone.
       if (operands_.count(n) != 0) AddGroup(CandidateAlone(plan_, n));
     }
   }
@@ -62,8 +62,8 @@ class RowPass {
     return true;
   }
 
-  // Returns the candidate as a group, including the TRANSPOSEs that its products absorb; the
-  // group's program is still empty.
+  // Returns the candidate as a group, including the TRANSPOSEs and RESHAPEs that its products
+  // absorb; the group's program is still empty.
   FusionGroup BuildGroup(const RowCandidate& candidate) const {
     FusionGroup group = {.head = candidate.head, .nodes = candidate.nodes, .run = {}};
     group.run = RowRun{.program = {}, .output = plan_.OutputOf(candidate.nodes.back())};

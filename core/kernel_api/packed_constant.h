@@ -32,7 +32,7 @@ class PackedConstant {
 
   // Makes data() point to a block of `bytes`, filled by fill(char* data), unless it already holds
   // the block of this key. `fixed` contents never change at the key's address; others are packed at
-  // every call. Returns false if out of memory.
+  // every call. Returns false if a limit is exceeded or memory is exhausted.
   template <typename Fill>
   bool Ensure(const TfLiteContext* context, const PackedKey& key, bool fixed, size_t bytes,
               const Fill& fill) {

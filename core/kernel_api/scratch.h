@@ -25,7 +25,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   // Acquires at least `bytes`, aligned for tensors, uninitialised. May be called once per object.
-  // Returns false if out of memory.
+  // Returns false if a limit is exceeded or memory is exhausted.
   bool Acquire(const TfLiteContext* context, size_t bytes);
   // Acquires `bytes_each` for each of `workers`; see worker().
   bool AcquireForWorkers(const TfLiteContext* context, size_t bytes_each, int workers);

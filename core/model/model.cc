@@ -373,7 +373,7 @@ TfLiteStatus Decoder::DecodeSparsity(const schema::SparsityParameters& parameter
 }
 
 // Decodes a vector of indices. An absent vector, or one of an unknown kind, stays empty;
-// model_check then reports too few segments.
+// model_check then rejects it if the level needs elements of it.
 TfLiteStatus Decoder::DecodeIndexVector(schema::SparseIndexVector type, const void* table,
                                         std::vector<int32_t>* out) {
   const auto widen = [this, out](const auto* values) {

@@ -42,8 +42,8 @@ class ElfImage {
   // terminated within them.
   bool StringAt(uint64_t offset, uint64_t size, std::string_view* out_text) const;
 
-  // Finds the file offset of an address range. Returns false unless the range is inside one
-  // readable segment.
+  // Finds the file offset of an address range. Returns false unless the range is inside the file
+  // data of one readable segment.
   bool Locate(uint64_t address, uint64_t size, uint64_t* out_offset) const;
   // Returns true if an address range is inside one segment with all of `flags` (PF_R and so on).
   // The remainder of the segment's last page counts as part of it, since the loader maps whole

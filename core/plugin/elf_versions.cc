@@ -38,7 +38,7 @@ class VersionReader {
  private:
   std::string ReadNeededOf(uint64_t address, const Elf64_Verneed& library);
 
-  // Reads an entry of a chain; false if it is not completely in the file.
+  // Reads an entry of a chain; false if it is not inside the file data of one readable segment.
   template <typename T>
   bool Get(uint64_t address, T* out) const {
     uint64_t offset = 0;
