@@ -362,9 +362,9 @@ TEST(CpuDelegate, leaves_variables_and_random_operators) {
   EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
 }
 
-// SHAPE and the RESHAPE that reads its result stay with the host, which computes them before the
-// model runs; the nodes after them are claimed. If a shape is computed during the inference, no
-// node after it is claimed.
+// SHAPE, which the host computes before the model runs, and the RESHAPE that reads its result stay
+// with the host; the NEG after them is claimed. A RESHAPE to a shape that is an input of the model
+// stays with the host, too, and so does the NEG after it.
 TEST(CpuDelegate, leaves_shape_computations) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2, 3}, "x"), shape = m.AddTensor(kTfLiteInt32, {2});
@@ -448,7 +448,7 @@ Function* Find(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// Calls the functions of deputy_cpu.h, as a program that is linked to the library does.
+// Calls the functions of deputy_cpu.h.
 TEST(CpuDelegate, is_created_by_its_own_functions) {
   void* const library = dlopen(BuildPath("libdeputy_cpu.so").c_str(), RTLD_NOW);
   ASSERT_NE(library, nullptr) << dlerror();

@@ -5,9 +5,9 @@ own kernels, also after a resize and together with another interpreter.
 
     tests/bridges/cpu_in_tflite_test.py BUILD_FOLDER [MODEL.tflite...]
 
-Needs Python's `ai_edge_litert` and `numpy` (tools/requirements-golden.txt) in the Python named by
-DEPUTY_PEERS_PYTHON, or else in build/peers/bin/python; skipped without them. Models are the two of the
-examples and, if present, those of ../shared/models. Results are compared with TensorFlow Lite's
+Needs Python's `ai_edge_litert` and `numpy` (tools/requirements-golden.txt) in this Python, in the one
+named by DEPUTY_PEERS_PYTHON, or else in build/peers/bin/python; skipped without them. Models are the two
+of the examples and, if present, those of ../shared/models. Results are compared with TensorFlow Lite's
 reference kernels: floats within four times the difference of its optimised kernels and XNNPACK from
 these, plus 2e-6 of the greatest magnitude; integers, quantised or not, within 2. For a model that
 the reference kernels cannot run, the results are compared with XNNPACK's, and floats must be within 1e-4
@@ -99,7 +99,8 @@ def count_delegated_nodes(made):
 
 
 def max_difference(a, b):
-    """Returns the largest difference of two arrays; infinite if only one of two elements is NaN."""
+    """Returns the largest difference of two arrays; infinite if shapes or types differ, or if only one of
+    two elements is NaN."""
     if a.shape != b.shape or a.dtype != b.dtype or not np.array_equal(np.isnan(a), np.isnan(b)):
         return float('inf')
     return float(np.max(np.abs(np.nan_to_num(a).astype(np.float64) -

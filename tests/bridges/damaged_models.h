@@ -27,8 +27,8 @@ void ExpectDamagedModelsDoNoHarm(Create create) {
     for (int life = 0; life < 150; ++life) {
       std::vector<uint8_t> model = whole;
       for (int i = 0; i < 8; ++i) {
-        // Half of the changes are in the last eighth of the file, which holds the tables; the
-        // weights come before it.
+        // Every other model is changed only in the last eighth of the file, which holds the tables;
+        // the weights come before it.
         const size_t place = model.size() - 1 - random() % (model.size() / (life % 2 == 0 ? 1 : 8));
         model[place] = static_cast<uint8_t>(random());
       }

@@ -117,7 +117,7 @@ TEST_F(Hexagon, unsupported_devices_are_rejected_and_released) {
 // ---- Models -------------------------------------------------------------------------------------
 
 // A small network of `type`; float32 has no quantisation. CONV_2D with RELU, DEPTHWISE_CONV_2D,
-// ADD, AVERAGE_POOL_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX.
+// ADD, AVERAGE_POOL_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX; with one node only CONV_2D.
 std::vector<uint8_t> Network(TfLiteType type, int nodes = 7) {
   ModelBuilder m;
   const bool quantized = type != kTfLiteFloat32;

@@ -46,7 +46,7 @@ class Xnnpack : public testing::Test {
     return {DeputyPluginCreateDelegate(plugin_, &key, &threads, 1), &DeputyPluginDeleteDelegate};
   }
 
-  // Runs the model once with the delegate; `out_nodes` receives the number of claimed nodes.
+  // Runs the model once with the delegate; the number of claimed nodes is added to `out_nodes`.
   // Returns "" or the difference from the CPU.
   std::string Run(const std::vector<uint8_t>& model, size_t* out_nodes,
                   const std::vector<int>& dims = {}, const char* threads = "1") const {
