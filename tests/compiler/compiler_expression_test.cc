@@ -202,7 +202,7 @@ TEST(Expression, is_written_as_a_formula) {
 }
 
 // Each of 60 nodes doubles the previous one: written as a tree, the text would contain the operand
-// 2^60 times.
+// more than 2^60 times.
 TEST(ExpressionText, writes_shared_subexpressions_once) {
   Expression e;
   int x = e.Apply(ScalarOp::kNeg, e.Operand(0, kTfLiteFloat32));

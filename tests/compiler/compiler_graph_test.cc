@@ -35,7 +35,7 @@ ValueId AddOperation(Graph* graph, OperationKind kind, std::vector<ValueId> inpu
   return operation.output();
 }
 
-// y = relu(x · w) as an epilogue, then -y.
+// y = x · transpose(w) with relu as its epilogue, then -y.
 Graph Layer() {
   Graph graph;
   const ValueId x = graph.AddValue(kTfLiteFloat32, {1, 2}, "x");

@@ -57,8 +57,8 @@ TEST(LargeGraphs, of_a_long_chain) {
   EXPECT_TRUE(PlanMemory(intervals, 64, size_t{1} << 30, &plan));
 }
 
-// Each of nine layers concatenates 100 copies of the previous one: there are 100^9 paths to the
-// input.
+// Each of nine layers concatenates 100 copies of the previous one's first element: there are 100^9
+// paths to the input.
 TEST(LargeGraphs, of_concatenated_values) {
   constexpr int kParts = 100;
   GraphBuilder m;

@@ -221,8 +221,8 @@ TEST(HalfRanges, views_have_the_type_of_their_source) {
 
 // ---- Which scales are folded into weights -------------------------------------------------------
 
-// Returns the number of scales folded in factor * conv(x), or in conv(factor * x) if `before`; all
-// weights equal `weight`.
+// Returns the number of changes that FoldScales makes in factor * conv(x) + addend, or in
+// conv(factor * x + addend) if `before`; all weights equal `weight`.
 int Folded(bool before, TfLiteType storage, float factor, float weight, float addend = 0) {
   GraphBuilder m;
   ValueId x = m.Conv3x3(m.Input({1, 3, 3, 4}), 4);  // a value that is stored in memory

@@ -25,7 +25,7 @@ constexpr float kNumbers[] = {0.0f,  -0.0f, 0.3f, -0.3f, 0.5f,   -0.5f,   1.0f, 
                               -2.5f, 6.0f,  7.0f, -7.0f, 127.0f, -128.0f, 1e-40f,  3e38f,  -3e38f,
                               kInf,  -kInf, kNan, 5.0f,  3.0f,   -1e-30f, 300.25f, -900.0f};
 
-// A function of one float32 operand.
+// A function of one operand, of float32 unless `type` is given.
 template <typename Function>
 Expression Of(const Function& function, TfLiteType type = kTfLiteFloat32) {
   Expression e;
@@ -41,8 +41,8 @@ bool SameBits(TfLiteType type, Number a, Number b) {
   return a.real == b.real && std::signbit(a.real) == std::signbit(b.real);
 }
 
-// Returns the text of the simplified expression after checking that its results and its known range
-// have not changed.
+// Returns the text of the simplified expression after checking that its results have not changed
+// and agree with what FactsOf states of the original.
 std::string SimplifiedText(const Expression& expression) {
   const Expression simple = Simplified(expression);
   const Facts facts = FactsOf(expression);

@@ -124,7 +124,7 @@ TEST(Work, of_nodes) {
   EXPECT_EQ(BorderBytes(import.graph), 32 + 6);
 }
 
-// The work that the import reports for each node equals that of the node's part of the graph.
+// The work that CheckNode reports for each node equals that of the node's part of the graph.
 TEST(Work, of_a_node_that_is_checked) {
   const Importer import = Imported();
   ASSERT_EQ(import.Refused(), "");

@@ -108,7 +108,8 @@ class GraphBuilder {
   std::mt19937 random_{1};
 };
 
-// Computes the graph for random inputs: multiples of 1/4, including zeros of both signs.
+// Computes the graph for random inputs: integers, or multiples of 1/4 including zeros of both
+// signs. Returns nothing if that fails.
 inline std::vector<std::vector<std::byte>> Computed(const Graph& graph, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::vector<std::byte>> contents;
