@@ -81,8 +81,9 @@ constexpr bool Fits(From value) {
 }  // namespace checked_int_internal
 
 // Once an operation has overflowed, Overflow() is true for every value computed from its result.
-// Value() is then the wrapped result, or the maximum after a division. Operands may be CheckedInts
-// and integers of any types; comparisons are exact for mixed signs.
+// Value() is then the wrapped result, or the maximum after a division by 0 and of the lowest value
+// by -1. Operands may be CheckedInts and integers of any types; comparisons are exact for mixed
+// signs.
 template <class T>
 class CheckedInt {
  public:

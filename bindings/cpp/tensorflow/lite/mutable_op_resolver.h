@@ -46,8 +46,8 @@ struct OperatorKeyHasher {
 
 }  // namespace op_resolver_hasher
 
-// FindOp searches the kernels that were added, then the chained resolvers in the order in which
-// they were chained.
+// FindOp searches the kernels that were added, then the library's if a derived class has added
+// them, then the chained resolvers in the order in which they were chained.
 class MutableOpResolver : public OpResolver {
  public:
   const TfLiteRegistration* FindOp(tflite::BuiltinOperator op, int version) const override {

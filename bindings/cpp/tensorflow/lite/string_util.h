@@ -68,9 +68,10 @@ class DynamicBuffer {
     return static_cast<int>(bytes);
   }
 
-  // Replace the contents of a tensor, which becomes dynamic. WriteToTensor takes ownership of
-  // `new_shape`; null keeps the tensor's shape. WriteToTensorAsVector sets the shape [number of
-  // strings]. If out of memory, the tensor does not change and `new_shape` is freed.
+  // Replace the contents of a tensor, which becomes dynamic and loses its shape signature,
+  // quantisation and sparsity. WriteToTensor takes ownership of `new_shape`; null keeps the
+  // tensor's shape. WriteToTensorAsVector sets the shape [number of strings]. If WriteToBuffer
+  // fails, the tensor does not change and `new_shape` is freed.
   void WriteToTensor(TfLiteTensor* tensor, TfLiteIntArray* new_shape) {
     char* contents = nullptr;
     const int bytes = WriteToBuffer(&contents);

@@ -259,9 +259,10 @@ class Interpreter {
     return keys;
   }
 
-  // Returns the runner of a signature, or null for an unknown key. A null key selects the first
-  // signature of subgraph 0 or, in a model without signatures, subgraph 0 with the names of its
-  // tensors.
+  // Returns the runner of a signature. A null key selects the first signature of subgraph 0 or, in
+  // a model without signatures, subgraph 0 with the names of its tensors. Null for an unknown key,
+  // for a null key if no signature is of subgraph 0, and if a delegate of the resolver fails with
+  // kTfLiteError.
   SignatureRunner* GetSignatureRunner(const char* signature_key) {
     const internal::SignatureDef* const signature = FindSignatureOrDefault(signature_key);
     if (signature == nullptr) return nullptr;
@@ -697,7 +698,8 @@ class Interpreter {
     return kTfLiteOk;
   }
 
-  // Frees dynamic tensors that the program does not read; the next Invoke allocates them again.
+  // Frees dynamic tensors that are no inputs, outputs or variables; the next Invoke allocates them
+  // again.
   void ReleaseDynamicTensors() {
     for (const auto& subgraph : subgraphs_) {
       std::vector<bool> is_kept(subgraph->tensors_size());

@@ -51,7 +51,7 @@ class FlatBufferModel {
   using Ptr = std::unique_ptr<FlatBufferModel>;
 
   // The factories return null after a report to `error_reporter`, which is borrowed; null stands
-  // for DefaultErrorReporter(). Those that begin with Verify check all bytes, and call
+  // for DefaultErrorReporter(). Those that begin with Verify check the whole flatbuffer, and call
   // `extra_verifier` if there is one; the others check the header, and the rest is checked when an
   // interpreter is built.
   static Ptr BuildFromFile(const char* filename,

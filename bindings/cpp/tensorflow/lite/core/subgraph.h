@@ -311,7 +311,8 @@ class Subgraph {
   bool IsPrimarySubgraph() const { return GetSubgraphIndex() == 0; }
   std::vector<std::unique_ptr<Subgraph>>* GetSubgraphs() const { return subgraphs_; }
 
-  // Returns how many operators read each tensor; outputs of the subgraph count as read.
+  // Returns how often nodes of the plan read each tensor; an output of the subgraph counts once
+  // more.
   std::vector<int> GetInputTensorsCount() const {
     std::vector<int> counts(tensors_size());
     const auto count = [&](int index) {

@@ -117,8 +117,9 @@ class GraphPartitionHelper {
   virtual ~GraphPartitionHelper() { inline_c::FreeIntArray(original_execution_plan_); }
 
   // Computes the partitions of the supported nodes whose indices are in the given range, both ends
-  // included. `unsupported_nodes_info`, which may be null, receives "<operator>: <reason>" for each
-  // unsupported node.
+  // included; listed nodes are not limited to the range. `unsupported_nodes_info`, which may be
+  // null, receives "<operator>: <reason>" for each unsupported node before the first supported one
+  // after the range.
   TfLiteStatus Partition(std::set<std::string>* unsupported_nodes_info, int start_node_index = 0,
                          int end_node_index = std::numeric_limits<int>::max()) {
     return PartitionImpl(unsupported_nodes_info, start_node_index, end_node_index);

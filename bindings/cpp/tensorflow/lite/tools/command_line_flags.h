@@ -107,8 +107,9 @@ class Flag {
   std::string default_text_;
   std::string usage_text_;
   FlagType flag_type_;
-  // Passes the value to the hook; false if the text does not begin with a value of the flag's type.
-  // An empty text is the number 0.
+  // Passes the value to the hook; false if the text of a number does not begin with one, or that of
+  // a bool is none of true, false, 1 and 0. An empty text is the number 0; a number out of range is
+  // the nearest limit.
   std::function<bool(const std::string& text, int position)> parse_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps operators of a model to kernels. An InterpreterBuilder queries the resolver for each
-// operator of its model; the interpreter copies the registrations.
+// operator of its model, unless all kernels are the library's; the interpreter copies the
+// registrations.
 #ifndef DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_CORE_API_OP_RESOLVER_H_
 #define DEPUTY_BINDINGS_CPP_TENSORFLOW_LITE_CORE_API_OP_RESOLVER_H_
 
@@ -36,7 +37,8 @@ class OpResolver {
   using TfLiteDelegateCreators = std::vector<TfLiteDelegateCreator>;
 
   // Returns functions that create delegates. The interpreter calls them, and applies and owns what
-  // they return, before it first allocates tensors, unless other delegates run the whole graph.
+  // they return, before it first allocates tensors or creates a signature runner, unless other
+  // delegates run the whole graph.
   virtual TfLiteDelegateCreators GetDelegateCreators() const { return {}; }
 
   using TfLiteOpaqueDelegatePtr =

@@ -17,7 +17,8 @@
 namespace tflite {
 namespace reference_ops {
 
-// Converts axes to indices of dimensions without duplicates. Returns false if one is out of range.
+// Converts axes to indices of dimensions without duplicates. Returns false if one is out of range;
+// for a scalar all axes are ignored.
 inline bool ResolveAxis(const int num_dims, const int* axis, const int64_t num_axis, int* out_axis,
                         int* out_num_axis) {
   *out_num_axis = 0;
