@@ -57,8 +57,8 @@ inline int StridedSliceStartForAxis(const StridedSliceParams& params,
   return ClampToAxis(params.start_indices[axis], stride, size);
 }
 
-// Returns the index after the last one, in the direction of the stride. A shrunk axis has one index,
-// or none if the start is at its end.
+// Returns the index after the last one, in the direction of the stride. A shrunk axis has one
+// index, or none if the start is at its end.
 inline int StridedSliceEndForAxis(const StridedSliceParams& params, const RuntimeShape& input_shape,
                                   int axis, int start) {
   const int size = input_shape.Dims(axis);
@@ -68,8 +68,9 @@ inline int StridedSliceEndForAxis(const StridedSliceParams& params, const Runtim
   return ClampToAxis(params.stop_indices[axis] + (params.offset ? start : 0), stride, size);
 }
 
-// Older variants of the two functions above: they return 0 for an empty axis, stop indices are never
-// relative to start indices, and a shrunk axis has an index even if it starts after its last one.
+// Older variants of the two functions above: they return 0 for an empty axis, stop indices are
+// never relative to start indices, and a shrunk axis has an index even if it starts after its last
+// one.
 inline int StartForAxis(const StridedSliceParams& params, const RuntimeShape& input_shape,
                         int axis) {
   if (input_shape.Dims(axis) == 0) return 0;
