@@ -269,7 +269,7 @@ NpuStatus ReadStatus(const std::vector<uint8_t>& bytes) {
   return status;
 }
 
-// Adds almost every kind of operation to a graph.
+// Adds 13 of the 19 kinds of operations to a graph.
 void BuildMixedGraph(NpuGraphBuilder* graph) {
   const int32_t x = graph->Input({1, 2, 4, 4});
   const int32_t w = graph->Constant({2, 2, 3, 3}, std::vector<float>(36, 0.5));
@@ -332,7 +332,7 @@ TEST(NpuBlob, hostile_contents_are_refused_or_computed) {
   for (int life = 0; life < 4000; ++life) {
     std::vector<uint8_t> hostile = blob;
     for (int change = 0; change < 1 + life % 3; ++change) {
-      // A change replaces a whole word, because the payload consists of integers.
+      // A change replaces a whole word, because the payload consists of words of four bytes.
       const size_t word = kHeader / 4 + random() % ((blob.size() - kHeader) / 4);
       const int32_t values[] = {-1, 0,         1,         2,
                                 5,  INT32_MAX, INT32_MIN, static_cast<int32_t>(random())};

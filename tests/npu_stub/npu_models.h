@@ -12,8 +12,8 @@ namespace deputy {
 
 // Changes to ConvModel, for tests of caches: `weight` is the first weight of the model, `stride`
 // that of the first convolution, `size` the height and width of the image. The model is CONV_2D
-// with ReLU, MAX_POOL_2D, CONV_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX: from an image [1, 8, 8, 2] to
-// [1, 3].
+// with ReLU, MAX_POOL_2D, CONV_2D, RESHAPE, FULLY_CONNECTED, SOFTMAX: from an image [1, size, size,
+// 2] to [1, 3].
 struct ConvChanges {
   float weight = 0.25f;
   int32_t stride = 1;

@@ -51,8 +51,8 @@ std::vector<NamedModel> Models() {
   return models;
 }
 
-// Fills inputs with the same values in every run: floats between -1 and 1, small numbers for other
-// types.
+// Fills inputs with the same values in every run: floats between -1 and 1, any int8, and zeros of
+// other types.
 void FillAll(TestInterpreter* t) {
   std::mt19937 random(3);
   for (int32_t i = 0; i < TfLiteInterpreterGetInputTensorCount(t->get()); ++i) {

@@ -98,7 +98,8 @@ TEST_F(NpuPlugin, reads_float16_weights_directly) {
   const Handle npu = Create({{"min_nodes", "99"}});
   TestInterpreter t(HalfModel());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
-  // All other nodes are claimed, so the DEQUANTIZE is claimed with them, whatever min_nodes is.
+  // Every node is supported or is the DEQUANTIZE of the weights, so all are claimed, whatever
+  // min_nodes is.
   EXPECT_NE(SupportOf(t, 1).delegated, 0);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks the statements of docs/writing-a-delegate.md: its folder builds with one command from public
-headers only as C11 with many warnings (STRICT), with gcc and clang, and the command can load the result; and
-the commands accept our own NPU stub by its name.
+headers only as C11 with many warnings (STRICT), with gcc and clang, and `deputy` can load the result; and the
+commands of `deputy` accept our own NPU stub by its name.
 
     npu_stub_test.py BUILD_FOLDER
 """

@@ -19,7 +19,7 @@
 
 namespace deputy {
 
-// Builds a graph for the device; every function returns the index of a tensor.
+// Builds a graph for the device; the functions that add a tensor return its index.
 class NpuGraphBuilder {
  public:
   NpuGraphBuilder() { NpuBuilderInit(&builder_); }
