@@ -110,9 +110,9 @@ inline void QuantizeMultiplierArray(const double* effective_scales, size_t size,
   }
 }
 
-// Splits `input` as fraction * 2^(shift - 31), with a magnitude of the fraction in [2^30, 2^31],
-// rounded to nearest and ties towards zero. NaN and infinities have the shift INT_MAX; their
-// fractions are 0 and the limits of int64_t.
+// Splits `input` as fraction * 2^(shift - 31), with a magnitude of the fraction in [2^30, 2^31] or
+// 0 for 0, rounded to nearest and ties towards zero. NaN and infinities have the shift INT_MAX;
+// their fractions are 0 and the limits of int64_t.
 inline int64_t IntegerFrExp(double input, int* shift) {
   if (!std::isfinite(input)) {
     *shift = std::numeric_limits<int>::max();
