@@ -27,8 +27,7 @@ uint64_t NpuHash(uint64_t hash, const void* data, size_t bytes) {
   return hash;
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Destination of the bytes of a blob. With `at` null, the bytes are only counted. */
 typedef struct Writer {
@@ -96,8 +95,7 @@ void* NpuWriteBlob(const NpuGraph* graph, const char* version, size_t* out_bytes
   return blob;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct Reader {
   const uint8_t* at;

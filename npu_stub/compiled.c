@@ -22,8 +22,7 @@ static bool IsIn(const TfLiteIntArray* list, int value) {
   return false;
 }
 
-/* ---- Importing --------------------------------------------------------------------------------
- */
+/* ---- Importing ------------------------------------------------------------------------------- */
 
 /* Imports the DEQUANTIZE of a float16 constant. Adds an operation only if the float32 output is
  * used outside of the partition (deputy/delegate_helper.h); inside, the constant is used
@@ -103,8 +102,7 @@ static bool Import(TfLiteContext* context, const TfLiteDelegateParams* params,
   return complete || Fail(error, error_size, "out of memory");
 }
 
-/* ---- Compiling --------------------------------------------------------------------------------
- */
+/* ---- Compiling ------------------------------------------------------------------------------- */
 
 static int64_t NowNs(void) {
   struct timespec now;

@@ -12,8 +12,7 @@
 #include "npu_stub/support.h"
 #include "npu_stub/texts.h"
 
-/* ---- Choosing nodes ---------------------------------------------------------------------------
- */
+/* ---- Choosing nodes -------------------------------------------------------------------------- */
 
 /* A node that is not supported, and the reason. */
 typedef struct Refused {
@@ -92,8 +91,7 @@ static void EndChoice(Choice* choice) {
   free(choice->refused);
 }
 
-/* ---- Building ---------------------------------------------------------------------------------
- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 /* Returns "NpuGraph<k>", which is valid for the lifetime of the delegate; NULL if out of memory. */
 static const char* NameOf(NpuState* state, int32_t k) {
@@ -165,8 +163,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-/* ---- Creation and destruction -----------------------------------------------------------------
- */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
 static TfLiteDelegate* FailCreate(NpuState* state, void (*report_error)(const char* text),
                                   const char* problem) {
@@ -208,8 +205,7 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate) {
   if (delegate != NULL) NpuReleaseState(NpuStateOf(delegate));
 }
 
-/* ---- Reports ----------------------------------------------------------------------------------
- */
+/* ---- Reports --------------------------------------------------------------------------------- */
 
 static void SetUnsupported(DeputySupportResult* result, size_t i, int32_t reason,
                            const char* text) {

@@ -22,8 +22,7 @@ static const char kVersion[] = "stub-1.0";
 /* Memory limit of the device in bytes, for all models together. */
 static const uint64_t kMemoryBytes = (uint64_t)2 << 30;
 
-/* ---- Faults -----------------------------------------------------------------------------------
- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 enum {
   kFaultAbsent = 1,
@@ -61,8 +60,7 @@ static bool ParseFaults(const char* text, unsigned* faults) {
   return true;
 }
 
-/* ---- The device -------------------------------------------------------------------------------
- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 struct NpuDevice {
   unsigned faults;
@@ -156,8 +154,7 @@ static void FreeBlob(NpuDevice* device, void* blob) {
   free(blob);
 }
 
-/* ---- Models -----------------------------------------------------------------------------------
- */
+/* ---- Models ---------------------------------------------------------------------------------- */
 
 static void DestroyModel(NpuDevice* device, Model* model) {
   if (model == NULL) return;
@@ -235,8 +232,7 @@ static Model* Find(const NpuClient* client, const char* name) {
   return NULL;
 }
 
-/* ---- Clients ----------------------------------------------------------------------------------
- */
+/* ---- Clients --------------------------------------------------------------------------------- */
 
 static NpuStatus CreateClient(NpuDevice* device, NpuClient** out_client) {
   NpuClient* client = calloc(1, sizeof *client);
@@ -313,8 +309,7 @@ static NpuStatus Unload(NpuClient* client, const char* name) {
   return kNpuBadArgument;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 /* Returns the tensor at an index of a list of the model; -1 if out of range. */
 static int32_t TensorAt(const Model* model, const int32_t* list, int32_t count, int32_t index) {

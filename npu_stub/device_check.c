@@ -259,8 +259,7 @@ static const struct {
     [kNpuTranspose] = {1, 1, CheckTranspose},
 };
 
-/* ---- The graph --------------------------------------------------------------------------------
- */
+/* ---- The graph ------------------------------------------------------------------------------- */
 
 static const char* CheckTensor(const NpuTensor* tensor) {
   if (NpuTypeBytes(tensor->type) == 0) return "unknown type";

@@ -190,8 +190,7 @@ NpuStatus NpuComputeBinary(const NpuWork* work) {
   return kNpuOk;
 }
 
-/* ---- Cast -------------------------------------------------------------------------------------
- */
+/* ---- Cast ------------------------------------------------------------------------------------ */
 
 static double Read(int32_t type, const void* data, size_t i) {
   if (type == kNpuFloat32) return (double)((const float*)data)[i];

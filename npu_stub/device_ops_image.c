@@ -18,8 +18,7 @@ static Plane PlaneOf(const NpuTensor* tensor) {
   return plane;
 }
 
-/* ---- Convolutions -----------------------------------------------------------------------------
- */
+/* ---- Convolutions ---------------------------------------------------------------------------- */
 
 /* Returns the contribution of one input channel to one output element. */
 static float ConvTaps(const NpuOp* op, Plane in, Plane filter, const float* image,
@@ -115,8 +114,7 @@ void NpuComputeConvTranspose(const NpuWork* work) {
   }
 }
 
-/* ---- Pooling ----------------------------------------------------------------------------------
- */
+/* ---- Pooling --------------------------------------------------------------------------------- */
 
 static float PoolWindow(const NpuOp* op, Plane in, const float* image, int64_t top, int64_t left) {
   const int64_t bottom = top + op->attributes[kNpuPoolFilterH];
@@ -151,8 +149,7 @@ void NpuComputePool(const NpuWork* work) {
   }
 }
 
-/* ---- Resizing ---------------------------------------------------------------------------------
- */
+/* ---- Resizing -------------------------------------------------------------------------------- */
 
 /* Mapping of output positions to input positions along one axis. */
 typedef struct Scale {

@@ -9,8 +9,7 @@
 #include "npu_stub/device_ops.h"
 #include "npu_stub/graph.h"
 
-/* ---- Products ---------------------------------------------------------------------------------
- */
+/* ---- Products -------------------------------------------------------------------------------- */
 
 /* Strides between rows and between columns, in elements, of a matrix that may be transposed. */
 typedef struct Matrix {
@@ -67,8 +66,7 @@ void NpuComputeMatMul(const NpuWork* work) {
   }
 }
 
-/* ---- Along one axis ---------------------------------------------------------------------------
- */
+/* ---- Along one axis -------------------------------------------------------------------------- */
 
 /* An axis: the product of the extents before it, its extent, and the product of those after it. */
 typedef struct Axis {
@@ -122,8 +120,7 @@ void NpuComputeArgMax(const NpuWork* work) {
   }
 }
 
-/* ---- Reduction --------------------------------------------------------------------------------
- */
+/* ---- Reduction ------------------------------------------------------------------------------- */
 
 static float ReduceFloat(int32_t function, float sum, float value) {
   switch (function) {

@@ -104,8 +104,7 @@ NpuOp* NpuOpAt(NpuBuilder* builder, int32_t index) {
   return index < 0 ? &builder->no_op : &builder->graph.ops[index];
 }
 
-/* ---- Sorting ----------------------------------------------------------------------------------
- */
+/* ---- Sorting --------------------------------------------------------------------------------- */
 
 typedef struct Sorting {
   int32_t* producer; /* producing operation by tensor, -1: none */
@@ -182,8 +181,7 @@ bool NpuSortOps(NpuBuilder* builder) {
   return done;
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------------
- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 size_t NpuElementCount(const NpuTensor* tensor) {
   size_t count = 1;
@@ -208,8 +206,7 @@ bool NpuSameDims(const NpuTensor* a, const NpuTensor* b) {
   return true;
 }
 
-/* ---- Text -------------------------------------------------------------------------------------
- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 const char* NpuKindName(int32_t kind) {
   static const char* const kNames[] = {

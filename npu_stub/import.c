@@ -19,8 +19,7 @@ bool NpuRefuse(NpuImport* import, int32_t reason, const char* format, ...) {
   return false;
 }
 
-/* ---- Tensors ----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 static const TfLiteTensor* TensorAt(const NpuImport* import, const TfLiteIntArray* list, int i) {
   if (i < 0 || i >= list->size || list->data[i] < 0) return NULL;
@@ -91,8 +90,7 @@ int32_t NpuNewConstant(NpuImport* import, int32_t rank, const int32_t* dims, flo
   return index;
 }
 
-/* ---- Checks -----------------------------------------------------------------------------------
- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 bool NpuExpectInputs(NpuImport* import, int min, int max) {
   const int count = import->node->inputs->size;
@@ -147,8 +145,7 @@ bool NpuReadAxis(NpuImport* import, int axis, int rank, int32_t* out_axis) {
   return true;
 }
 
-/* ---- Operations -------------------------------------------------------------------------------
- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 int32_t NpuAddNode(NpuImport* import, int32_t kind, int32_t function, const int32_t* inputs,
                    int32_t input_count, int32_t output) {

@@ -7,8 +7,7 @@
 #include "deputy/deputy_plugin.h"
 #include "npu_stub/import.h"
 
-/* ---- Windows ----------------------------------------------------------------------------------
- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 /* Parameters of a window along one axis. */
 typedef struct Window {
@@ -50,8 +49,7 @@ static bool PlaceWindow(NpuImport* import, TfLitePadding padding, const TfLiteTe
          ComputePadding(import, padding, in->dims->data[2], out->dims->data[2], horizontal);
 }
 
-/* ---- Convolutions -----------------------------------------------------------------------------
- */
+/* ---- Convolutions ---------------------------------------------------------------------------- */
 
 /* Permutes a filter from [A, H, W, B] to [A, B, H, W], or with `depthwise` to [B, A, H, W]. */
 static int32_t PermuteFilter(NpuImport* import, int i, bool depthwise) {
@@ -190,8 +188,7 @@ bool NpuImportTransposeConv(NpuImport* import, int32_t argument) {
   return op >= 0 || import->builder->failed;
 }
 
-/* ---- Pooling and resizing ---------------------------------------------------------------------
- */
+/* ---- Pooling and resizing -------------------------------------------------------------------- */
 
 bool NpuImportPool(NpuImport* import, int32_t argument) {
   const TfLitePoolParams* params = import->node->builtin_data;

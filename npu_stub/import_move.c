@@ -116,8 +116,7 @@ bool NpuImportTranspose(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* ---- Slices -----------------------------------------------------------------------------------
- */
+/* ---- Slices ---------------------------------------------------------------------------------- */
 
 /* A slice of a tensor, which is initialised to the whole tensor. */
 typedef struct Slice {
@@ -217,8 +216,7 @@ bool NpuImportUnpack(NpuImport* import, int32_t argument) {
   return true;
 }
 
-/* ---- STRIDED_SLICE ----------------------------------------------------------------------------
- */
+/* ---- STRIDED_SLICE --------------------------------------------------------------------------- */
 
 typedef struct Entries {
   int32_t begin[NPU_MAX_RANK + 1], end[NPU_MAX_RANK + 1], stride[NPU_MAX_RANK + 1];

@@ -34,8 +34,7 @@ int32_t NpuCountTransposes(const NpuBuilder* builder) {
   return count;
 }
 
-/* ---- Transform --------------------------------------------------------------------------------
- */
+/* ---- Transform ------------------------------------------------------------------------------- */
 
 static void TransformInput(NpuLinks* links, int32_t op) {
   const int32_t tensor = NpuOpAt(links->builder, op)->inputs[0];
@@ -77,8 +76,7 @@ void NpuLayoutTransform(NpuBuilder* builder) {
   NpuLinksFree(&links);
 }
 
-/* ---- Insert -----------------------------------------------------------------------------------
- */
+/* ---- Insert ---------------------------------------------------------------------------------- */
 
 typedef struct Edges {
   int32_t all, touching;

@@ -16,8 +16,7 @@ enum { kMaxRounds = 16 };
 /* Index in NCHW of each dimension of NHWC. */
 static const int32_t kNchwIndex[NPU_MAX_RANK] = {0, 2, 3, 1};
 
-/* ---- Conversion to NCHW -----------------------------------------------------------------------
- */
+/* ---- Conversion to NCHW ---------------------------------------------------------------------- */
 
 /* Returns true if the operation is the only consumer of a tensor. */
 static bool IsOnlyConsumer(const NpuLinks* links, int32_t tensor, int32_t op) {
@@ -157,8 +156,7 @@ static bool ConvertToNchw(NpuLinks* links, int32_t index) {
   return true;
 }
 
-/* ---- Cancelling -------------------------------------------------------------------------------
- */
+/* ---- Cancelling ------------------------------------------------------------------------------ */
 
 /* Removes a transposition that undoes the one before it. Returns false if there is none. */
 static bool Cancel(NpuLinks* links, int32_t index) {

@@ -24,8 +24,7 @@ struct NpuPartition {
   char failure[kErrorBytes];
 };
 
-/* ---- Builds -----------------------------------------------------------------------------------
- */
+/* ---- Builds ---------------------------------------------------------------------------------- */
 
 /* Build and node name of the calling thread, for Init, which receives no other data from the
  * runtime. */
@@ -121,8 +120,7 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
   return status == kNpuOk ? kTfLiteOk : Report(context, "load", error);
 }
 
-/* ---- Creation and destruction -----------------------------------------------------------------
- */
+/* ---- Creation and destruction ---------------------------------------------------------------- */
 
 /* Allocates the buffer for float16 tensors of the boundary. */
 static bool AllocateHalfBuffer(NpuPartition* partition) {
@@ -190,8 +188,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   NpuReleaseState(state);
 }
 
-/* ---- Prepare ----------------------------------------------------------------------------------
- */
+/* ---- Prepare --------------------------------------------------------------------------------- */
 
 static void PrintDims(int rank, const int* dims, char* text, size_t size) {
   size_t length = (size_t)snprintf(text, size, "[");
@@ -278,8 +275,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------
- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static bool HasExpectedData(const TfLiteTensor* tensor, const NpuBoundaryTensor* boundary) {
   return tensor->data.raw != NULL && tensor->bytes == boundary->bytes;

@@ -115,8 +115,7 @@ static const Row* FindRow(int32_t code) {
   return NULL;
 }
 
-/* ---- Checks common to all operators -----------------------------------------------------------
- */
+/* ---- Checks common to all operators ---------------------------------------------------------- */
 
 static bool IsQuantized(TfLiteType type) {
   return type == kTfLiteInt8 || type == kTfLiteUInt8 || type == kTfLiteInt16 || type == kTfLiteInt4;
@@ -209,8 +208,7 @@ bool NpuImportNode(NpuImport* import) {
   return row->import(import, row->argument) && MakesOutputs(import);
 }
 
-/* ---- Checks of a single node -----------------------------------------------------------------
- */
+/* ---- Checks of a single node ----------------------------------------------------------------- */
 
 static void ResetTensors(const TfLiteIntArray* list, int32_t* tensors) {
   for (int i = 0; i < list->size; ++i) {
