@@ -5,7 +5,7 @@
 // texts of its Python tests.
 //
 // Omitted: texts of C++ functions that the C API does not have (InterpreterBuilder); pairs of
-// numbers from macros ("3 != 4"), for which our texts name the expected and found values;
+// numbers from macros ("3 != 4"), for which Deputy's texts name the expected and found values;
 // TransposeTest.Test9DInputTensor, because all operators share one check of ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/data/golden/*.golden; tests/conformance/golden_reader.h describes the format and reads it.
 
-The rows of a file are packed with a small LZ77 of our own (unlimited window), because rows of one
-operator are near copies of one another and the tests have no decompressor.
+The rows of a file are packed with a small LZ77 (unlimited window), because rows of one operator are
+near copies of one another and the tests have no decompressor.
 """
 import struct
 

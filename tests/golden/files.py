@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs whole .tflite files on our library and on the real TFLite: `golden files LIBRARY FILE…`.
+"""Runs whole .tflite files on Deputy's library and on the real TFLite: `golden files LIBRARY FILE…`.
 
 Each file is fed with random numbers three times. The report is the greatest difference of an output
 from TFLite's optimised kernels (without delegates), as a fraction of the output's greatest magnitude.
@@ -55,7 +55,7 @@ def _compare(library, path):
 
 
 def check(library, paths):
-    """Returns the number of files that TFLite computes and our library refuses or computes differently."""
+    """Returns the number of files that TFLite computes and Deputy refuses or computes differently."""
     bad = 0
     for path in map(pathlib.Path, paths):
         try:

@@ -142,8 +142,8 @@ class Case:
     factor: float = 1.0    # widens the float bounds (only as docs/design/agreement.md says)
     invokes: int = 1       # number of inferences with the same inputs; the outputs of all are compared
     exact: bool = False    # large: store only hashes of the reference result
-    lenient: bool = False  # TFLite computes a case that is of no use: ours may refuse, or must agree
-    undefined: str = ""    # reason why TFLite's result is meaningless: ours may do anything but crash
+    lenient: bool = False  # TFLite computes a case that is of no use: Deputy may refuse, or must agree
+    undefined: str = ""    # reason why TFLite's result is meaningless: Deputy may do anything but crash
     undefined_in: tuple = ("reference", "optimised")  # the resolvers to which `undefined` applies
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a case on our own library through ctypes; works with any library that has the TFLite C API."""
+"""Runs a case on Deputy's library through ctypes; works with any library that has the TFLite C API."""
 import ctypes
 import os
 

@@ -38,7 +38,7 @@ class SecondInterpreter {
   TfLiteInterpreter* interpreter_;
 };
 
-// Adds the layer y = x w with 8 x 8 weights.
+// Adds the layer y = x w^T.
 void AddLayer(ModelBuilder* m, int x, int weights, int y) {
   m->AddOp(kTfLiteBuiltinFullyConnected, {x, weights, -1}, {y},
            schema::CreateFullyConnectedOptions(m->fbb()));

@@ -222,7 +222,7 @@ class GraphWriter {
         kTfLiteInt32, {4, 2}, {0, 0, around[0], around[1], around[2], around[3], 0, channels});
     int out = 0;
     if (is_int8()) {
-      // PAD writes the zero point, so its output has the quantisation of its input.
+      // PAD copies the quantised values, so its output has the scale of its input.
       shape_ = shape;
       out = m_.AddTensor(kTfLiteInt8, shape, "", Quantized(scales_[from.tensor], 0));
       scales_[out] = scales_[from.tensor];

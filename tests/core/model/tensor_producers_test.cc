@@ -23,8 +23,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Every model here has these tensors, of four float32 each: the graph's input x, a constant c, a
-// variable v, and a, b for outputs of nodes. The graph's output is b.
+// The tensors of the models of ModelOf, of four float32 each: the graph's input x, a constant c, a
+// variable v, and a, b for outputs of nodes. The graph's output is b, unless a case changes it.
 enum Tensor : int { kX, kC, kV, kA, kB };
 
 struct Case {

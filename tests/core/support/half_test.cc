@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares HalfConversions of float16 and bfloat16 with definitions in double: a value is built
+// Compares the conversions of float16 and bfloat16 with definitions in double: a value is built
 // from its fields by ldexp, and narrowing must return the nearest value, of two the even one.
 #include "core/support/half.h"
 

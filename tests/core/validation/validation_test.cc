@@ -1107,8 +1107,8 @@ TEST(validation, wrong_options_are_refused) {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-// An output that a delegate does not write keeps its previous contents, as it does without the
-// validation layer.
+// The delegate does not write its output in the second inference; the results of the others must
+// not change.
 TEST(validation, results_are_unchanged) {
   const auto run = [](const TestInterpreter::Configure& configure) {
     Probe probe;

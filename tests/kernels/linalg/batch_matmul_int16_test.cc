@@ -40,8 +40,8 @@ int64_t PlainSum(const std::vector<int16_t>& a, const int16_t* b, size_t step) {
   return sum;
 }
 
-// Checks products with a matrix of `columns` columns, or of `columns` rows, with padding after each
-// column or row.
+// Checks products with a matrix of `columns` columns, stored column by column and row by row, with
+// padding after each column or row.
 void CheckDots(const CpuKernels& cpu, Values values, size_t depth, size_t columns,
                std::mt19937* random) {
   const std::vector<int16_t> a = Filled(depth, values, random);
