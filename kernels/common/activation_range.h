@@ -21,8 +21,8 @@ struct Range {
 using FloatRange = Range<float>;
 using IntRange = Range<int32_t>;
 
-// Clamps x to the range. Operand order matters: NaN passes through, and a range with low > high
-// returns `high`.
+// Clamps `value` to the range. Operand order matters: NaN passes through, and a range with low >
+// high returns `high`.
 template <typename T>
 T Clamp(T value, const Range<T>& range) {
   return std::min(std::max(value, range.low), range.high);
@@ -43,8 +43,8 @@ inline FloatRange ActivationRange(TfLiteFusedActivation activation) {
   }
 }
 
-// Returns the bounds as quantised values of the output, within its type. Fails if the scale is so
-// small that a bound is not representable.
+// Returns the bounds as quantised values of the output, within its type. Fails for types other than
+// int8, uint8 and int16, and if the scale is so small that a bound is not representable.
 inline TfLiteStatus QuantizedActivationRange(TfLiteContext* context,
                                              TfLiteFusedActivation activation,
                                              const TfLiteTensor* output, IntRange* out_range) {

@@ -34,7 +34,7 @@ struct Corners {
   T low_left, high_left, low_right, high_right;
 };
 
-// Interpolates floats, and integers in float. The order of the products is upstream's, because it
+// Interpolates float and uint8 in float. The order of the products is upstream's, because it
 // affects the last bits.
 template <typename T>
 [[gnu::always_inline]] inline float Blend(const Corners<T>& in, const Interpolation<float>& y,

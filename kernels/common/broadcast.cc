@@ -13,8 +13,8 @@ int FromBack(const TfLiteTensor* tensor, int axis) {
   return axis < Rank(tensor) ? Dim(tensor, Rank(tensor) - 1 - axis) : 1;
 }
 
-// Limits for repeating values of b that depend on the channel only, to get longer runs: the maximum
-// number of channels, and the size of the buffer of repeated values.
+// Limits for combining short runs into longer ones: the maximum number of repeated channels of b,
+// and the size in bytes of a buffer of repeated or gathered values.
 constexpr int64_t kMaxRepeated = 128;
 constexpr int64_t kRepeatedBytes = 4096;
 
@@ -104,8 +104,8 @@ void BroadcastPlan::PlanAxes(const TfLiteTensor* a, const TfLiteTensor* b,
   if (rank_ < 2) return;
   const Axis &again = axes_[static_cast<size_t>(rank_) - 2],
              &inner = axes_[static_cast<size_t>(rank_) - 1];
-  // Channels are repeated if they are few and their blocks have at least kSmallestBlock elements;
-  // smaller blocks do not repay the copies.
+  // Channels are repeated if they are few and occur at least kSmallestBlock / channels times
+  // (rounded down) in a block; smaller blocks do not repay the copies.
   constexpr int64_t kSmallestBlock = 32;
   if (inner.step_a == 1 && inner.step_b == 1 && again.step_b == 0 && again.step_a == inner.extent &&
       inner.extent <= kMaxRepeated && again.extent >= kSmallestBlock / inner.extent) {
@@ -121,8 +121,8 @@ void BroadcastPlan::RunAll(TfLiteContext* context, const Runs& runs) const {
                  [&](int64_t first, int64_t last) { RunRange(first, last, runs); });
 }
 
-// An input with a few values that are repeated (bias, slopes) would give many short runs; they are
-// combined into longer ones.
+// Combines short runs into longer ones: those of a few values of b that are repeated (bias,
+// slopes), and those of a short innermost axis.
 void BroadcastPlan::RunRange(int64_t first, int64_t last, const Runs& runs) const {
   const bool gathers = gathers_ && IsGathered(runs.bytes_a) && IsGathered(runs.bytes_b);
   if (!gathers && (channels_ == 0 || last - first < std::min(16 * channels_, 4 * kMaxRepeated))) {

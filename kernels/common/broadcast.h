@@ -54,7 +54,7 @@ class BroadcastPlan {
   }
 
   // Returns a mask with bit 0 for a and bit 1 for b, set if the input has as many elements as the
-  // output, and thus its shape.
+  // output.
   uint32_t matching_inputs(const TfLiteTensor* a, const TfLiteTensor* b) const {
     return (ElementCount(a) == count_ ? 1u : 0u) | (ElementCount(b) == count_ ? 2u : 0u);
   }

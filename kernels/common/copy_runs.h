@@ -79,8 +79,8 @@ template <typename T>
   for (int64_t i = 0; i < runs; ++i) CopyRun(in + i * step_in, count, out + i * step_out);
 }
 
-// CopyRuns is instantiated in copy_runs.cc: if several files had instances, the linker could select
-// one that was compiled for size.
+// CopyRuns of unsigned integers is instantiated in copy_runs.cc: if several files had instances,
+// the linker could select one that was compiled for size.
 extern template void CopyRuns(int64_t, int64_t, const uint8_t*, int64_t, uint8_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint16_t*, int64_t, uint16_t*, int64_t);
 extern template void CopyRuns(int64_t, int64_t, const uint32_t*, int64_t, uint32_t*, int64_t);

@@ -16,8 +16,8 @@ namespace deputy {
 void NumberDistinct(std::span<const int64_t> keys, int32_t* numbers,
                     std::vector<int32_t>* out_firsts);
 
-// Implementation of NumberDistinct by hashing. Returns false if collisions would take more than a
-// few probes per key, since a hostile model may have chosen the keys.
+// Implementation of NumberDistinct by hashing. Returns false if collisions take more than about 16
+// probes per key, since a hostile model may have chosen the keys.
 bool NumberByHash(std::span<const int64_t> keys, int32_t* numbers,
                   std::vector<int32_t>* out_firsts);
 // Implementation of NumberDistinct by sorting, which always succeeds.

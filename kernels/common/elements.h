@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Access to elements for operators that only move them. Such operators are templates on the element
-// type and are instantiated for the smallest type of the right size: 1, 2, 4 or 8 bytes, or a
-// string view. ElementAccess provides the arrays: for strings it parses the tensor (whose bytes are
-// untrusted) into views, and writes views back to a tensor. 2-bit and 4-bit elements are unpacked
-// to a byte each and packed again.
+// type and are instantiated for the unsigned integer of the element's size (1, 2, 4 or 8 bytes) and
+// for string views. ElementAccess provides the arrays: for strings it parses the tensor (whose
+// bytes are untrusted) into views, and writes views back to a tensor. 2-bit and 4-bit elements are
+// unpacked to a byte each and packed again.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENTS_H_
 
@@ -24,7 +24,7 @@ namespace deputy {
 
 inline constexpr uint32_t kStringBit = TypeBit(kTfLiteString);
 
-// Element types supported by most kernels, without and with strings.
+// Element types supported by several kernels, without and with strings.
 inline constexpr uint32_t kNumberBits = kFloat32Bit | kFloat16Bit | kInt8Bit | kUInt8Bit |
                                         kInt16Bit | kInt32Bit | kInt64Bit | kUInt32Bit | kBoolBit;
 inline constexpr uint32_t kAnyBits = kNumberBits | kStringBit;
@@ -49,7 +49,7 @@ TfLiteStatus ReadStrings(TfLiteContext* context, const TfLiteTensor* tensor,
 // Writes strings to a tensor. The views must not point into `tensor`.
 TfLiteStatus WriteStrings(TfLiteContext* context, TfLiteTensor* tensor,
                           const std::vector<std::string_view>& strings);
-// Reserves space for `count` string views in `out` after checking the limits.
+// Resizes `out` to `count` string views after checking the limits.
 TfLiteStatus ReserveStrings(TfLiteContext* context, const TfLiteTensor* tensor, int64_t count,
                             std::vector<std::string_view>* out);
 

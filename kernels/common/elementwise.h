@@ -2,8 +2,8 @@
 //
 // Operators with one input in which each output element depends only on the same input element:
 // loops over whole tensors, and tables for quantised types. A function of an 8-bit value is
-// tabulated in prepare, so that it costs one byte load at run time. For 16 bits the table is
-// TensorFlow Lite's interpolating table of 513 entries, bit by bit.
+// tabulated in prepare, so that it costs one byte load at run time. For 16 bits the results are bit
+// by bit those of TensorFlow Lite's interpolating table of 513 entries.
 #ifndef DEPUTY_KERNELS_COMMON_ELEMENTWISE_H_
 #define DEPUTY_KERNELS_COMMON_ELEMENTWISE_H_
 
@@ -101,8 +101,9 @@ bool FillByteTable(const TfLiteTensor* input, const TfLiteTensor* output, ByteTa
   return input->type == kTfLiteInt8 || input->type == kTfLiteUInt8;
 }
 
-// Table of a function of int16: samples at every 128th value, each corrected by half of the error
-// of linear interpolation at the midpoint to the next sample. Samples are computed in type Real.
+// Table of a function of int16: samples at every 128th value, each but the last corrected by half
+// of the error of linear interpolation at the midpoint to the next sample. Samples are computed in
+// type Real.
 template <typename Real>
 class ShortTable {
  public:

@@ -20,8 +20,9 @@ namespace deputy {
 class EvenCut {
  public:
   EvenCut() = default;
-  // Divides each share into blocks of equal size. Counts are adjusted so that there are at least
-  // one share and one block, and no more blocks than units in a share. `unit` is positive.
+  // Divides each share into blocks of equal numbers of units, up to one. Counts are adjusted so
+  // that there are at least one share and one block, and no more blocks than units in a share.
+  // `unit` is positive.
   EvenCut(int64_t count, int64_t unit, int64_t shares, int64_t blocks)
       : count_(count),
         unit_(unit),
@@ -29,10 +30,10 @@ class EvenCut {
         blocks_(std::clamp<int64_t>(blocks, 1, std::max<int64_t>(count / shares_ / unit, 1))),
         units_(UnitsOf(count)) {}
 
-  // Divides each share into blocks, each of which has half of the share's remaining elements. The
-  // largest block is at the beginning of the first share, and at the end of any other share. The
-  // smallest block has at least `min_size` elements if the share has; no share has more than four
-  // blocks.
+  // Divides each share into blocks, each of which has half of the share's remaining elements, and a
+  // last one with the other half. The largest block is at the beginning of the first share, and at
+  // the end of any other share. If the share has at least `min_size` elements, the smallest block
+  // may fall short of that by less than a unit; no share has more than four blocks.
   static EvenCut Halving(int64_t count, int64_t unit, int64_t shares, int64_t min_size) {
     EvenCut cut(count, unit, shares, 1);
     const int64_t smallest = cut.UnitsOf(std::max<int64_t>(min_size, 1));

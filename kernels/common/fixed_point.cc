@@ -7,7 +7,8 @@
 namespace deputy {
 namespace {
 
-// exp(x) for x in [-1/4, 0); argument and result in Q0. Uses four terms of the series around -1/8.
+// exp(x) for x in [-1/4, 0); argument and result in Q0. Uses the series around -1/8 up to the
+// fourth power.
 int32_t ExpNearZeroQ0(int32_t x) {
   constexpr int32_t kExpOfMinusEighth = 1895147668;
   constexpr int32_t kThird = 715827883;

@@ -20,14 +20,15 @@ class FlexMap {
   // Returns true if the root of the FlexBuffers bytes is a map.
   bool is_map() const { return is_map_; }
 
-  // Returns the number with that name, with bools as 0 or 1. Returns `otherwise` if the entry is
-  // missing or is not a number.
+  // Returns the number with that name, with bools as 0 or 1; reals are truncated, and integers wrap
+  // to 32 bits. Returns `otherwise` if the entry is missing, is not a number or is a real out of
+  // range.
   int32_t Int(std::string_view name, int32_t otherwise = 0) const;
   // Returns the number with that name, or 0 if the entry is missing or is not a number.
   float Float(std::string_view name) const;
   bool Bool(std::string_view name) const { return Float(name) != 0.0f; }
 
-  // Returns the integers of the typed vector with that name; empty if it is missing.
+  // Returns the integers of the typed vector with that name; empty if there is no such vector.
   std::vector<int32_t> Ints(std::string_view name) const;
 
  private:

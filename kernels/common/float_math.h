@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementary functions without calls and branches, so that compilers vectorise loops over them.
-// Errors are a few units in the last place; infinities and NaN are handled correctly. Always
-// inlined: files compiled for one instruction set must not emit copies that other files could use.
+// Errors are a few units in the last place unless the function's comment says otherwise; infinities
+// and NaN are handled correctly. Always inlined: files compiled for one instruction set must not
+// emit copies that other files could use.
 #ifndef DEPUTY_KERNELS_COMMON_FLOAT_MATH_H_
 #define DEPUTY_KERNELS_COMMON_FLOAT_MATH_H_
 
@@ -92,9 +93,9 @@ template <typename T>
 
 // ---- For floats, and for several vectors of floats --------------------------------------------
 //
-// The functions below are templates on T, which is float or a type with float's operators,
-// RaisedTo, LoweredTo, ChooseBelow and PowerOf (kernels/vector/wide.inc), with bit-identical
-// results. Independent operations are placed side by side to keep dependency chains short.
+// T of the templates below is float or a type with float's operators, RaisedTo, LoweredTo,
+// ChooseBelow and PowerOf (kernels/vector/wide.inc), with bit-identical results. Independent
+// operations are placed side by side to keep dependency chains short.
 
 // Maximum (RaisedTo) and minimum (LoweredTo) of x and a bound; NaN passes through.
 [[gnu::always_inline]] inline float RaisedTo(float x, float low) { return x < low ? low : x; }
@@ -112,8 +113,8 @@ inline constexpr float kRoundForPower = 12582912.0f + 127.0f;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) << 23);
 }
 
-// 2^x for x <= 0; denormal results become 0. The relative error is as large as the absolute error
-// of x, so small results have fewer correct digits than those near 1.
+// 2^x for x <= 0; results below about 2^-126.5 become 0. The relative error is as large as the
+// absolute error of x, so small results have fewer correct digits than those near 1.
 template <typename T>
 [[gnu::always_inline]] inline T FastPowerOfNegative(T x) {
   const T bounded = RaisedTo(x, -127.0f);
@@ -126,7 +127,7 @@ template <typename T>
   return (series + 1.0f) * PowerOf(rounded);
 }
 
-// e^x for x >= -87; smaller x give e^-87, and x above about 88.7 give infinity.
+// e^x for x >= -87; smaller x give e^-87, and x above about 88.4 give infinity.
 template <typename T>
 [[gnu::always_inline]] inline T FastExpWithin(T x) {
   constexpr float kLog2E = 1.44269504f;

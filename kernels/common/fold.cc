@@ -19,8 +19,8 @@ bool IsFoldableInput(const TfLiteContext* context, int index) {
   return IsKnown(&tensor) && tensor.bytes <= kMaxFoldedBytes && tensor.sparsity == nullptr;
 }
 
-// Returns true for a small integer tensor in the arena. Client memory is excluded: the client may
-// overwrite it between inferences.
+// Returns true for a small integer or bool tensor in the arena. Client memory is excluded: the
+// client may overwrite it between inferences.
 bool IsFoldableOutput(const TfLiteContext* context, int index) {
   const TfLiteTensor& tensor = context->tensors[index];
   return tensor.allocation_type == kTfLiteArenaRw && !tensor.is_variable &&

@@ -16,12 +16,13 @@
 
 namespace deputy {
 
-// Maximum size of inputs and outputs of a folded node, in bytes: bounds the time and memory that a
-// model with many constants takes in prepare.
+// Maximum size of each input and output of a folded node, in bytes: bounds the time and memory that
+// a model with many constants takes in prepare.
 inline constexpr size_t kMaxFoldedBytes = 1024;
 
-// Runs `prepare`, then `eval` if all inputs are known constants and all outputs are small integers
-// in the arena. If `eval` fails, invoke computes the outputs and reports the error.
+// Runs `prepare`, then `eval` if all inputs are known constants, all outputs are integers or bools
+// in the arena, and none is larger than kMaxFoldedBytes. If `eval` fails, invoke computes the
+// outputs and reports the error.
 TfLiteStatus PrepareAndFold(TfLiteContext* context, TfLiteNode* node, OpFunction prepare,
                             OpFunction eval);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implementation of the checks in kernel.h. Kernels receive pointers into context->tensors;
-// messages need the tensor's index, which is found by address.
+// Kernels receive pointers into context->tensors; messages need the tensor's index, which is found
+// by address.
 #include "kernels/common/kernel.h"
 
 #include <cmath>
@@ -20,8 +20,8 @@ TfLiteTensor* TensorAt(TfLiteContext* context, const TfLiteIntArray* indices, in
   return &context->tensors[tensor];
 }
 
-// Returns the index of a tensor. A kernel may hold a copy of a tensor's struct (e.g. with converted
-// weights), which has the name of the original.
+// Returns the index of a tensor; -1 if it is not found. A kernel may hold a copy of a tensor's
+// struct (e.g. with converted weights), which has the name of the original.
 int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
   const TfLiteTensor* first = context->tensors;
   const TfLiteTensor* last = first + context->tensors_size;
@@ -34,8 +34,8 @@ int NumberOf(const TfLiteContext* context, const TfLiteTensor* tensor) {
   return -1;
 }
 
-// Returns true if the product of every subset of the extents fits in 64 bits: kernels multiply
-// parts of shapes, so zero extents must not hide an overflow of the others.
+// Returns true if the product of every subset of the extents, times 8 bytes, fits in 63 bits:
+// kernels multiply parts of shapes, so zero extents must not hide an overflow of the others.
 bool IsAddressable(std::span<const int> dims) {
   constexpr size_t kMaxElements =
       static_cast<size_t>(std::numeric_limits<int64_t>::max()) / sizeof(double);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions used by every kernel: access to a node's tensors, checks of what a model claims about
-// them, and output shapes. All checks report with KernelError the tensor's number and name, what
-// was expected and what was found, and return kTfLiteError.
+// them, and output shapes. The checks report with KernelError the tensor's number and name
+// (CheckNode: the position of a missing tensor), what was expected and what was found, and return
+// kTfLiteError.
 //
-// Kernels call these from prepare. Invoke may rely on the checks of prepare, except for contents of
-// tensors (shapes, indices), which only invoke can check, and data pointers, which may be null for
-// tensors of zero bytes, and only for those.
+// Kernels call the checks from prepare. Invoke may rely on them, except for contents of tensors
+// (shapes, indices), which only invoke can check, and data pointers, which may be null for tensors
+// of zero bytes, and only for those.
 #ifndef DEPUTY_KERNELS_COMMON_KERNEL_H_
 #define DEPUTY_KERNELS_COMMON_KERNEL_H_
 
@@ -98,12 +99,14 @@ inline std::span<const int> Dims(const TfLiteTensor* tensor) {
   return {Rank(tensor) == 0 ? nullptr : tensor->dims->data, static_cast<size_t>(Rank(tensor))};
 }
 
-// Returns the number of elements. CheckNode has checked that it does not overflow.
+// Returns the number of elements. CheckNode (inputs) or ResizeTo has checked that it does not
+// overflow.
 int64_t ElementCount(std::span<const int> dims);
 inline int64_t ElementCount(const TfLiteTensor* tensor) { return ElementCount(Dims(tensor)); }
 
-// Returns true if the tensor's contents are in the model file (MmapRo) and can be read in prepare.
-// PersistentRo tensors (unpacked constants) have their contents only after their producer has run.
+// Returns true if the tensor is a constant of the model (MmapRo), which can be read in prepare.
+// PersistentRo tensors may get their contents later: unpacked constants do so when their producer
+// runs.
 inline bool IsReadableConstant(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteMmapRo;
 }
@@ -158,7 +161,7 @@ TfLiteStatus CheckElementCount(TfLiteContext* context, const TfLiteTensor* tenso
                                int64_t expected);
 // Checks that there is one scale, positive and finite, and a zero point in the range of the type.
 TfLiteStatus CheckQuantized(TfLiteContext* context, const TfLiteTensor* tensor);
-// Checks that the zero point is in the range of the type, for operators that ignore the scale.
+// Checks that the zero point is in the range of the type, without a check of the scale.
 TfLiteStatus CheckZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
 // Checks that the zero point is 0.
 TfLiteStatus CheckNoZeroPoint(TfLiteContext* context, const TfLiteTensor* tensor);
@@ -177,7 +180,7 @@ TfLiteStatus CheckContainerSize(TfLiteContext* context, const TfLiteTensor* tens
 // Returns the minimum and maximum of int8, uint8 or int16; false for any other type.
 bool QuantizedLimits(TfLiteType type, int32_t* out_min, int32_t* out_max);
 
-// Reports that invoke found an element type that the kernel does not support.
+// Reports an element type that the kernel does not support.
 TfLiteStatus UnexpectedType(TfLiteContext* context, const TfLiteTensor* tensor);
 
 // ---- Output shapes ----------------------------------------------------------------------------
@@ -200,7 +203,8 @@ inline bool IsDynamic(const TfLiteTensor* tensor) {
   return tensor->allocation_type == kTfLiteDynamic;
 }
 
-// Number of elements per task of an operator with little work per element; see ParallelRanges.
+// Minimum number of elements per task of an operator with little work per element; see
+// ParallelRanges.
 inline constexpr int64_t kElementsPerTask = 4096;
 
 // ---- Options ----------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ struct PaddedAxis {
 };
 
 // Computes the mapping of one axis: margins `low` and `high`, and `between` gaps between adjacent
-// elements. The resulting extent may be negative or 0. Returns false if it overflows.
+// elements. The resulting extent may be negative or 0. Returns false if `between` is negative or if
+// the extent overflows an int.
 inline bool PadAxis(int extent, int64_t low, int64_t high, int64_t between, PaddedAxis* axis) {
   int64_t steps = 0, sum = 0, available = 0;
   if (between < 0 || __builtin_add_overflow(between, int64_t{1}, &axis->step) ||

@@ -23,7 +23,8 @@ struct WindowAxis {
   int before = 0;  // leading padding; if the total is odd, the trailing padding is larger by one
   int output = 0;
 
-  // Returns the first tap of window `i` that lies inside the input.
+  // Returns the first tap of window `i` that lies inside the input. If there is none, the result
+  // equals LastTap(i).
   int FirstTap(int i) const {
     const int64_t start = Start(i);
     return start >= 0 ? 0 : static_cast<int>(std::min<int64_t>(filter, TapsWithin(-start)));
@@ -45,8 +46,9 @@ struct WindowAxis {
 // poolings return an empty tensor.
 enum class TooSmall { kRefuse, kEmpty };
 
-// Computes `output` and `before`. Fails for strides, filters and dilations below 1 and for unknown
-// paddings. `what` names the axis in the error message.
+// Computes `output` and `before`. Fails for strides, filters and dilations below 1, for unknown
+// paddings, for windows that `too_small` refuses, and if `before` exceeds an int. `what` names the
+// axis in the error message.
 inline TfLiteStatus ComputeWindows(TfLiteContext* context, TfLitePadding padding, const char* what,
                                    TooSmall too_small, WindowAxis* axis) {
   if (axis->stride < 1 || axis->filter < 1 || axis->dilation < 1) {

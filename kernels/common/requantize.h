@@ -16,15 +16,15 @@
 
 namespace deputy {
 
-// A positive real number as mantissa * 2^(shift - 31), mantissa in [2^30, 2^31).
+// A real number, 0 or more, as mantissa * 2^(shift - 31), mantissa in [2^30, 2^31) or, for zero, 0.
 struct FixedMultiplier {
   int32_t mantissa = 0;
   int shift = 0;
 };
 
-// Returns the closest fixed-point multiplier; zero for values too small to matter, and the maximum
-// for infinity and for values whose shift would overflow any 32-bit result. `value` must not be
-// negative.
+// Returns the closest fixed-point multiplier; zero for values below 2^-32, and the maximum for
+// infinity and for values of 2^30 or more, whose shift would overflow any 32-bit result. `value`
+// must not be negative.
 inline FixedMultiplier ToFixedMultiplier(double value) {
   if (value == 0.0) return {};
   if (!std::isfinite(value)) return {std::numeric_limits<int32_t>::max(), 30};
@@ -57,13 +57,13 @@ inline FixedMultiplier ToFixedMultiplier(double value) {
   return static_cast<int32_t>((x + half - tie_correction) >> exponent);
 }
 
-// x << shift with two's complement wrapping, where C++ leaves the shift undefined.
+// x << shift with two's complement wrapping.
 inline int32_t WrappingShiftLeft(int32_t x, int shift) {
   return static_cast<int32_t>(static_cast<uint32_t>(x) << shift);
 }
 
-// Adds with two's complement wrapping, like vector units: a hostile model may overflow 32 bits,
-// which must not be undefined behaviour.
+// Adds integers with two's complement wrapping, like vector units: a hostile model may overflow a
+// sum, which must not be undefined behaviour.
 inline void Accumulate(int32_t* sum, int32_t value) {
   *sum = static_cast<int32_t>(static_cast<uint32_t>(*sum) + static_cast<uint32_t>(value));
 }
@@ -92,7 +92,7 @@ inline int64_t MultiplyRoundingOnce(int64_t x, FixedMultiplier by) {
 }
 
 // Returns x times `by` for 64-bit sums (int16 activations): the mantissa is reduced to 15 bits,
-// then the product is rounded once, ties upwards. Sums beyond 2^47 wrap.
+// then the product is rounded once, ties upwards. Products of more than 63 bits wrap.
 inline int64_t MultiplyWide(int64_t x, FixedMultiplier by) {
   const int64_t mantissa = by.mantissa < 0x7fff0000 ? (by.mantissa + (1 << 15)) >> 16 : 0x7fff;
   const int shift = 15 - by.shift;

@@ -88,8 +88,8 @@ template <typename T>
   }
 }
 
-// Copies `runs` runs in reverse order; `in` points to the last element of the first run. Runs begin
-// `step_in` and `step_out` elements apart.
+// Copies `runs` runs with the elements of each in reverse order; `in` points to the last element of
+// the first run. Runs begin `step_in` and `step_out` elements apart.
 template <typename T>
 [[gnu::noinline]] void ReverseRuns(int64_t runs, int64_t count, const T* in, int64_t step_in,
                                    T* out, int64_t step_out) {

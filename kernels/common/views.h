@@ -15,7 +15,8 @@ inline void OfferViews(TfLiteContext* context, const TfLiteNode* node, const Vie
   if (Runtime* runtime = RuntimeOf(context)) runtime->OfferViews(node, offer);
 }
 
-// Returns true if each of the tensor's elements is one or more whole bytes of its memory.
+// Returns false for strings and int4, whose elements are not whole bytes of the tensor's memory.
+// Other packed types are not recognised; only TRANSPOSE of a whole tensor passes one, uint4.
 inline bool HasBytes(const TfLiteTensor* tensor) {
   return tensor->type != kTfLiteString && tensor->type != kTfLiteInt4;
 }
