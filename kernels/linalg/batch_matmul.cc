@@ -3,9 +3,9 @@
 // BATCH_MATMUL: products of pairs of matrices, both of which are data. Either operand may be
 // transposed: the left rows and the right columns are brought into [rows][depth] and
 // [columns][depth]. A constant right operand is packed once. If bfloat16 is allowed, products with
-// one constant matrix use it; for others, rounding both sides in every inference costs too much. In
-// row-wise fusion groups a float right operand may be a strided view of another tensor, and the
-// output's rows may be strided.
+// one constant matrix may use it; for others, rounding both sides in every inference costs too
+// much. In row-wise fusion groups a float right operand may be a strided view of another tensor,
+// and the output's rows may be strided.
 //
 // int16 products are 64-bit sums, which all implementations compute exactly: their results are
 // bit-identical.
@@ -252,8 +252,8 @@ int64_t RowsOfTask(const BatchShape& shape) {
          1;
 }
 
-// Computes integer products with plain loops and calls finish(sum, row of the output, column, row
-// of the left operand) for each.
+// Computes products with plain loops and calls finish(sum, row of the output, column, row of the
+// left operand) for each.
 template <typename In, typename Weight, typename Zero, typename Finish>
 void PlainBatches(TfLiteContext* context, const BatchShape& shape, const void* lhs_rows,
                   const Zero* zeros, int zero_stride, const void* rhs_rows, Zero rhs_zero,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantisation of convolutions and fully connected layers: one factor per output channel, from sums
-// of products to quantised outputs. The factors depend on the scales of input, weights and output
-// only; the bias's own scale is not used.
+// Quantisation of convolutions, fully connected layers and batched products: one factor per output
+// channel, from sums of products to quantised outputs. The factors depend on the scales of input,
+// weights and output only; the bias's own scale is not used.
 #ifndef DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 #define DEPUTY_KERNELS_LINALG_CHANNEL_SCALING_H_
 
@@ -25,7 +25,7 @@ class WeightScales {
  public:
   // Reads the scales of `weights`, whose output channels are along `channel_axis`. Fails for
   // weights without affine quantisation, with a number of scales other than 1 and the number of
-  // channels, or with scales along another axis.
+  // channels, with scales along another axis, or with a scale that is negative or not finite.
   TfLiteStatus Prepare(TfLiteContext* context, const TfLiteTensor* weights, int channel_axis);
   bool per_channel() const { return scales_.size() > 1; }
   // Returns true if there are several scales and not all are equal.
@@ -41,8 +41,8 @@ class WeightScales {
 // Checks that all zero points of the weights are 0.
 TfLiteStatus CheckNoZeroPoints(TfLiteContext* context, const TfLiteTensor* weights);
 
-// Checks that the bias's scale is the input's times the weights', if each of these is a single
-// value.
+// Checks that the bias's scale differs from the input's times the weights' by at most 2 % of the
+// output's scale, for weights with a single scale.
 TfLiteStatus CheckBiasScale(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* weights, const TfLiteTensor* bias,
                             const TfLiteTensor* output);
@@ -58,9 +58,9 @@ class ChannelScaling {
   // Requantises the 32-bit sum of one channel.
   int32_t Requantize(Arithmetic arithmetic, int32_t sum, int channel) const;
 
-  // Requantises the sum of one channel for int16 inputs, rounding once. The reference arithmetic
-  // follows TensorFlow Lite: sums either have 32 bits (`wide` false; they wrap), or have 64 bits
-  // and a 15-bit multiplier, whose result may differ by one.
+  // Requantises the sum of one channel for int16 inputs. The default arithmetic rounds once. The
+  // reference arithmetic follows TensorFlow Lite: if `wide` is false, sums wrap to 32 bits; with
+  // ExactRounding::kTwice, wide sums are multiplied by a multiplier of 15 bits and rounded once.
   int16_t RequantizeInt16(int64_t sum, bool wide, int channel) const;
 
   // Function that requantises a tile of sums to int8 outputs, or to uint8 outputs less 128.

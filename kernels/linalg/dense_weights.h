@@ -27,8 +27,8 @@ class DenseWeights {
   // Converts the weights if necessary. A constant is converted once.
   TfLiteStatus Ensure(TfLiteContext* context, const TfLiteTensor* weights);
 
-  // Returns the weights that kernels read: the argument itself, or a tensor with the same
-  // properties and the data that Ensure has converted.
+  // Returns the weights that kernels read: the argument itself, or a dense copy of the tensor with
+  // the data that Ensure has converted.
   const TfLiteTensor* Of(const TfLiteTensor* weights) {
     if (!IsNeededFor(weights)) return weights;
     dense_ = *weights;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products of contiguous values, for the plain code of operators. The loops have a constant
-// number of lanes, which compilers vectorise.
+// Dot products of contiguous values, for the plain code of operators. The loops over 8-bit values
+// have a constant number of lanes, which compilers vectorise.
 #ifndef DEPUTY_KERNELS_LINALG_DOT_H_
 #define DEPUTY_KERNELS_LINALG_DOT_H_
 

@@ -60,14 +60,14 @@ inline void TransposeSquare(const void* from, int64_t from_bytes, void* to, int6
   memcpy(out + 3 * to_bytes, &d, sizeof(d));
 }
 
-// Packs a panel of int8 columns that are contiguous along depth, in runs of kRun. Reads one cache
-// line of each column at a time, so that the output stays in the first-level cache. Every value is
+// Packs a panel of int8 columns that are contiguous along depth, in runs of kRun. Reads kBlock
+// bytes of each column at a time, so that the output stays in the first-level cache. Every value is
 // XORed with `flip`.
 template <int kRun>
 void PackDeepPanel(const int8_t* weights, const WeightsLayout& layout, int first, int panel_columns,
                    uint8_t flip, int8_t* out) {
   constexpr int kBlock = 256;
-  // Side of the squares that are transposed, in words; a run of kRun values is one word.
+  // Side of the squares that are transposed, in words; a run of four values is one word.
   constexpr int kSquare = 4, kSquareDepth = kSquare * kRun;
   const int part_depth = layout.depth / layout.parts;
   const int padded_depth = static_cast<int>(CeilDiv(part_depth, kRun)) * kRun;
@@ -199,8 +199,8 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
   }
 }
 
-// Reads weights: if their columns are contiguous and in order, by copies of a few panels at a time;
-// otherwise in place, one panel at a time.
+// Reads weights: if their columns are contiguous and in order and a panel is not too large, by
+// copies of one or more panels at a time; otherwise in place, one panel at a time.
 class PanelReader {
  public:
   // If `context` is null, the weights are read in place.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products of input rows and packed weights, for convolutions and fully connected layers.
-// The caller provides the rows; this file packs weights, partitions the work into tasks and runs
-// one task. It depends on neither tensors nor threads: the caller distributes the tasks.
+// The caller provides the rows; this file packs weights, on the context's threads, partitions the
+// work into tasks and runs one task. The caller distributes the tasks over threads.
 //
 // Results do not depend on the partition: every output is one sum in ascending order of depth.
 #ifndef DEPUTY_KERNELS_LINALG_GEMM_H_
@@ -108,7 +108,7 @@ class PackedWeights {
   // Packs all panels on the context's threads.
   void Fill(const TfLiteContext* context, const CpuKernels& cpu, const T* weights, bool fixed,
             const WeightsLayout& layout, uint8_t flip, char* out) const;
-  // Packs a panel from column `first` on; `source` has the group's weights.
+  // Packs a panel from column `first` of `layout` on; `source` points to the weights of `layout`.
   void FillPanel(const CpuKernels& cpu, const T* source, const WeightsLayout& layout, uint8_t flip,
                  int first, T* panel) const;
 
@@ -158,8 +158,8 @@ struct GemmCut {
 };
 GemmPlan CutForThreads(const GemmCut& cut, int threads);
 
-// Partitions a float product. `tile_rows` and `tile_columns` are the kernel's sizes, `row_bytes` is
-// the size of an input row.
+// Partitions a product. `tile_rows` and `tile_columns` are the kernel's sizes, `row_bytes` is the
+// size of an input row.
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,
                   size_t row_bytes, int threads);
 
@@ -262,7 +262,7 @@ struct GemmSums {
   int32_t input_zero_point, weights_zero_point;
 };
 
-// Subtracts weights_zero_point times (input - input_zero_point) from the sums of a tile.
+// Subtracts weights_zero_point times the sum of (input - input_zero_point) from the sums of a tile.
 void SubtractWeightsZeroPoint(const GemmSums& job, const GemmTileS8& tile);
 
 // Computes a task of an int8 product. get_rows(first, count) returns bytes: rows in the kernel's

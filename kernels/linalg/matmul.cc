@@ -4,12 +4,11 @@
 // [units][depth]. The input may have any rank; it is divided into rows of `depth`. BATCH_MATMUL,
 // where both operands are data, is in batch_matmul.cc; the operator table is here.
 //
-// With quantised inputs, dense int8 weights may have a zero point if they have one scale. With a
-// scale per unit, and with float inputs, zero points are ignored, as upstream does. Sparse int8
-// weights and 4-bit and 2-bit weights must have zero point 0. With float inputs, 4-bit weights may
-// also have a scale for each block of a row; then inputs are always quantised with a
-// zero point. Sparse float32 and int8 weights are expanded to dense ones once, whatever their
-// blocks.
+// With quantised inputs, dense int8 and uint8 weights may have a zero point if they have one scale.
+// With a scale per unit, and with float inputs, zero points are ignored, as upstream does. Sparse
+// int8 weights and 4-bit and 2-bit weights must have zero point 0. With float inputs, 4-bit weights
+// may also have a scale for each block of a row; then inputs are always quantised with a zero
+// point. Sparse float32 and int8 weights are expanded to dense ones once, whatever their blocks.
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -184,7 +183,7 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* bias = Input(context, node, 2);
   TfLiteTensor* output = Output(context, node, 0);
   DEPUTY_TRY(CheckSparsity(context, {input, weights, bias, output}));
-  // uint8 input with int16 output is the only supported combination of different types.
+  // uint8 input with int16 output is the only combination of different types of input and output.
   const bool widens = input->type == kTfLiteUInt8 && output->type == kTfLiteInt16;
   DEPUTY_TRY(FindWeightsForm(context, input, weights, widens ? input : output, kPackedWeightBits,
                              &data.form));
@@ -217,7 +216,8 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Quantises the input of a hybrid layer with a scale and a zero point for each row.
+// Quantises the input of a hybrid layer with a scale and, if it is asymmetric, a zero point for
+// each row.
 TfLiteStatus QuantizeInput(TfLiteContext* context, const FullyConnectedData& data,
                            const LayerTensors& tensors, HybridRows* out) {
   return out->Quantize(context, tensors.input, Data<float>(tensors.input), data.shape.rows,

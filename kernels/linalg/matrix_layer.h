@@ -39,8 +39,8 @@ class MatrixLayer {
     int8_weights_.Invalidate();
   }
 
-  // Packs weights that are constants of the model. The Run functions pack other weights, which have
-  // no contents before the model runs (e.g. the output of a DEQUANTIZE node).
+  // Packs weights whose contents are available (IsReadableNow). The Run functions pack other
+  // weights.
   TfLiteStatus PackFloat(TfLiteContext* context, const CpuKernels& cpu, const MatrixShape& shape,
                          const TfLiteTensor* weights);
   // int8 weights, or uint8 weights, which become int8 by subtracting 128.
@@ -82,7 +82,7 @@ class MatrixLayer {
   template <typename T>
   using FillRows = void (*)(const void* source, int64_t first, int count, T* out);
 
-  // Source of the input rows: `fill` if it is not null, or `fill_rows` (float only), or memory
+  // Source of the input rows: `fill` if it is not null, or `fill_rows` (RunFloat only), or memory
   // (float only; `direct` is row 0 of group 0, and rows are `stride` apart).
   template <typename T>
   struct Rows {
