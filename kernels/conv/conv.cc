@@ -191,8 +191,9 @@ TfLiteStatus ReadDepthwise(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// If the layer has several outputs per input channel, sets the number of times that each input
-// channel is repeated: the fast depthwise implementations compute one output per input channel.
+// Sets the number of times that each input channel is repeated: more than once if the layer has
+// several outputs per input channel and there are fast kernels, which compute one output per input
+// channel.
 void RepeatChannels(const CpuKernels& cpu, ConvData* data) {
   ConvShape& shape = data->shape;
   data->repeats = 1;

@@ -122,16 +122,19 @@ struct ConvData {
   Bf16Weights bf16_filter;   // bfloat16 weights of any other convolution
   // Filter of a uint8 depthwise layer as ConvShape::filter_parts int8 filters.
   PackedConstant int8_parts;
-  // Depthwise filter: of an int8 layer in the kernel's order, of an int16 layer widened.
+  // Filter of an int8 depthwise layer in the kernel's order, or of an int16 CONV_2D widened to
+  // int16.
   PackedConstant packed_filter;
   PackedConstant flat_filter;  // packed_filter, repeated for vectors that span pixels
-  PackedConstant columns;      // bias and factors of an int8 depthwise layer in the kernel's order
+  // Bias and factors of an int8 depthwise layer in the kernel's order, and a row of zero points.
+  PackedConstant columns;
   // Filter, bias and factors of an int8 depthwise layer for kernels that compute several rows at
   // once.
   PackedConstant lines;
   Choice<ConvData, ConvTensors> choice;
 
-  // Quantises the input of a hybrid layer with a scale and a zero point for each batch.
+  // Quantises the input of a hybrid layer with a scale and, if it is asymmetric, a zero point for
+  // each batch.
   TfLiteStatus QuantizeInput(TfLiteContext* context, const ConvTensors& tensors,
                              HybridRows* out) const {
     return out->Quantize(context, tensors.input, Data<float>(tensors.input), shape.batches,
@@ -236,7 +239,7 @@ extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
 extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
 // Implemented in conv_bf16.cc for float32 with factors rounded to bfloat16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
-// Implemented in conv_gemm.cc with matrix products of im2col patches and packed weights.
+// Implemented in conv_gemm.cc with matrix products of im2col patches.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;
 // Returns true if the convolution can multiply its input by ConvTensors::factors in a fusion group.
 bool SupportsFactors(const ConvData& data);
@@ -263,8 +266,8 @@ class RepeatedChannels {
   TfLiteTensor copy_ = {};
 };
 
-// Implementations of DEPTHWISE_CONV_2D: depthwise.cc and depthwise_int8.cc compute row by row,
-// depthwise_lines_int8.cc several rows at once; depthwise_uint8.cc converts to int8.
+// Implementations of DEPTHWISE_CONV_2D: depthwise.cc computes one or several rows at once,
+// depthwise_int8.cc one row, depthwise_lines_int8.cc several; depthwise_uint8.cc converts to int8.
 extern const ConvImplementation kDepthwiseFloat, kDepthwiseInt8, kDepthwiseLinesInt8,
     kDepthwiseUInt8;
 // Returns ConvShape::filter_parts for a uint8 filter with that zero point.

@@ -51,7 +51,7 @@ TfLiteStatus ComputeAxes(TfLiteContext* context, const TfLiteConv3DParams& param
   return kTfLiteOk;
 }
 
-// Checks types, ranks and the optional bias of both operators.
+// Checks the types and the optional bias of both operators.
 TfLiteStatus CheckTensors(TfLiteContext* context, const TfLiteTensor* input,
                           const TfLiteTensor* filter, const TfLiteTensor* bias,
                           const TfLiteTensor* output, int channels) {
@@ -112,8 +112,8 @@ TfLiteStatus PrepareConv3d(TfLiteContext* context, TfLiteNode* node) {
   return ResizeTo(context, output, dims);
 }
 
-// Computes one output pixel from the taps inside the input; each tap is a row of filters times
-// `channels` inputs.
+// Computes one output pixel from the taps inside the input; each tap multiplies the channels of an
+// input pixel by a matrix [in][out] of the filter.
 class Convolution {
  public:
   Convolution(const Conv3dData& data, const TfLiteTensor* input, const TfLiteTensor* filter)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain loops used for inference: int16, and float32 depthwise convolutions with int8 weights.
+// Plain loops that inference uses, too: for int16 layers without faster code, and for float32
+// depthwise convolutions with int8 weights.
 #include "kernels/conv/plain_conv.h"
 
 namespace deputy {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CONV_2D and DEPTHWISE_CONV_2D as plain loops for all forms of weights: the reference for tests of
-// the faster implementations.
+// CONV_2D and DEPTHWISE_CONV_2D as plain loops for all forms of weights: the fallback, and the
+// reference for tests of the faster implementations.
 #include "kernels/conv/plain_conv.h"
 
 namespace deputy {

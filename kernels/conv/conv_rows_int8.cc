@@ -54,7 +54,7 @@ struct WindowImage {
     const int64_t all = row_bytes * height * shape.batches + run * value_bytes;
     bytes = copied ? static_cast<size_t>(all) : 0;
   }
-  // Returns the size of a copy of `pixels` pixels.
+  // Returns the size of a copy of `pixels` pixels; 0 unless blocks of pixels are copied.
   size_t BlockBytes(const GemmS8Kernels& kernels, int64_t pixels) const {
     const auto values = static_cast<size_t>(pixels) * static_cast<size_t>(part_depth);
     return by_pixels ? AlignedBytes(values * kernels.requantized_bytes()) : 0;
@@ -131,7 +131,7 @@ const char* PaddedImage(TfLiteContext* context, const ConvShape& shape, const Wi
 }
 
 // Returns the partition of the product: blocks of patches if every worker can afford to read all
-// weights, otherwise blocks of columns.
+// weights, otherwise preferably blocks of columns.
 GemmPlan CutOf(const ConvShape& shape, const GemmS8Kernels& kernels, int threads) {
   // Shares of the second-level cache for a block's input and for the weights, in bytes.
   constexpr int64_t kBlockBytes = 96 * 1024, kSharedWeights = 256 * 1024;

@@ -49,7 +49,8 @@ class TransposeConv {
   // Checks everything except the output's shape and computes the parameters, in prepare.
   TfLiteStatus Prepare(TfLiteContext* context, const Tensors& tensors,
                        const TfLiteTransposeConvParams& params);
-  // Checks the output's shape against the other sizes and resizes the output.
+  // Checks the output's shape against the other sizes, resizes the output and selects the
+  // implementation.
   TfLiteStatus SetOutput(TfLiteContext* context, const Tensors& tensors,
                          const TfLiteTransposeConvParams& params, std::span<const int> dims);
   // Packs the constants that are already available; called after prepare.

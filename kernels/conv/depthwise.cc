@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 DEPTHWISE_CONV_2D row by row, several columns at once.
+// float32 DEPTHWISE_CONV_2D: several rows at once if the kernel supports it, otherwise several
+// columns of a row at once.
 #include <optional>
 #include <utility>
 
@@ -90,7 +91,7 @@ class FloatLines {
   const float** const pointers_;
 };
 
-// Computes one output row; `row` counts over all batches.
+// Computes one output row. row_ counts over all batches, y_ within one.
 class FloatRow {
  public:
   FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,

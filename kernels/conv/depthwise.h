@@ -28,8 +28,9 @@ inline int64_t DepthwiseRowValues(const ConvShape& shape) {
 
 // With stride 1 the interior of a row is one run of values, and a value's factor depends only on
 // its channel: vectors of `lanes` may span pixels. Returns the number of values after which a
-// vector begins with the first channel again; 0 if pixels are whole vectors anyway or if weights
-// would have to be repeated too often.
+// vector begins with the first channel again. Returns 0 for other strides, if pixels are whole
+// vectors anyway or have more than `max_channels` channels, or if the interior is shorter than two
+// periods.
 inline int FlatPeriod(const ConvShape& shape, int lanes, int max_channels) {
   const int channels = shape.output_channels;
   if (shape.x.stride != 1 || channels % lanes == 0 || channels > max_channels) return 0;
@@ -56,7 +57,7 @@ inline TfLiteStatus AcquireDepthwiseScratch(TfLiteContext* context, size_t bytes
 void FoldZeroPoint(const ConvData& data, const CpuKernels& cpu, const ConvTensors& tensors,
                    int32_t* folded);
 
-// ---- float32, row by row ------------------------------------------------------------------------
+// ---- float32 ----------------------------------------------------------------------------------
 
 // Weights and bias repeated so that vectors may span pixels; see FlatPeriod.
 struct FlatWeights {

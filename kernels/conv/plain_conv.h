@@ -142,7 +142,7 @@ TfLiteStatus PlainQuantized(TfLiteContext* context, const PlainLayer& layer) {
   });
 }
 
-// Compute int16 and hybrid nodes, which have only plain loops, at least for depthwise convolutions
+// Compute int16 and hybrid nodes, for which depthwise convolutions have only plain loops
 // (conv_plain.cc).
 TfLiteStatus PlainInt16(TfLiteContext* context, const PlainLayer& layer);
 TfLiteStatus PlainHybrid(TfLiteContext* context, const PlainLayer& layer);

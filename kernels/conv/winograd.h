@@ -172,7 +172,7 @@ inline int WinogradRowsAtOnce(int left, int tile_rows, int depth) {
   return std::min(TilesOf(kWantedDepth, depth) * tile_rows, left - few - (splits ? tile_rows : 0));
 }
 
-// Prefetches a memory range, some cache lines at a time, between products.
+// Prefetches a memory range, a few cache lines (kLines) at a time, between products.
 class Prefetcher {
  public:
   Prefetcher(const void* first, size_t bytes)
