@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations of recurrent layers on contiguous values: with the vector loops of the CPU table, or
-// with plain loops if it has none.
+// Activations of recurrent layers on contiguous values: TANH and SIGMOID with the vector loops of
+// the CPU table if it has them, others with plain loops.
 #ifndef DEPUTY_KERNELS_RNN_ACTIVATE_H_
 #define DEPUTY_KERNELS_RNN_ACTIVATE_H_
 

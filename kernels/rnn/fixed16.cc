@@ -20,7 +20,8 @@ constexpr int16_t Constant16(int64_t raw) {
 
 constexpr int16_t kOneQ0 = 32767, kOneQ2 = 1 << 13;
 
-// e^x for x in [-1/4, 0), argument and result in Q0. Uses four terms of the series around -1/8.
+// e^x for x in [-1/4, 0), argument and result in Q0. Uses the series around -1/8 up to the fourth
+// power.
 int16_t ExpNearZero(int16_t x) {
   constexpr int16_t kExpOfMinusEighth = Constant16(1895147668), kThird = Constant16(715827883);
   const int16_t t = Wrap16(x + (1 << 12));

@@ -350,7 +350,7 @@ TfLiteStatus IntegerLstm::UpdateOutput(TfLiteContext* context, const LstmCell& c
 TfLiteStatus IntegerLstm::Run(TfLiteContext* context, const LstmCell& cell,
                               const IntegerLstmSequence& sequence) {
   const size_t bytes = BytesOfScratch();
-  if (bytes == 0 || sizes_.cells == 0) return kTfLiteOk;  // there are no batches
+  if (bytes == 0 || sizes_.cells == 0) return kTfLiteOk;  // no batches or no cells
   Scratch scratch;
   if (!scratch.Acquire(context, bytes)) {
     return KernelError(context, "out of memory for %zu bytes of the gates", bytes);

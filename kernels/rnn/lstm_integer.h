@@ -2,8 +2,8 @@
 //
 // An int8 LSTM cell over a sequence: int8 vectors, weights and output state, int16 gates and cell
 // state, whose scale is a power of two. Bit-identical to TensorFlow Lite in both arithmetic modes.
-// The scales of the gates' sums and of the hidden values before projection come from the node's
-// five intermediate tensors.
+// The scales of the hidden values before projection and, with layer normalisation, of the gates'
+// sums come from the node's five intermediate tensors.
 #ifndef DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
 #define DEPUTY_KERNELS_RNN_LSTM_INTEGER_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Building block of all recurrent layers: a matrix of the layer times the vectors of one step,
-// added to sums. Matrices are float32, or 8-bit ("hybrid"): then the vectors are quantised, once
-// for all matrices. Sparse matrices are expanded to dense ones once.
+// Building block of the float32 and hybrid recurrent layers: a matrix of the layer times the
+// vectors of one step, added to sums. Matrices are float32, or 8-bit ("hybrid"): then the vectors
+// are quantised, once for all matrices. Sparse matrices are expanded to dense ones once.
 #ifndef DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 #define DEPUTY_KERNELS_RNN_RECURRENT_MATRIX_H_
 
@@ -17,9 +17,9 @@ struct StepVectors {
   const float* values = nullptr;
   int rows = 0;
   int depth = 0;
-  // The vectors quantised for 8-bit matrices; null for float32 matrices.
+  // The vectors quantised for 8-bit matrices; null for float32 matrices and if all values are zero.
   const HybridRows* quantized = nullptr;
-  bool all_zero = false;  // all values are zero, so that products can be skipped
+  bool all_zero = false;  // if true, all values are zero, and products can be skipped
 };
 
 bool AreZeros(const float* values, int64_t count);
