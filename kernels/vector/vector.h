@@ -363,7 +363,8 @@ struct VectorKernels {
   void (*logical_not)(const uint8_t* in, int64_t count, uint8_t* out) = nullptr;
   CastLoops cast;
   MapS16 look_up_s16 = nullptr;
-  // out[i] = table[in[i]], with 256 entries; null if a scalar loop is as fast.
+  // out[i] = table[in[i]], with 256 entries; null if the compiler or instruction set has no
+  // suitable shuffle.
   void (*look_up_bytes)(const uint8_t* in, int64_t count, const uint8_t* table,
                         uint8_t* out) = nullptr;
   void (*curve_s16)(const int16_t* in, int64_t count, const ShortCurve& curve,
@@ -417,7 +418,7 @@ struct VectorKernels {
                                 const FixedSquare& square) = nullptr;
   BinaryLoop<float> prelu_f32 = nullptr;  // a if a >= 0, else b * a
   SlopeLoops prelu;
-  // Maximum and minimum of two inputs; the second operand if the two are unordered.
+  // Maximum and minimum of two inputs; the second operand if the two are equal or unordered.
   ExtremeLoops maximum, minimum;
   // Comparisons a == b, a < b and a <= b. They are false if an operand is NaN, so the negation is
   // true.
