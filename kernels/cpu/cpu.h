@@ -94,7 +94,7 @@ const CpuKernels* FindCpu(const char* name);
 const CpuKernels& Cpu();
 
 // Returns the table of the interpreter that runs the context's nodes; under a foreign context that
-// of Cpu(). Kernels call it once in prepare or invoke and pass the table on.
+// of Cpu().
 const CpuKernels& CpuOf(const TfLiteContext* context);
 
 // Replaces the result of Cpu() in all threads, for tests; null restores the choice. Interpreters

@@ -14,9 +14,10 @@ namespace deputy {
 
 // ---- Arguments --------------------------------------------------------------------------------
 
-// Maximum number of columns of one GEMM call; callers' buffers have this width.
+// Maximum number of columns of one GEMM call, except of GemmRowsS8, which has no limit; callers'
+// buffers have this width.
 inline constexpr int kMaxTileColumns = 64;
-// Maximum number of rows of one GEMM call that produces integer sums.
+// Maximum number of rows of one call of GemmS8Kernels::tile.
 inline constexpr int kMaxTileRows = 8;
 
 // Operations applied to values [r][c] after their clamp and before the store, in this order. They
@@ -50,7 +51,8 @@ struct GemmTileF32 {
   float* out;
   size_t out_stride;
   const EpilogueF32* epilogue = nullptr;  // null if there is none
-  // The next call's panel if it is not in the L2 cache; null otherwise. The kernel may prefetch it.
+  // The next call's panel if it is probably not in the L2 cache; null otherwise. The kernel may
+  // prefetch it.
   const float* prefetch = nullptr;
 };
 
@@ -155,8 +157,9 @@ struct RowsAddendS8 {
 //   out[r][c] = requantised as in RequantizeKernels::in_float:
 //     bias[c] + sum over parts p and d < depth of
 //               (a[r][p][d] + left_offset()) * b[p * depth + d][c]
-// The rows are int8, or in the group's LhsEncoding (GemmS8Kernels::requantizes_left). `b` points to
-// the first byte of a panel. The depth of a part is a multiple of the run, and all of it is read.
+// Here a[r][p][d] is the int8 value. The rows are int8, or in the group's LhsEncoding
+// (GemmS8Kernels::requantizes_left), which contains the offset already. `b` points to the first
+// byte of a panel. The depth of a part is a multiple of the run, and all of it is read.
 struct GemmRowsS8 {
   int rows, columns;
   int parts, depth;

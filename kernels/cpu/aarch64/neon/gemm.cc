@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 products for AArch64: tiles of 8 rows and 8 columns, whose 16 sums stay in registers, and
+// float32 products for AArch64: tiles of 8 rows and 8 columns, whose sums stay in 16 registers, and
 // multiply-adds by lane.
 #include "kernels/cpu/aarch64/neon/neon.inc"
 

@@ -5,9 +5,9 @@
 //
 // One instruction adds the products of 32 values of depth to a sum: the products with even indices
 // and those with odd indices are added in two separate float32 sums, then both sums are added. The
-// instruction rounds to nearest and treats
-// denormals as zero whatever the processor's settings are. The depth of a part is always divided in
-// the same way, so that a sum does not depend on the tile it is in.
+// instruction rounds to nearest and treats denormals as zero whatever the processor's settings are.
+// The depth of a part is always divided in the same way, so that a sum does not depend on the tile
+// it is in.
 #include "kernels/cpu/x86_64/avx512_bf16/bf16.inc"
 #include "kernels/cpu/x86_64/amx/tiles.inc"
 

@@ -106,7 +106,8 @@ class TileFinder {
   const char* Row(int row) const { return static_cast<const char*>(rows_[row]); }
   bool IsWithin(const char* row) const { return lowest_ <= row && row <= highest_; }
 
-  // Returns the distance to the next row of the same line; 0 if there is no such row.
+  // Returns the distance between the rows of row `first`'s line; 0 if the job has no row after it
+  // or a tile has only one row.
   ptrdiff_t StepFrom(int first) const {
     if (first + 1 >= count_ || tile_rows_ == 1) return 0;
     const ptrdiff_t step = Row(first + 1) - Row(first);
