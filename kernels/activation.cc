@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Activations as separate operators, and PRELU, whose slopes are a tensor. Quantised activations of
-// 8-bit types are tables made in prepare; int16 is computed element by element. The quantised
-// algorithms are those of TensorFlow Lite's reference kernels in both arithmetic modes, except that
-// the default arithmetic computes 8-bit LEAKY_RELU in real numbers.
+// 8-bit types are tables made in prepare; int16 is computed element by element, in GELU by a table
+// made in prepare that is interpolated. The quantised algorithms are those of TensorFlow Lite's
+// reference kernels in both arithmetic modes, except that the default arithmetic computes 8-bit
+// LEAKY_RELU in real numbers.
 //
-// int16 is symmetric: zero points must be 0. LOGISTIC and TANH of int16 interpolate in one table of
-// the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
+// int16 is symmetric except in GELU: zero points must be 0. LOGISTIC and TANH of int16 interpolate
+// in one table of the logistic function, since tanh(x) = 2 * logistic(2x) - 1.
 #include <memory>
 
 #include "core/kernel_api/fusion.h"

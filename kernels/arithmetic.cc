@@ -699,7 +699,7 @@ constexpr RowKernel kArithmeticRows = {
     .rows = &ComputeRows<Operator>,
     .element = std::is_same_v<Operator, Quotient> ? nullptr : &ComputeElement<Operator>};
 
-// Describes MUL by a factor per channel for fusion with a layer that reads the product.
+// Describes a float32 MUL without an activation, which a layer that reads the product may absorb.
 std::optional<ScaleRole> DescribeScale(TfLiteContext* context, const TfLiteNode* node) {
   const ArithmeticData& data = DataOf<ArithmeticData>(node);
   constexpr FloatRange kNone;

@@ -175,7 +175,7 @@ class MelBands {
     const double hertz = 0.5 * rate / (frequencies - 1);
     const double low = MelOf(static_cast<double>(data.lower_limit));
     const double width = (MelOf(static_cast<double>(data.upper_limit)) - low) / (data.bands + 1);
-    // Frequency bin 0 and bins above the upper limit are ignored.
+    // Frequency bin 0 and bins outside the limits are ignored.
     const double first = 1.5 + static_cast<double>(data.lower_limit) / hertz;
     const double last = static_cast<double>(data.upper_limit) / hertz;
     is_within_ = last < frequencies;

@@ -8,7 +8,7 @@
 //
 // Behaviour that upstream leaves undefined is defined here: integer POW saturates; FLOOR_DIV and
 // FLOOR_MOD of the minimum integer by -1 are the minimum integer and 0; RIGHT_SHIFT by a negative
-// number shifts by 0, by more than all bits by all but one.
+// number shifts by 0, by the number of bits or more by one bit less than that number.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CAST. Conversions to integers saturate, and NaN becomes the maximum, as in upstream's. 2-bit and
-// 4-bit integers convert only from and to float32.
+// CAST. Conversions of floating-point numbers to integers saturate, and NaN becomes the maximum, as
+// in upstream's; integers wrap. 2-bit and 4-bit integers convert only from and to float32.
 #include <algorithm>
 #include <type_traits>
 
@@ -40,7 +40,8 @@ namespace {
 using CastPiece = void (*)(const VectorKernels& vector, const void* values, int64_t count,
                            void* out);
 
-// Reference cast for types without a vector loop. Marked cold so that it is compiled for size.
+// Cast for pairs of types whose vector loop the CPU table lacks. Marked cold so that it is compiled
+// for size.
 template <typename From, typename To>
 [[gnu::cold]] void CastPlainly(const From* from, int64_t count, To* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = CastNumber<To>(from[i]);
@@ -202,7 +203,8 @@ class Casting {
     });
   }
 
-  // Returns true if there is a vector loop for exactly these types.
+  // Returns true, and selects the loop, if there is a vector loop for these types or for integers
+  // of the same sizes whose conversion gives the same bits.
   bool FindLoop(TfLiteType from, TfLiteType to) {
     return [&]<typename... Keys>(const Loops<ConvertLoop, Keys...>&) {
       return (IsLoop<typename Keys::From, typename Keys::To>(from, to) || ...);

@@ -2,9 +2,9 @@
 //
 // Comparisons, logic and selection. Quantised values are compared as real numbers: int8 and uint8
 // in all six comparisons, int16 in EQUAL and NOT_EQUAL only (upstream orders int16 by quantised
-// values). Both sides are converted to fixed point with 8 more bits, so values that differ by less
-// than the last of these bits are equal. int8 and uint8 without a scale, for which upstream aborts,
-// are compared as integers.
+// values). Both sides are rounded to fixed point with 8 fraction bits, so real numbers that differ
+// by less than 2^-8 may be equal. int8 and uint8 without a scale, for which upstream aborts, are
+// compared as integers.
 //
 // SELECT takes a condition with the shape of its values, a scalar, or one condition per row;
 // SELECT_V2 broadcasts all three inputs.
@@ -85,8 +85,8 @@ TfLiteStatus PrepareNot(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Comparisons ------------------------------------------------------------------------------
 
-// Number of fraction bits of a quantised value in fixed point. Differences of less than 2^-8 of a
-// quantisation step may be lost.
+// Number of fraction bits of a real number in fixed point. Differences of less than 2^-8 between
+// real numbers may be lost.
 constexpr int kExtraBits = 8;
 FixedScale FixedScaleOf(const TfLiteTensor* tensor) {
   return {tensor->params.zero_point, kExtraBits,

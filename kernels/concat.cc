@@ -132,7 +132,7 @@ TfLiteStatus SplitInput(TfLiteContext* context, TfLiteNode* node, const TfLiteTe
   });
 }
 
-// Returns true if parts are contiguous, i.e. `axis` is the first with more than one element.
+// Returns true if parts are contiguous bytes: `axis` is the first with more than one element.
 bool AreContiguous(const TfLiteTensor* whole, int axis) {
   return HasBytes(whole) && SplitAt(Dims(whole), axis).outer == 1;
 }

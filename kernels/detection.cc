@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NON_MAX_SUPPRESSION_V4 and NON_MAX_SUPPRESSION_V5: select the box with the best score among
-// overlapping boxes. With a sixth input (sigma) overlapping boxes have their scores reduced instead
-// of being suppressed at once, and there is an additional output for the scores. As in upstream,
+// overlapping boxes. A sixth input (sigma) adds an output for the scores; if it is positive,
+// overlapping boxes have their scores reduced instead of being suppressed at once. As in upstream,
 // only the number of inputs distinguishes the two operators. Boxes with equal scores have the order
 // of a binary heap, as in upstream.
 #include <algorithm>

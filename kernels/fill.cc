@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FILL, ZEROS_LIKE, RANGE, ONE_HOT and SPARSE_TO_DENSE: outputs computed from few numbers, with
-// shapes given by the contents of inputs; if these are known only at run time, the outputs are
-// dynamic. MATRIX_DIAG and MATRIX_SET_DIAG, which put a diagonal into zeros or into a matrix.
+// shapes given by the contents of inputs (ZEROS_LIKE: by the input's shape); if these are known
+// only at run time, the outputs are dynamic. MATRIX_DIAG and MATRIX_SET_DIAG, which put a diagonal
+// into zeros or into a matrix.
 //
 // RANGE accumulates its step, as upstream does, instead of multiplying: the last bits of long float
 // ranges are those of the sums. SPARSE_TO_DENSE checks its indices whatever validate_indices says,

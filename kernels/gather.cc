@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GATHER, GATHER_ND and EMBEDDING_LOOKUP select slices by indices that are known only in invoke;
+// GATHER, GATHER_ND and EMBEDDING_LOOKUP select slices by indices that may be known only in invoke;
 // SCATTER_ND and EMBEDDING_LOOKUP_SPARSE add slices at indices. Indices that are negative or out of
 // range are errors.
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LSTM and its two sequence variants. States are variable tensors among the inputs and persist
-// between inferences. The cell's computation is in kernels/rnn.
+// LSTM and its two sequence variants. States are inputs, variable tensors except in LSTM's "basic"
+// kernel, and persist between inferences. The cell's computation is in kernels/rnn.
 #include <algorithm>
 #include <limits>
 
@@ -71,8 +71,8 @@ struct LstmData {
 
 constexpr uint32_t kCellTypes = kFloat32Bit | kInt8Bit;
 
-// Checks the number of inputs of LSTM's full kernel: 24, or 20 in models from before layer
-// normalisation.
+// Checks the number of inputs of UNIDIRECTIONAL_SEQUENCE_LSTM and of LSTM's full kernel: 24, or 20
+// in models from before layer normalisation.
 TfLiteStatus CheckInputCount(TfLiteContext* context, const TfLiteNode* node,
                              Sparse sparse = Sparse::kRefused) {
   DEPUTY_TRY(CheckNode(context, node, 1, 24, 1, sparse));
@@ -157,8 +157,8 @@ TfLiteStatus PrepareUnidirectional(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- LSTM --------------------------------------------------------------------------------------
 
-// Checks the sparse matrices: 8-bit matrices may be sparse only if the input vectors have no zero
-// point.
+// Checks the sparse inputs: only constant 8-bit matrices of weights may be sparse, and only if the
+// input vectors are quantised without a zero point.
 TfLiteStatus CheckSparse(TfLiteContext* context, const TfLiteNode* node, bool asymmetric) {
   constexpr int kFirstMatrix = 1, kLastMatrix = 8, kProjection = 16;
   for (int i = 0; i < node->inputs->size; ++i) {

@@ -49,7 +49,7 @@ TfLiteStatus ResizePadded(TfLiteContext* context, TfLiteNode* node, const Limit&
     const int64_t max_margin = limit(Dim(input, axis));
     for (const int64_t margin : {Before(margins, axis), After(margins, axis)}) {
       if (margin < 0 || margin > max_margin) {
-        // The message is upstream's, which clients may compare.
+        // The text about negative margins is upstream's, which clients may compare.
         return TensorError(context, margins, "%sexpected 0 to %lld in dimension %d, found %lld",
                            margin < 0 ? "Pad value has to be greater than equal to 0.; " : "",
                            static_cast<long long>(max_margin), axis,

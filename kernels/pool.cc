@@ -85,9 +85,9 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Reference --------------------------------------------------------------------------------
 
-// Maximum of floats. Every pooling of this file consists of an initial value (kFirst), a function
-// that accumulates one input (Take), and a function that converts the accumulator of a channel, of
-// type Sum, to the output given the number of inputs (Finish).
+// Maximum of floats. Every reference pooling consists of an initial value (kFirst), a function that
+// accumulates one input (Take), and a function that converts the accumulator of a channel, of type
+// Sum, to the output given the number of inputs (Finish).
 struct MaxFloat {
   using Value = float;
   using Sum = float;

@@ -124,7 +124,8 @@ float Overlap(const Corners& a, const Corners& b) {
   return both / (area_a + area_b - both);
 }
 
-// Returns the boxes with the best scores that do not overlap a previous one, at most `max_boxes`.
+// Returns at most `max_boxes` boxes with scores of at least min_score, in descending order of
+// scores, that overlap no previous one by more than `overlap`.
 std::vector<int> Suppress(const PostProcessData& data, const std::vector<Corners>& boxes,
                           const std::vector<float>& scores, int max_boxes) {
   const auto at = [](int i) { return static_cast<size_t>(i); };
@@ -269,7 +270,7 @@ TfLiteStatus EvalPostProcess(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(DecodeBoxes(context, node, &boxes));
   const ClassScores scores(Input(context, node, 1), data.classes);
   std::vector<Detection> found;
-  // If there are no boxes, the scores may have any number of classes.
+  // Without boxes, the size of the scores does not limit the number of classes.
   if (!boxes.empty()) {
     found = data.regular ? DetectRegular(data, boxes, scores) : DetectFast(data, boxes, scores);
   }

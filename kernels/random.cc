@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RANDOM_STANDARD_NORMAL, RANDOM_UNIFORM and MULTINOMIAL, with TensorFlow's generator: Philox 4x32
-// with ten rounds, whose numbers depend only on two seeds and a counter. The counter is reset by
-// every AllocateTensors and continues from one Invoke to the next. Two zero seeds request
-// unpredictable numbers. The seeds are 64-bit in the model and truncated to 32 bits, as upstream
-// does.
+// with ten rounds, whose numbers depend only on two seeds and a counter. The counter is reset
+// whenever AllocateTensors prepares the node, which it does after every resize, and continues from
+// one Invoke to the next. Two zero seeds request unpredictable numbers. The seeds are 64-bit in the
+// model and truncated to 32 bits, as upstream does.
 //
 // STABLEHLO_RNG_BIT_GENERATOR is stateless: key and counter are an input tensor, and the updated
 // state is an output tensor. It supports Philox and Threefry 2x32 with twenty rounds.
@@ -224,7 +224,7 @@ TfLiteStatus PrepareMultinomial(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Appends the cumulative sums of the classes' odds. Logits that are not finite are ignored.
+// Sets `sums` to the cumulative sums of the classes' odds. Logits that are not finite are ignored.
 void AddOdds(std::span<const float> logits, std::vector<double>* sums) {
   float max_logit = std::numeric_limits<float>::lowest();
   for (const float logit : logits) {

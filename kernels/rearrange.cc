@@ -356,8 +356,8 @@ TfLiteStatus PrepareReverse(TfLiteContext* context, TfLiteNode* node) {
   return ResizeLike(context, Output(context, node, 0), input);
 }
 
-// Returns the reversed axes as a range [first, first + count); they may be listed in any order.
-// Like upstream, fails unless they are adjacent.
+// Finds the first of the reversed axes, which may be listed in any order. Like upstream, fails
+// unless they are adjacent.
 TfLiteStatus ReversedAxes(TfLiteContext* context, const TfLiteNode* node, int* out_first) {
   const TfLiteTensor* axes = Input(context, node, 1);
   const int rank = Rank(Input(context, node, 0));

@@ -220,7 +220,7 @@ class Folding {
     return out + index * axis.step_out * loops_.accumulator_bytes();
   }
 
-  // Reduces the axes from `level` on, partitioned along the axis with the most parallelism.
+  // Reduces the axes from `level` on, partitioned along the first axis with enough parallelism.
   bool Share(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     const bool is_last = level + 1 == plan_.rank;
@@ -470,7 +470,7 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Checks that input and output have the same quantisation, or scales that allow rescaling: MAX, MIN
-// and integer PROD copy quantised values. Tensors without quantisation are accepted.
+// and PROD of plain integers do not rescale themselves. Tensors without quantisation are accepted.
 TfLiteStatus CheckSameSteps(TfLiteContext* context, const TfLiteTensor* input,
                             const TfLiteTensor* output) {
   if (!IsQuantizable(input->type) || (input->params.scale == output->params.scale &&

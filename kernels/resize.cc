@@ -3,10 +3,10 @@
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR on [batch, height, width, depth]. The source position
 // of each output row and column is computed once per invoke, not per element.
 //
-// Quantised images are interpolated exactly and rounded once. In the reference arithmetic, as in
-// upstream's kernels, uint8 is converted to float, and signed integers use weights with 10 fraction
-// bits, from a scale rounded to the same precision: far from the first pixel positions are off by
-// whole pixels.
+// In the default arithmetic quantised images are interpolated in float, with correctly rounded
+// weights, and rounded once. In the reference arithmetic, as in upstream's kernels, uint8 is
+// converted to float, and signed integers use weights with 10 fraction bits, from a scale rounded
+// to the same precision: far from the first pixel positions are off by whole pixels.
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -181,8 +181,7 @@ TfLiteStatus EvalHashtable(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Returns the table that input 0 refers to, after checking its types, or null after reporting an
-// error.
+// Returns the table that input 0 refers to, or null after reporting an error.
 const Resources::Table* ReadTable(TfLiteContext* context, TfLiteNode* node, int* out_id) {
   Resources* const resources = FindResources(context);
   const TfLiteTensor* handle = Input(context, node, 0);

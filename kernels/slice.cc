@@ -124,7 +124,7 @@ void PartsOfRows(TfLiteContext*, TfLiteNode*, const GroupRows& rows) {
 
 constexpr RowKernel kRowParts = {.rows = &PartsOfRows};
 
-// Offers row-wise fusion of a slice along one axis, whose elements may be rows of a fusion group.
+// Offers row-wise fusion of a slice along one axis, which may select columns of a group's rows.
 void OfferPartsOfRows(TfLiteContext* context, const TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* output = Output(context, node, 0);

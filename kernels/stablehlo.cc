@@ -281,7 +281,8 @@ struct Windows {
   std::span<const int64_t> component_axis;  // operand axis of each component of an index
 };
 
-// Computes the strides of the tensor of indices, one axis of which has the components of an index.
+// Checks the tensor of indices, one axis of which has the components of an index, and sets the
+// members that describe these components.
 TfLiteStatus PlanIndices(TfLiteContext* context, const TfLiteTensor* indices, int64_t vector_axis,
                          std::span<const int64_t> component_axis, int operand_rank,
                          Windows* windows) {

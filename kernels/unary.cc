@@ -437,7 +437,7 @@ TfLiteStatus PrepareAndOfferRsqrt(TfLiteContext* context, TfLiteNode* node) {
 
 // ---- Table ------------------------------------------------------------------------------------
 
-// Row of an operator that is one function of floats, with or without float16.
+// Row of an operator that is one function of floats of the types `types`.
 template <float (*function)(float), uint32_t types>
 constexpr OpDef FloatRow(const char* name, TfLiteBuiltinOperator code, int max_version) {
   return KernelRow<UnaryData>(name, code, max_version, types, &Guarded<&Prepare<types>>,
