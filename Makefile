@@ -234,6 +234,17 @@ test-arm: setup
 	    --gtest_filter='$(ARM_TESTS)' || exit 1; \
 	done
 
+## check-arm  the part of the tests for AArch64 that CI runs: tests of the kernels, operator cases and golden
+##          rows on each table, and limits of executed instructions (tools/check_arm.sh, docs/arm.md)
+.PHONY: check-arm
+check-arm: setup
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
+	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+	cmake --build build/arm-tests -j $(JOBS) --target deputy kernel_tests write_mobilenet_v2
+	tools/check_arm.sh build/arm-tests build/arm64 $(JOBS)
+
 ## bench-arm  instructions, bytes and estimated cycles of an inference on AArch64, in Deputy and LiteRT,
 ##          counted under QEMU (docs/arm.md); MODELS="FILE|DIRECTORY …", ARM_BENCH_CPUS="cortex-a76 …"
 .PHONY: bench-arm

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools" / "bench" / "arm"))
 import bench_arm  # noqa: E402  (needs the path above)
+import check_counts  # noqa: E402
 import cycles  # noqa: E402
 import emulator  # noqa: E402
 import functions  # noqa: E402
@@ -148,6 +149,23 @@ class TableTest(unittest.TestCase):
         self.assertEqual(bench_arm.notes(self.ROWS), [
             "one, cortex-a76: mean magnitudes of outputs differ: Deputy [0.5], LiteRT [0.6]",
             "three, cortex-a53, litert: python3.11 failed"])
+
+
+class LimitsTest(unittest.TestCase):
+    def test_limits(self):
+        self.assertEqual(check_counts.read_limits("# comment\n\nnet  cortex-a53  1.5\nnet  max  2\n"),
+                         {("net", "cortex-a53"): 1.5, ("net", "max"): 2.0})
+
+    def test_counts_up_to_half_a_percent_above_the_limit_are_allowed(self):
+        rows = [(100.6, False, "more than the limit of 100.0 M"), (100.4, True, "limit 100.0 M"),
+                (98.1, True, "limit 100.0 M"), (97.9, True, "lower the limit of 100.0 M")]
+        for count, allowed, remark in rows:
+            self.assertEqual(check_counts.verdict(count, 100.0), (allowed, remark))
+
+    def test_the_limits_name_emulated_processors(self):
+        limits = check_counts.read_limits((ROOT / "tools" / "bench" / "arm" / "limits.txt").read_text())
+        self.assertGreater(len(limits), 4)
+        self.assertLessEqual({cpu for _, cpu in limits}, emulator.CPUS.keys())
 
 
 class FunctionsTest(unittest.TestCase):

@@ -18,6 +18,7 @@
 #   tests/bench         google-benchmark, linked into the executable deputy_bench
 #   tests/plugins       delegate libraries, see plugins.cmake
 #   tests/fuzz          one executable of all files, see fuzz.cmake
+#   tests/arm           a program that writes the models of `make check-arm`
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -61,6 +62,9 @@ target_link_libraries(deputy_test_settings INTERFACE deputy_static)
 set(test_flags "")
 if(DEPUTY_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   set(test_flags -O0)
+  if(CMAKE_CROSSCOMPILING)
+    set(test_flags -O1)  # an emulator would run the loops of the expected values for minutes
+  endif()
 endif()
 # Instrumenting the tests themselves, and the scopes of their thousands of temporaries, would take
 # two thirds of their compile time. The tested libraries are instrumented.
@@ -169,12 +173,9 @@ function(deputy_add_test source)
   deputy_register_test(${name} ${name})
 endfunction()
 
-# deputy_add_tests(<program> SOURCES <file>... LINKS <library>... [SEPARATE]): one program of many
-# files. Two thirds of a test's compile time are common templates of googletest and the standard
-# library: ten files are compiled together, each in its own namespace. SEPARATE disables that, and
-# leaves precompiled headers to the caller. For ctest and for users each file appears as a program,
-# which is a link to the common one (tests/support/test_main.cc).
-function(deputy_add_tests program)
+# deputy_add_test_program(<program> <arguments of deputy_add_tests>...): the program of deputy_add_tests, without
+# entries of ctest.
+function(deputy_add_test_program program)
   cmake_parse_arguments(TESTS "SEPARATE" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${program} ${TESTS_SOURCES} tests/support/test_main.cc)
   target_link_libraries(${program} PRIVATE ${TESTS_LINKS} GTest::gmock)
@@ -184,6 +185,16 @@ function(deputy_add_tests program)
     deputy_compile_together(${program} 10)
   endif()
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+# deputy_add_tests(<program> SOURCES <file>... LINKS <library>... [SEPARATE]): one program of many
+# files. Two thirds of a test's compile time are common templates of googletest and the standard
+# library: ten files are compiled together, each in its own namespace. SEPARATE disables that, and
+# leaves precompiled headers to the caller. For ctest and for users each file appears as a program,
+# which is a link to the common one (tests/support/test_main.cc).
+function(deputy_add_tests program)
+  cmake_parse_arguments(TESTS "SEPARATE" "" "SOURCES;LINKS" ${ARGN})
+  deputy_add_test_program(${program} ${ARGN})
   set(names "")
   foreach(source IN LISTS TESTS_SOURCES)
     get_filename_component(name ${source} NAME_WE)
@@ -226,6 +237,18 @@ deputy_add_tests(npu_tests SOURCES ${npu_test_sources} LINKS deputy_npu_objects 
 deputy_add_tests(thread_tests SOURCES ${thread_test_sources}
                  LINKS deputy_npu_objects ${gpu_links} ${test_links})
 deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
+
+# kernel_tests is the part of unit_tests that depends on the processor: the tests of kernels and the
+# conformance test. `make check-arm` builds it, and the program that writes the models it counts.
+set(kernel_test_sources ${test_sources})
+list(FILTER kernel_test_sources INCLUDE REGEX
+     "/tests/(kernels/(common|conv|cpu|linalg|vector)/[^/]*|agreement/conformance_test\\.cc)$")
+deputy_add_test_program(kernel_tests SOURCES ${kernel_test_sources} LINKS ${test_links})
+add_executable(write_mobilenet_v2 tests/arm/write_mobilenet_v2.cc)
+target_link_libraries(write_mobilenet_v2 PRIVATE ${test_links})
+set_target_properties(kernel_tests write_mobilenet_v2 PROPERTIES EXCLUDE_FROM_ALL ON
+                      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+
 if(TARGET deputy_gpu_objects)  # opened by path
   add_dependencies(gpu_tests deputy_gpu)
   add_dependencies(thread_tests deputy_gpu)

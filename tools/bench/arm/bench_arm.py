@@ -84,7 +84,7 @@ def measure(engine, plugin, prefix, cpu, model, arguments):
 def print_hot(title, profile, texts, count):
     """Prints the blocks with the most executed instructions."""
     blocks, _ = cycles.hot_blocks(profile)
-    total = sum(len(words) * executions for words, executions in profile.items())
+    total = instructions.total(profile)
     for words, executions in blocks[:count]:
         print(f'{title}: {len(words) * executions / total:.1%}, '
               f'{executions:.0f} executions of {len(words)} instructions')

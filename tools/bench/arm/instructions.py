@@ -123,6 +123,11 @@ def bytes_of(text):
     return 2 * size if re.match(r'(ld|st)n?x?p', name) else size
 
 
+def total(profile):
+    """Returns the number of executed instructions of a profile."""
+    return sum(len(words) * executions for words, executions in profile.items())
+
+
 def summarize(profile, texts):
     """Returns the instructions, the bytes and the instructions of each class of a profile."""
     classes, moved = collections.Counter(), 0
