@@ -44,8 +44,8 @@ void SavedFields::Compare(const Found& found) const {
   for (int i = 0; i < nodes; ++i) CompareNode(i, found);
 }
 
-// Ignores the six functions that are switched between the modes: the runtime switches them when
-// other subgraphs are acquired and released.
+// Ignores the functions that the runtime leaves null, and the six that are switched between the
+// modes: the runtime switches them when other subgraphs are acquired and released.
 void SavedFields::CompareContext(const Found& found) const {
   const TfLiteContext& now = *now_;
   const auto check = [&](bool same, const char* name) {

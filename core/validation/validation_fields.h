@@ -39,7 +39,7 @@ class SavedFields {
   // Updates the snapshot after tensors were added at the end; the array may have moved.
   void RefreshAddedTensors();
 
-  // Calls `found` for every difference between the snapshot and now.
+  // Calls `found` for each compared field that differs between the snapshot and now.
   void Compare(const std::function<void(const FieldChange&)>& found) const;
 
   // tensor() returns a tensor of the snapshot, inputs() the inputs of a node. The arrays of these
