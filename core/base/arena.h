@@ -75,8 +75,8 @@ class Arena {
   // offsets, if a limit is exceeded or memory is exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
-  // Returns a tensor's address, null if it has none. Plan may change it; Reset and ForgetFrom
-  // discard it.
+  // Returns a tensor's address, null if it has none. Plan may change it; Reset, Release and
+  // ForgetFrom discard it.
   char* Address(int tensor) const;
 
   const std::vector<Slot>& slots() const { return slots_; }

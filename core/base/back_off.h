@@ -3,9 +3,9 @@
 // Limits the number of workers that help with a job, by the time that they saved the caller. A
 // worker that was preempted by another process keeps its tile for a whole time slice. A running
 // tile cannot be stolen, so the remedy is to give such workers no tiles. When helping has cost 300
-// microseconds more than it saved, half of the enabled workers are disabled: first for 10 ms, for
-// twice the time after each repetition, for at most 1 s. Times are arguments; no clock is read
-// here.
+// microseconds more than it saved, half of the enabled workers (rounded up) are disabled: first for
+// 10 ms, for twice the time after each repetition, for at most 1 s. Times are arguments; no clock
+// is read here.
 #ifndef DEPUTY_CORE_BASE_BACK_OFF_H_
 #define DEPUTY_CORE_BASE_BACK_OFF_H_
 

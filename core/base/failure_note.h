@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The failure reason of a builtin kernel, until the report about its node includes it. Storing it
+// The reason for a kernel's failure, until the report about its node includes it. Storing it
 // allocates nothing, since the reason may be that memory is exhausted.
 #ifndef DEPUTY_CORE_BASE_FAILURE_NOTE_H_
 #define DEPUTY_CORE_BASE_FAILURE_NOTE_H_

@@ -12,7 +12,8 @@
 
 namespace deputy {
 
-// Alignment of tensor data that we allocate, and that clients must provide for custom allocations.
+// Alignment of tensor data that Deputy allocates, and that clients must provide for custom
+// allocations.
 inline constexpr size_t kTensorAlignment = 64;
 
 // Limits of one model and one interpreter. In a client's struct, 0 selects the default.

@@ -3,7 +3,8 @@
 // Cuts a plan into the partitions of a delegate: a pure function over plain arrays. Given a plan
 // and the nodes to claim, it returns subsets that can run one after the other, each with only
 // claimed or only other nodes. The subsets, their order and the order inside are exactly TensorFlow
-// Lite's (abi.md 4.9), since delegates can observe them.
+// Lite's (abi.md 4.9), since delegates can observe them; but a tensor that an operator changes in
+// place is also an output of the subset that computed it before.
 #ifndef DEPUTY_CORE_BASE_PARTITION_H_
 #define DEPUTY_CORE_BASE_PARTITION_H_
 

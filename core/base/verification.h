@@ -17,7 +17,8 @@ struct Verification {
   enum class Mode { kNever, kFirst, kEveryNth, kAlways };
   Mode mode = Mode::kNever;
   int interval = 1;  // for kEveryNth: one run in this number is verified
-  // Tolerance of float tensors, relative to the largest magnitude in the tensor.
+  // Tolerance of float tensors, relative to the largest finite magnitude in the tensor; 1e-5 is
+  // added.
   double float32_tolerance = 1e-4;
   double float16_tolerance = 1e-2;
   int quantized_steps = -1;  // tolerance in quantisation steps; -1: 3 plus one for every two nodes

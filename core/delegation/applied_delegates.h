@@ -86,8 +86,8 @@ class AppliedDelegates {
 
   // Returns the delegate that is being applied; null if there is none.
   AppliedDelegate* current() const { return current_; }
-  // Marks the current delegate as applied, after the others. Does not throw, since memory is
-  // reserved.
+  // Marks the current delegate as applied, after the others. Memory was reserved when the delegate
+  // was offered.
   void AddCurrent() { applied_.push_back(current_); }
   // Completes the record of the current delegate; `failure` is the reason if it is not applied.
   void ConcludeCurrent(const char* failure);

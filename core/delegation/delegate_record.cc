@@ -151,7 +151,8 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
   }
 }
 
-// Marks the nodes that `node_index` represents, if it is a node of the delegate or contains one.
+// Marks the nodes that the delegate runs as part of `node_index`, which may be a node of the
+// delegate or of one that claimed such a node later.
 void MarkRun(const Graph& graph, int node_index, const TfLiteDelegate* delegate, bool within,
              std::vector<bool>* runs) {
   const bool known = static_cast<size_t>(node_index) < runs->size();

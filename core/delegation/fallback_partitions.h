@@ -16,7 +16,7 @@ namespace deputy {
 
 // Fallback state of one delegate node.
 struct FallbackPartition {
-  // Returns true if the nodes run on the CPU in this inference.
+  // Returns true if the delegate node backs off in this inference: the nodes run on the CPU.
   bool BackingOff(int64_t inference) const { return inference < retry_at; }
   // Runs the nodes on the CPU in this inference and in the `retry` inferences after it, permanently
   // if `retry` is negative.
@@ -25,7 +25,7 @@ struct FallbackPartition {
   // CPU nodes that the delegate node replaced, by ascending index, which is the plan's order in a
   // model.
   std::vector<int> nodes;
-  bool prepared = true;    // false: the delegate's prepare failed
+  bool prepared = true;    // false: the delegate's prepare failed or set other output shapes
   int64_t retry_at = 0;    // index of the inference in which the delegate is tried again
   int64_t recomputed = 0;  // number of runs of `nodes` on the CPU
   int64_t runs = 0;        // number of runs of the delegate's kernel while `verifiable`

@@ -240,8 +240,8 @@ bool HotFallback::CanCompare(int node_index) {
   });
 }
 
-// Returns the first output whose `found` contents differ from its current ones. `spread` is an
-// additional tolerance per output; empty: none.
+// Returns the first output whose `found` contents differ from its current ones by more than the
+// tolerance. `spread` is an additional tolerance per output; empty: none.
 std::optional<HotFallback::WrongOutput> HotFallback::FindWrong(
     int node_index, const SavedContents& found, std::span<const double> spread) const {
   const size_t nodes = partitions_.Find(node_index)->nodes.size();

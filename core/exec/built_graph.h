@@ -34,7 +34,7 @@ class BuiltGraph {
   // Records a node of the client. `is_own`: its kernel is a builtin of this library.
   void AddNode(bool is_own) { own_kernels_.push_back(is_own); }
 
-  // Called when nodes, tensors, inputs or the plan have changed.
+  // Called when nodes, tensors, the lists of tensors or the plan have changed.
   void NoteChange() { is_checked_ = false; }
   // Returns the first error in the structure, empty if there is none. `plan` is that without
   // delegates. Builtin kernels rely on the rules of core/model/tensor_producers.h; a client's

@@ -97,10 +97,9 @@ class InterpreterState {
   // Requests that the current call ends. Thread-safe. Returns an error if cancellation was not
   // enabled.
   TfLiteStatus Cancel();
-  // Returns true once per request, during a call of the client that can be cancelled.
+  // Returns true if the current call of the client must end; see Cancellation::Take.
   bool TakeCancellation() { return cancellation_.Take(); }
-  // Returns kTfLiteCancelled after a report if a request to cancel is pending, once per request;
-  // else Ok.
+  // Returns kTfLiteCancelled after a report if TakeCancellation returns true; else Ok.
   TfLiteStatus CheckCancellation();
   // Permits Cancel.
   void EnableCancellation() { cancellation_.Enable(); }
@@ -163,7 +162,7 @@ class InterpreterState {
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 
-  // Receives the failure message of the builtin kernel that is running.
+  // Receives the reason for a kernel's failure, for the report about its node.
   FailureNote& failure_note() { return failure_note_; }
 
   // Observers of calls, contexts and threads. One that needs exact tensors must be added before

@@ -48,7 +48,8 @@ class MemoryLayout {
   void Release();
   // Exchanges the blocks of two layouts of the same graph.
   void Swap(MemoryLayout* other);
-  // Discards the offsets of tensors first used at or after `position`.
+  // Discards the arena offsets of tensors first used at or after `position`, except for those with
+  // unlimited lifetimes.
   void ForgetFrom(int position) { arena_.ForgetFrom(position); }
 
   // Assigns memory to the tensors of the prepared nodes and sets their data pointers. Returns

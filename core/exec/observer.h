@@ -19,8 +19,8 @@ namespace deputy {
 
 class Subgraph;
 
-// Requirements of an observer. Without kNeedsEveryNode and kNeedsExactTensors it does not change
-// how an interpreter plans and runs.
+// Requirements of an observer. Without kNeedsEveryNode, kNeedsExactTensors and guard bytes it does
+// not change how an interpreter plans and runs.
 enum ObserverNeeds : uint32_t {
   kNeedsNothing = 0,
   // Every node runs by itself: fusion groups run node by node.

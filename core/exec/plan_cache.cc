@@ -13,7 +13,8 @@
 namespace deputy {
 namespace {
 
-// Returns true if the tensor's memory belongs to a plan or to the model.
+// Returns true if the tensor's memory belongs to a plan or to the model, and no delegate writes the
+// tensor.
 bool CanBeExchanged(const TfLiteTensor& tensor) {
   switch (tensor.allocation_type) {
     case kTfLiteMmapRo:

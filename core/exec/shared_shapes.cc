@@ -62,7 +62,8 @@ std::vector<SharedShape> SharedShapes::Of(const Graph& graph, int node_index) co
       if (!UsedBefore(index, node_index) || static_cast<size_t>(index) >= graph.tensors().size())
         continue;
       const TfLiteTensor& tensor = graph.tensors()[static_cast<size_t>(index)];
-      // The shape of an ordinary input is set by its producer, and our kernels never change it.
+      // The shape of an ordinary input is set by its producer, and Deputy's kernels never change
+      // it.
       if (indices == node.inputs && !tensor.is_variable) continue;
       const std::span<const int> dims = Dims(tensor);
       shared.push_back({index, tensor.type, tensor.allocation_type, {dims.begin(), dims.end()}});

@@ -19,9 +19,10 @@ namespace deputy {
 // layers into groups with layers. `cache_bytes` is the size of the second-level cache. Groups stay
 // sorted by head.
 //
-// A layer is joined with the next one if its output does not fit the cache but strips do, if the
-// next layer is the only consumer of its output, and if all other inputs of the next one are
-// computed before the first layer runs.
+// A layer is joined with the next one if both have the same kernel and number of batches, if
+// neither is subsampled or absorbs factors, if the layer's output does not fit the cache but strips
+// do, if the next layer is the only consumer of its output, and if all other inputs of the next one
+// are computed before the first layer runs.
 void JoinStrips(std::span<const GroupNode> nodes, std::span<const PlanTensor> tensors,
                 size_t cache_bytes, std::vector<FusionGroup>* groups);
 

@@ -3,8 +3,8 @@
 // The graph of a subgraph: tensors, nodes, and the plan, which is the order in which nodes run.
 // Plain data with invariants: it prepares nothing, runs nothing and calls no foreign code.
 //
-// Clients and delegates refer to nodes and tensors by index. Only the last nodes, those that
-// delegates added, can be removed; their indices are then reused. A node's id is never reused.
+// Clients and delegates refer to nodes and tensors by index. Only the last nodes, such as those
+// that delegates added, can be removed; their indices are then reused. A node's id is never reused.
 #ifndef DEPUTY_CORE_GRAPH_GRAPH_H_
 #define DEPUTY_CORE_GRAPH_GRAPH_H_
 

@@ -5,7 +5,7 @@
 // headers of core/kernel_api declare everything that they may use beyond it.
 //
 // A delegate may call a builtin's invoke with a context of its own. RuntimeOf returns null for any
-// context that is not ours, and the helpers below then run single-threaded with default
+// context that is not Deputy's, and the helpers below then run single-threaded with default
 // arithmetic.
 #ifndef DEPUTY_CORE_KERNEL_API_RUNTIME_H_
 #define DEPUTY_CORE_KERNEL_API_RUNTIME_H_
@@ -107,8 +107,8 @@ class Runtime {
   // Returns the subgraph with this index, or null if it is out of range.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;
 
-  // For kernels that loop: returns true once per request to cancel; the kernel then returns
-  // kTfLiteCancelled.
+  // For kernels that loop: returns true once per request to cancel, and whenever the client's
+  // function for cancellation does; the kernel then returns kTfLiteCancelled.
   virtual bool TakeCancellation() = 0;
 
   // Returns the memory whose lifetime is one invoke; see scratch.h.
@@ -236,7 +236,7 @@ void ParallelRanges(const TfLiteContext* context, int64_t count, int64_t grain,
 }
 
 // Reports a kernel's failure. The text has the form "tensor T 'name': expected X, found Y". Under
-// our interpreter it becomes part of the one report "Node number N (OP) failed to prepare.;
+// Deputy's interpreter it becomes part of the one report "Node number N (OP) failed to prepare.;
 // subgraph S node N OP: <reason>" (or "failed to invoke."); under a foreign context it is reported
 // at once. Returns kTfLiteError.
 TfLiteStatus KernelError(TfLiteContext* context, const char* format, ...)

@@ -20,7 +20,7 @@ struct StridedShape {
   int64_t strides[kMaxStridedRank] = {};  // distance of neighbours along each axis, in elements
 
   // Returns the shape of a dense tensor; none if it has more than kMaxStridedRank dimensions or no
-  // elements.
+  // elements, or if their number overflows.
   static std::optional<StridedShape> Dense(std::span<const int> dims);
 
   // Returns the shape whose axis i is axis axes[i] of this shape; axes are a permutation.

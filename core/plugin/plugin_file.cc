@@ -50,8 +50,8 @@ class MappedFile {
   void* bytes_ = MAP_FAILED;
 };
 
-// Names of a sanitizer. Its runtime must be in a process from the start; loaded later, it aborts
-// the process.
+// Names of a sanitizer. If its runtime is not in the process from the start, a library that it has
+// instrumented may end the process when it is loaded or runs.
 struct Sanitizer {
   std::string_view prefix;  // prefix of the functions that instrumented code calls
   const char* name;

@@ -60,7 +60,7 @@ class GapSearch {
 
  private:
   const size_t bytes_;
-  size_t covered_ = 0;  // end of the extents that were passed so far
+  size_t covered_ = 0;  // end of the bytes that were passed or skipped so far
   size_t gap_ = 0, begin_ = 0;
 };
 

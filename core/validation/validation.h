@@ -90,8 +90,8 @@ class Validation final : public Observer {
   void HandleSet(const TfLiteDelegate* delegate, TfLiteBufferHandle handle) override;
 
  private:
-  // State before a delegate's call, for comparison; absent for kernels on the CPU and for functions
-  // that free something.
+  // State before a delegate's call, for comparison; absent for kernels on the CPU, for functions
+  // that free something, and if no comparison is possible.
   struct Before {
     explicit Before(Subgraph* subgraph);
     SavedFields fields;

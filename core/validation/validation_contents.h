@@ -26,7 +26,7 @@ enum class Role : uint8_t {
   kInput,
   kVariable,  // an input that is a variable and may be written
   kOutput,
-  kOwn,  // a tensor inside the partition, a temporary of the node, or added by the delegate
+  kOwn,  // a tensor inside the partition, or one that the delegate has added
 };
 
 class GuardedContents {
