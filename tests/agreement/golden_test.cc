@@ -90,8 +90,8 @@ TEST(GoldenClaims, every_claimed_operator_version_and_type_has_golden_rows) {
   }
 }
 
-// Each operator, version and type that TensorFlow Lite computed in a golden row must be claimed by
-// a kernel.
+// Each operator, version and type that TensorFlow Lite computed in a golden row with tags must be
+// claimed by a kernel.
 TEST(GoldenClaims, every_version_that_tflite_supports_is_claimed) {
   std::map<std::string, const OpDef*> ops;
   for (const OpDef* op : Builtins()) ops[op->name] = op;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Speed of the matrix products of each CPU table on one thread, in GFLOP/s (int8: billions of
-// operations), and the peak rate of this machine's multiply-add units. The sizes are the 1x1
-// convolutions and the last layer of MobileNetV2. Only figures of one run can be compared, because
-// the clock of a shared machine varies.
+// operations), and the peak rate of this machine's multiply-add units. The sizes are those of 1x1
+// convolutions and of the last layer of MobileNetV2. Only figures of one run can be compared,
+// because the clock of a shared machine varies.
 #include <benchmark/benchmark.h>
 
 #include <random>

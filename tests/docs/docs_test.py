@@ -54,7 +54,7 @@ def anchors(page):
 
 
 def sources():
-    """Returns the texts of the Makefile and of our sources and documents."""
+    """Returns the texts of the Makefile and of all sources and documents."""
     yield (ROOT / 'Makefile').read_text(encoding='utf-8')
     for folder in ROOT.iterdir():
         if folder.name in ('build', '.git', '.cache') or not folder.is_dir():

@@ -234,7 +234,7 @@ class OutputFilesTest(FilesCase):
     def test_names_of_items_are_truncated_and_numbered(self):
         rows = self.folder / "rows"
         rows.mkdir()
-        for ending in ("a.raw", "b.raw"):  # the first 207 bytes are equal, in characters of two bytes
+        for ending in ("a.raw", "b.raw"):  # the first 240 bytes are equal, in characters of two bytes
             (rows / ("\u00e4" * 120 + ending)).write_bytes(struct.pack("<4f", 1, 2, 3, 4))
         for name in ("x.raw", "x.bin", "x~2.raw"):
             (rows / name).write_bytes(struct.pack("<4f", 1, 2, 3, 4))

@@ -104,7 +104,7 @@ def unfilter(kind, row, before):
 
 
 def read_grey_png(path):
-    """Returns the pixels of an 8-bit greyscale PNG without interlacing (or with fewer bits, or a palette)."""
+    """Returns the width, height and pixels of an 8-bit greyscale PNG without interlacing."""
     content, at, data = path.read_bytes(), 8, b""
     palette = None
     while at < len(content):

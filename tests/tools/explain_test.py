@@ -748,7 +748,7 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(re.findall(r'<section class="details" id="(\w+-\d+)">', result.stdout),
                          ["d0-3"])
 
-    # A page of two hundred nodes at 1:1; the script prints the view after wheel, mouse and
+    # A page of two hundred nodes at 1:1; the script stores the view after wheel, mouse and
     # two-finger gestures.
     GESTURES = '''<script>
         const main = document.querySelector('.main'), corner = main.getBoundingClientRect();

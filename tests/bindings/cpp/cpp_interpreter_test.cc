@@ -228,7 +228,7 @@ TEST_F(InterpreterOfModel, cancels) {
   EXPECT_EQ(interpreter_->Invoke(), kTfLiteOk);
 }
 
-// Adds (t0 + t1) to a graph of three float tensors of two elements.
+// Builds the graph t2 = t0 + t1 of float tensors of two elements.
 void BuildSum(Interpreter* interpreter) {
   ASSERT_EQ(interpreter->AddTensors(3), kTfLiteOk);
   ASSERT_EQ(interpreter->SetInputs({0, 1}), kTfLiteOk);

@@ -36,8 +36,8 @@ using tflite::ops::builtin::BuiltinOpResolver;
 constexpr int kThreads = 4;
 constexpr int kRuns = 20;
 
-// Calls `function` on several threads with the thread's index. Expects that it returns 0, the
-// number of wrong results, on each.
+// Calls `function` on several threads with the thread's index. It returns the number of wrong
+// results, which must be 0.
 void ExpectNoWrongResults(const std::function<int(int)>& function) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests RuntimeShape, the functions on matching shapes, and float16.
+// Tests RuntimeShape, the functions on matching shapes, float16, lookup tables and counts of bits.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -125,7 +125,7 @@ def _complex():
 
 
 def _zeros(op, type):
-    """Cases with different scales and zero points everywhere."""
+    """Returns different scales and zero points for the operands and the output, by argument of `binary`."""
     middle = MIDDLE[type]
     zeros = (0, 0, 0) if type == "i16" and op != "DIV" else (middle - 5, middle + 17, middle + 9)
     return dict(zip(("qa", "qb", "qo"), (q(scale * 1.03, zero) for scale, zero in

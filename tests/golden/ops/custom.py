@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TFLite_Detection_PostProcess, the custom operator that TensorFlow Lite includes."""
+"""TFLite_Detection_PostProcess, a custom operator that TensorFlow Lite includes."""
 import numpy as np
 from flatbuffers import flexbuffers
 

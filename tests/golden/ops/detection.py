@@ -11,7 +11,7 @@ VERSIONS = {op: 1 for op in OPERATORS}
 
 
 def boxes_of(seed, count):
-    """Boxes of about a third of the image, so that many overlap."""
+    """Returns boxes whose sides are about a third of the image's, so that many overlap."""
     corner = generator.uniform(seed, 0, 1).values((count, 2), np.float32)
     size = generator.uniform(seed + 1, 0.05, 0.6).values((count, 2), np.float32)
     return np.concatenate([corner, corner + size], 1)

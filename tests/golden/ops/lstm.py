@@ -560,7 +560,7 @@ def _refused(op):
 
 def draw(op, random):
     """TANH is the only activation: with others the cell's state grows, which magnifies rounding.
-    (SIGMOID is not in the schema, and TFLite computes without any.) Outputs do not outnumber cells:
+    (The schema has no SIGMOID, and TFLite reads it as NONE.) Outputs do not outnumber cells:
     otherwise TFLite writes beyond the end of its scratch tensor."""
     some = lambda: bool(random.integers(2))
     cells = int(random.integers(1, 40))

@@ -335,7 +335,7 @@ SPARSE = {
 
 
 def sparse(form, type="f32", read=True, quant=None, **case):
-    """DENSIFY of a sparse constant; `read`: an ADD reads the result, else it is an output."""
+    """DENSIFY of a sparse constant; `read`: a MAXIMUM reads the result, else it is an output."""
     m, tensor = Model(), SPARSE[form]
     x = tensor.add(m, type, quant)
     if not read:

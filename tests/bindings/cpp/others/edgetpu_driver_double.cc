@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Test double of the Edge TPU's driver: one USB device whose executables add 3 to each byte of
-// their first input. Packages are read by libedgetpu's own registry.
+// their only input. Packages are read by libedgetpu's own registry.
 #include <map>
 
 #include "api/driver_factory.h"
