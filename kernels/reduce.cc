@@ -252,8 +252,9 @@ class Folding {
     });
   }
 
-  // Reduces the axes from `level` on, partitioned along the reduced axis of `level`: each piece has
-  // its own accumulators, which are merged in order.
+  // Reduces the axes from `level` on. If the order of folds does not matter, the work is
+  // partitioned along the reduced axis of `level`: each piece has its own accumulators, which are
+  // merged in order.
   bool SharePieces(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
     if (loops_.any_order()) {

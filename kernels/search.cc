@@ -338,8 +338,8 @@ TfLiteStatus PrepareWhere(TfLiteContext* context, TfLiteNode* node) {
 }
 
 // Writes the coordinates of every nonzero element, `hits` in all. The position is updated row by
-// row. Coordinates of zero elements are written, too, and then overwritten, so that no branch
-// depends on the values.
+// row. As long as there are at most kFew axes and at least kFew elements left to write, coordinates
+// of zero elements are written, too, and then overwritten, so that no branch depends on the values.
 template <typename T>
 void WriteCoordinates(const T* values, std::span<const int> dims, int64_t hits, int64_t* out) {
   constexpr size_t kFew = 4;  // number of coordinates written at once while there is space

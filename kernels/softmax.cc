@@ -238,8 +238,8 @@ void SoftmaxRow(const VectorKernels& vector, const T* values, int depth, const S
                 Out* out) {
   constexpr int kLow = std::numeric_limits<Out>::min(), kHigh = std::numeric_limits<Out>::max();
   const int largest = LargestStep(vector, values, depth);
-  // A sum of 0 is the sum of 2^13 equal values, 2^32, which has wrapped; it is replaced by the
-  // largest sum.
+  // A sum of 0 has wrapped, e.g. that of 2^13 equal values, 2^32; it is replaced by the largest
+  // sum.
   const int32_t exact_sum = SumOfExponentials(vector, values, depth, largest, data);
   const int32_t sum = exact_sum == 0 ? -1 : exact_sum;
   int excess_bits = 0;

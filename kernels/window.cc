@@ -208,7 +208,7 @@ TfLiteStatus EvalReduceWindow(TfLiteContext* context, TfLiteNode* node) {
 constexpr OptionsKind kStablehloReduceWindow = {2, 13};
 
 // Copies an optional list that must have `count` elements if present; returns false if it has a
-// different number.
+// different number or does not fit in the array.
 template <size_t size>
 bool CopyLongs(const OpOptions& options, int field, size_t count, int64_t value_if_absent,
                int64_t (&array)[size]) {

@@ -215,7 +215,7 @@ class RowsTask {
 
 bool IsRows(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
   const ConvShape& shape = tensors.shape;
-  // These limits keep all products of sizes within 32 bits.
+  // These limits keep the products of sizes that are ints within 32 bits.
   const bool small = shape.x.stride <= 64 && MatrixOf(shape).depth <= 1 << 20 &&
                      shape.output_pixels() <= 1 << 28 && shape.output_channels <= 1 << 20;
   // If most windows extend beyond a border, im2col patches make better tiles.

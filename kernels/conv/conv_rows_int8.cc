@@ -208,7 +208,8 @@ bool IsRowsInt8(const ConvData& data, const ConvTensors& tensors, const CpuKerne
       shape.x.dilation != 1 || shape.output_pixels() == 0) {
     return false;
   }
-  // These limits keep all products of sizes within 32 bits, and the size of copies in proportion.
+  // These limits keep the products of sizes that are ints within 32 bits, and the size of copies in
+  // proportion.
   constexpr int kMaxExtent = 1 << 20;
   const auto small = [](const WindowAxis& axis) {
     return axis.stride <= 64 && axis.dilation <= 64 && axis.filter <= 1024 &&

@@ -21,7 +21,8 @@ inline MatrixShape WinogradMatrix(const ConvShape& shape) {
   return {shape.output_pixels(), 1, shape.output_channels, kWinogradTaps * shape.depth};
 }
 
-// Returns true if the transforms support the windows and all products of sizes fit in 32 bits.
+// Returns true if the transforms support the windows, the output is not empty, and the sizes keep
+// their products in ints within 32 bits.
 inline bool HasWinogradWindows(const ConvShape& shape) {
   const auto fits = [](const WindowAxis& axis) {
     return axis.filter == 3 && axis.stride == 1 && axis.dilation == 1;

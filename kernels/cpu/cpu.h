@@ -20,7 +20,7 @@ namespace deputy {
 struct CpuKernels {
   const char* name = nullptr;  // name of the feature set
   GemmF32Kernels gemm_f32;
-  GemmBf16Kernels gemm_bf16;  // functions are null if the machine has no bfloat16 products
+  GemmBf16Kernels gemm_bf16;  // functions are null if the machine has no fast bfloat16 products
   GemmS8Kernels gemm_s8;
   DotsS16Kernels dots_s16;  // functions are null if the machine lacks AVX2
   RequantizeKernels requantize;

@@ -119,7 +119,8 @@ class BlockRun {
     }
   }
 
-  // Runs the nodes of a chain on all rows at once: their intermediate values stay in registers.
+  // Runs the nodes of a chain on all rows at once: their intermediate values stay in registers or
+  // in the first-level cache.
   void RunChain(const RowOp& op, int64_t first, int count) const {
     std::array<ElementOp, kMaxChainedOps> ops;
     int length = 0;

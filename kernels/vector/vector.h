@@ -142,8 +142,8 @@ using MapF32 = void (*)(const float* in, int64_t count, float parameter, float* 
 // Loop that computes out[i] = LookUpShort(entries, in[i]) (short_entry.h).
 using MapS16 = void (*)(const int16_t* in, int64_t count, const int32_t* entries, int16_t* out);
 
-// LOGISTIC and TANH of int16: curves with point symmetry, interpolated linearly between 255 points
-// of one half.
+// LOGISTIC and TANH of int16: curves with point symmetry, interpolated linearly in 255 intervals of
+// one half.
 struct ShortCurve {
   // Value at a point in the low 16 bits, and the difference to the next point in the high 16 bits.
   const int32_t* entries;
@@ -152,7 +152,7 @@ struct ShortCurve {
   // the factor fits in int16.
   int32_t factor;
   int shift, fraction_bits;
-  int32_t saturated;  // value from the 255th point on, with `fraction_bits` fraction bits
+  int32_t saturated;  // value from point 255 (the last) on, with `fraction_bits` fraction bits
   // The result is (value + above) / 2^out_shift for positive and (below - value) / 2^out_shift for
   // negative distances, rounded down.
   int32_t above, below;

@@ -332,7 +332,7 @@ void RequantizedByVnni(const GemmRowsS8& job) {
   }
 }
 
-// Computes requantised rows. With few products per sum requantisation dominates, and VNNI is used,
+// Computes requantised rows. If the parts are shallow, requantisation dominates, and VNNI is used,
 // because it has the sums in registers.
 void RequantizedRows(const GemmRowsS8& job) {
   const int deep = job.addend == nullptr ? 32 : 64;
