@@ -36,8 +36,8 @@ TfLiteStatus PrepareSkipGram(TfLiteContext* context, TfLiteNode* node) {
 
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Returns the words of a text. A space that begins the text belongs to the first word, which is
-// dropped if another space follows it. Other spaces are in no word.
+// Returns the words of a text, divided as in upstream: a space that begins the text belongs to the
+// first word, which is dropped if another space follows it; other spaces are in no word.
 std::vector<std::string_view> SplitWords(std::string_view text) {
   std::vector<std::string_view> words;
   size_t first = 0;

@@ -424,7 +424,7 @@ struct DepthwiseLinesS8Kernels {
 
 struct DepthwiseS8Kernels {
   const char* name = nullptr;
-  LhsEncoding left = LhsEncoding::kInt16;  // kBiasedUInt8 states that inputs are offset by 128
+  LhsEncoding left = LhsEncoding::kInt16;  // if kBiasedUInt8, the kernel adds 128 to the inputs
   void (*pixel)(const DepthwisePixelS8& pixel) = nullptr;
   // Packs [taps][channels] weights in the order that `pixel` reads and returns the size in bytes; a
   // null `out` only computes the size. The channels are repeated up to `period` channels. If the

@@ -289,7 +289,7 @@ TfLiteStatus LstmLayer::RunStep(TfLiteContext* context, const LstmCell& cell,
 TfLiteStatus LstmLayer::Run(TfLiteContext* context, const LstmCell& cell,
                             const LstmSequence& sequence) {
   const size_t values = ValuesOfScratch();
-  if (values == 0) return kTfLiteOk;  // there are no batches: sizes that overflow have no tensors
+  if (values == 0) return kTfLiteOk;  // no batches or values: sizes that overflow have no tensors
   Scratch scratch;
   if (!scratch.Acquire(context, values * sizeof(float))) {
     return KernelError(context, "out of memory for %zu values of the gates", values);

@@ -126,7 +126,7 @@ TfLiteStatus RnnLayer::RunStep(TfLiteContext* context, const RnnCell& cell,
 TfLiteStatus RnnLayer::Run(TfLiteContext* context, const RnnCell& cell,
                            const RnnSequence& sequence) {
   const size_t values = ValuesOfScratch();
-  if (values == 0) return kTfLiteOk;  // there are no batches: sizes that overflow have no tensors
+  if (values == 0) return kTfLiteOk;  // no batches or values: sizes that overflow have no tensors
   Scratch scratch;
   if (!scratch.Acquire(context, values * sizeof(float))) {
     return KernelError(context, "out of memory for %zu values of a step", values);
