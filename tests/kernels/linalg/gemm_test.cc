@@ -237,6 +237,10 @@ struct RequantizedRows {
     bias = RandomSteps<int32_t>(static_cast<size_t>(columns), 9);
     for (int c = 0; c < columns; ++c) factors.push_back(c % 7 == 3 ? largest : 0.0007f * (c % 5));
     out.assign(static_cast<size_t>(rows * columns + kGuard), kUntouched);
+    Pack(cpu);
+  }
+
+  void Pack(const CpuKernels& cpu) {
     const auto layout = WeightsLayout::Rows(1, columns, parts * depth);
     EXPECT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false, layout));
   }
@@ -348,6 +352,31 @@ TEST(Gemm, requantised_int8_rows_equal_brute_force) {
     }
   }
   if (tables == 0) GTEST_SKIP() << "no table of this machine has such a function";
+}
+
+// Sums of the largest magnitude, around 2^22, and results around 2^15 and 2^16.
+TEST(Gemm, requantised_int8_rows_of_largest_magnitudes_equal_brute_force) {
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->gemm_s8.requantized == nullptr) continue;
+    for (const int depth : {232, 248, 256, 264, 512, 520}) {
+      for (const int8_t weight : {int8_t{-128}, int8_t{127}}) {
+        for (const int32_t bias : {0, 3000, 200000, 400000}) {
+          for (const float factor : {2.9e-5f, 0.0076f, 0.0157f, 0.02f}) {
+            RequantizedRows product(*cpu, 9, 16, 1, depth, factor, true);
+            std::fill(product.a.begin(), product.a.end(), int8_t{-128});
+            std::fill(product.weights.begin(), product.weights.end(), weight);
+            std::fill(product.bias.begin(), product.bias.end(), weight < 0 ? bias : -bias);
+            std::fill(product.factors.begin(), product.factors.end(), factor);
+            product.Pack(*cpu);
+            product.Run(*cpu);
+            SCOPED_TRACE("factor " + std::to_string(factor) + ", bias " + std::to_string(bias));
+            ExpectRowsOf(product, cpu->name);
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
 }
 
 // Rows are in lines of pixels, as in the windows of an image.

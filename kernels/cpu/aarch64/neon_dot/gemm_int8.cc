@@ -26,20 +26,42 @@ class Sums : public RowSums<kRows> {
       AddLane<2>(values, b + 2 * kRunBytes);
       AddLane<3>(values, b + 3 * kRunBytes);
     }
-    for (; d < depth; d += kRun, b += kRunBytes) {
-      int8x16_t values[kRows];
+    if ((depth & (2 * kRun)) != 0) {
+      int8x8_t values[kRows];
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) values[r] = vld1_s8(a[r] + d);
+      AddShortLane<0>(values, b);
+      AddShortLane<1>(values, b + kRunBytes);
+      d += 2 * kRun;
+      b += 2 * kRunBytes;
+    }
+    if ((depth & kRun) != 0) {
+      int8x8_t values[kRows];
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        int32_t run;
-        std::memcpy(&run, a[r] + d, sizeof run);
-        values[r] = vreinterpretq_s8_s32(vdupq_n_s32(run));
+        // g++ 12 loads the four bytes with two instructions.
+        __asm__("ldr %s0, %1" : "=w"(values[r]) : "m"(*FourBytes(a[r] + d)));
       }
-      AddLane<0>(values, b);
+      AddShortLane<0>(values, b);
     }
   }
 
  private:
   using RowSums<kRows>::sums_;
+
+  using Four = int8_t[kRun];
+  static const Four* FourBytes(const int8_t* from) { return reinterpret_cast<const Four*>(from); }
+
+  // Adds the products of run kLane of each row's 8 values with a run of the panel.
+  template <int kLane>
+  [[gnu::always_inline]] void AddShortLane(const int8x8_t (&values)[kRows], const int8_t* b) {
+    const int8x16_t weights0 = vld1q_s8(b), weights1 = vld1q_s8(b + kRunBytes / 2);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      sums_[r][0] = vdotq_lane_s32(sums_[r][0], weights0, values[r], kLane);
+      sums_[r][1] = vdotq_lane_s32(sums_[r][1], weights1, values[r], kLane);
+    }
+  }
 
   // Adds the products of run kLane of each row's values with a run of the panel.
   template <int kLane>

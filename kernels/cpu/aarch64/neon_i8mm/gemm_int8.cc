@@ -14,12 +14,14 @@ constexpr int kRunBytes = kRun * kColumnsS8;
 template <int kRows>
 class Sums {
  public:
-  explicit Sums(const int32_t* bias) {
+  [[gnu::always_inline]] explicit Sums(int32x4x2_t bias) {
 #pragma GCC unroll 4
     for (int j = 0; j < kColumnPairs; ++j) {
-      const int32x2_t columns = vld1_s32(bias + 2 * j);
+      const int64x2_t columns = vreinterpretq_s64_s32(bias.val[j / 2]);
+      const int64x2_t both =
+          j % 2 == 0 ? vzip1q_s64(columns, columns) : vzip2q_s64(columns, columns);
 #pragma GCC unroll 4
-      for (int p = 0; p < kRowPairs; ++p) sums_[p][j] = vcombine_s32(columns, columns);
+      for (int p = 0; p < kRowPairs; ++p) sums_[p][j] = vreinterpretq_s32_s64(both);
     }
   }
 
@@ -55,6 +57,23 @@ class Sums {
     }
     return {{vcombine_s32(vget_high_s32(pairs[0]), vget_high_s32(pairs[1])),
              vcombine_s32(vget_high_s32(pairs[2]), vget_high_s32(pairs[3]))}};
+  }
+
+  int32x4x4_t Pair(int pair) const {
+    const int32x4_t(&columns)[kColumnPairs] = sums_[pair];
+    return {{columns[0], columns[1], columns[2], columns[3]}};
+  }
+  static float32x4x4_t Factors(float32x4x2_t factors) {
+    const float64x2_t low = vreinterpretq_f64_f32(factors.val[0]);
+    const float64x2_t high = vreinterpretq_f64_f32(factors.val[1]);
+    return {{vreinterpretq_f32_f64(vzip1q_f64(low, low)),
+             vreinterpretq_f32_f64(vzip2q_f64(low, low)),
+             vreinterpretq_f32_f64(vzip1q_f64(high, high)),
+             vreinterpretq_f32_f64(vzip2q_f64(high, high))}};
+  }
+  static int8x16_t Bytes(int8x16_t results) {
+    constexpr uint8_t kOrder[16] = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
+    return vqtbl1q_s8(results, vld1q_u8(kOrder));
   }
 
  private:
