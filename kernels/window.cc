@@ -294,7 +294,7 @@ TfLiteStatus PlanPaddedInput(TfLiteContext* context, const TfLiteNode* node, Pad
     }
     out->extents[i] = static_cast<int>(std::max<int64_t>(out->axes[i].extent, 0));
     is_padded |= low != 0 || high != 0;
-    out->is_plain &= out->extents[i] == Dim(input, i) && low == 0;
+    out->is_plain &= low == 0 && high == 0 && (dilation == 1 || Dim(input, i) == 1);
     out->window[static_cast<size_t>(i)] = {params.window_dimensions[i], params.window_strides[i],
                                            params.window_dilations[i]};
   }

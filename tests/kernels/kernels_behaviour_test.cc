@@ -488,6 +488,39 @@ TEST(BatchMatMul, scales_each_batch_of_several_axes_separately) {
   }
 }
 
+// Adds a body of STABLEHLO_REDUCE_WINDOW that adds its two inputs.
+void AddSumBody(ModelBuilder* m) {
+  m->SelectSubgraph(m->AddSubgraph("body"));
+  const int a = m->AddTensor(kTfLiteFloat32, {}, "a"), b = m->AddTensor(kTfLiteFloat32, {}, "b");
+  const int sum = m->AddTensor(kTfLiteFloat32, {}, "sum");
+  m->AddOp(kTfLiteBuiltinAdd, {a, b}, {sum}, schema::CreateAddOptions(m->fbb()));
+  m->SetInputs({a, b});
+  m->SetOutputs({sum});
+  m->SelectSubgraph(0);
+}
+
+// A dilation of 2 makes {1, 0, 2, 0, 3} of {1, 2, 3}; the negative padding leaves as many elements
+// as the input has.
+TEST(StablehloReduceWindow, gaps_are_kept_if_the_extent_is_that_of_the_input) {
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {3}, "input");
+  const int start = m.AddConstant<float>(kTfLiteFloat32, {}, {0}, "start");
+  const int output = m.AddTensor(kTfLiteFloat32, {3}, "output");
+  AddSumBody(&m);
+  const std::vector<int64_t> one = {1}, two = {2}, padding = {0, -2};
+  m.AddOp(
+      kTfLiteBuiltinStablehloReduceWindow, {input, start}, {output},
+      schema::CreateStablehloReduceWindowOptionsDirect(m.fbb(), &one, &one, &two, &one, &padding,
+                                                       /*body_subgraph_index=*/1));
+  m.SetInputs({input});
+  m.SetOutputs({output});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  interpreter.Set<float>(0, {1, 2, 3});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{1, 0, 2}));
+}
+
 TEST(Softmax, long_flat_int8_rows_become_zero) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteInt8, {1, 2000}, "", PerTensor(0.001f, 0));
