@@ -26,8 +26,8 @@ ThreadPool& InterpreterThreads::pool(bool is_preparing) {
 
 InterpreterThreads::TimedInference::TimedInference(InterpreterThreads* threads)
     : threads_(threads) {
-  if (threads == nullptr || threads->single_ == nullptr || threads->pool_->threads() < 2 ||
-      threads->timed_) {
+  if (threads == nullptr || threads->pool_ == nullptr || threads->single_ == nullptr ||
+      threads->pool_->threads() < 2 || threads->timed_) {
     threads_ = nullptr;
     return;
   }

@@ -29,7 +29,8 @@ class InterpreterThreads {
   ThreadPool& pool(bool is_preparing);
 
   // RAII guard: measures an inference, to decide whether the pool's workers make it faster. Has no
-  // effect within another one, before the first use of the pool, and with a pool of one thread.
+  // effect within another one, before the first use of the pool (also after SetCount), and with a
+  // pool of one thread.
   class TimedInference {
    public:
     // Begins the measurement of an inference. `threads` may be null: the inference is then not

@@ -383,6 +383,21 @@ TEST(GraphSubgraphs, NumberOfThreadsChangesWhileReady) {
   EXPECT_EQ(DeputyInterpreterSetNumThreads(nullptr, 1), kTfLiteError);
 }
 
+TEST(GraphSubgraphs, NumberOfThreadsChangesAfterResize) {
+  BuiltInterpreter t;
+  BuildChain(&t);
+  EXPECT_THAT(RunChain(&t), ElementsAre(8, 16, 24, 32));
+  const int dims[] = {1, 2};
+  ASSERT_EQ(DeputyInterpreterResizeInput(t.get(), 0, 0, dims, 2, false), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterSetNumThreads(t.get(), 2), kTfLiteOk);
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("Invoke called on model that is not ready."));
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  t.Write(0, {1, 2});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_THAT(t.Read(3), ElementsAre(8, 16));
+}
+
 TEST(GraphSubgraphs, NumberOfThreadsRefreshesExternalContexts) {
   static int refreshes;
   refreshes = 0;
