@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegation/fallback_partitions.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "core/base/delegate_params.h"
@@ -10,6 +9,7 @@ namespace deputy {
 namespace {
 
 // Lists the CPU nodes, recursively, since a later delegate may have claimed an earlier one's node.
+// Replaced nodes are listed after the nodes that compute their inputs.
 void Flatten(const Graph& graph, int node_index, std::vector<int>* out_nodes) {
   const TfLiteNode& node = *graph.node(node_index);
   if (node.delegate == nullptr) {
@@ -27,13 +27,7 @@ void FallbackPartition::BackOff(int64_t inference, int retry) {
 
 FallbackPartition& FallbackPartitions::Of(int node_index) {
   const auto [entry, fresh] = partitions_.try_emplace(graph_->id(node_index));
-  if (fresh) {
-    std::vector<int>& nodes = entry->second.nodes;
-    Flatten(*graph_, node_index, &nodes);
-    // The indices of the model's nodes are in plan order.
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  }
+  if (fresh) Flatten(*graph_, node_index, &entry->second.nodes);
   return entry->second;
 }
 

@@ -22,8 +22,8 @@ struct FallbackPartition {
   // if `retry` is negative.
   void BackOff(int64_t inference, int retry);
 
-  // CPU nodes that the delegate node replaced, by ascending index, which is the plan's order in a
-  // model.
+  // CPU nodes that the delegate node replaced, in the order in which Partition scheduled them. The
+  // client's plan may run nodes in another order than that of their indices.
   std::vector<int> nodes;
   bool prepared = true;    // false: the delegate's prepare failed or set other output shapes
   int64_t retry_at = 0;    // index of the inference in which the delegate is tried again

@@ -12,9 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "c_api/include/builtin_op_data.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_graph.h"
+#include "tests/support/built_interpreter.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/owners.h"
 #include "tests/support/scripted_delegate.h"
 #include "tests/support/test_interpreter.h"
 
@@ -91,6 +95,33 @@ TEST(Hot, only_the_failed_partition_runs_again) {
       EXPECT_THAT(t.log(), HasSubstr("were computed on the CPU"));
     }
   }
+}
+
+// The client's plan runs the nodes in descending order of their indices.
+TEST(Hot, replaced_nodes_run_in_the_order_of_the_plan) {
+  Scripted delegate({0, 1, 2});
+  const Owned<TfLiteInterpreterOptions> options(TfLiteInterpreterOptionsCreate());
+  DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyHot);
+  BuiltInterpreter t(options.get());
+  t.AddFloats(4, {1});
+  for (int i : {2, 1, 0}) {
+    ASSERT_EQ(t.AddNode({i, i}, {i + 1}, DeputyFindBuiltinKernel(kTfLiteBuiltinAdd, 1),
+                        calloc(1, sizeof(TfLiteAddParams))),
+              kTfLiteOk);
+  }
+  t.SetInputs({0});
+  t.SetOutputs({3});
+  const int32_t plan[] = {2, 1, 0};
+  ASSERT_EQ(DeputyInterpreterSetExecutionPlan(t.get(), 0, plan, 3), kTfLiteOk);
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Write(0, {1});
+  delegate.FailAt(kScriptedInvoke, 1);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_THAT(t.Read(3), ElementsAre(8)) << "run " << run;
+  }
+  EXPECT_THAT(t.log(), HasSubstr("were computed on the CPU"));
 }
 
 TEST(Hot, a_failed_node_backs_off_for_the_configured_inferences) {

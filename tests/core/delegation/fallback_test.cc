@@ -42,9 +42,9 @@ class Fallback : public testing::Test {
 
 // ---- Partitions ---------------------------------------------------------------------------------
 
-TEST_F(Fallback, nodes_of_a_partition_keep_their_cpu_order) {
-  const int inner = graph_.Replace({3, 2}, &a_, {2}, {4});
-  const int outer = graph_.Replace({inner, 1}, &b_, {1}, {4});
+TEST_F(Fallback, nodes_of_a_partition_run_in_the_order_of_their_replacement) {
+  const int inner = graph_.Replace({2, 3}, &a_, {2}, {4});
+  const int outer = graph_.Replace({1, inner}, &b_, {1}, {4});
   FallbackPartitions partitions(&*graph_);
   EXPECT_THAT(partitions.Of(outer).nodes, ElementsAre(1, 2, 3));
   EXPECT_THAT(partitions.Of(inner).nodes, ElementsAre(2, 3));
