@@ -79,6 +79,12 @@ class Pass {
     return TensorAt(tensor).computed_once || producer_[static_cast<size_t>(tensor)] < position;
   }
 
+  // Returns false if the head reads a fixed tensor, which a later node may change.
+  bool CanBeDelayed(int head) const {
+    return std::none_of(NodeAt(head).inputs.begin(), NodeAt(head).inputs.end(),
+                        [this](int tensor) { return tensor >= 0 && TensorAt(tensor).fixed; });
+  }
+
   // Returns the PAD that computes the tensor, if a group that runs at `position` can absorb it;
   // else -1.
   int FindPad(int tensor, int position) const {
@@ -182,7 +188,7 @@ class Pass {
 
   bool AppendSum(int n, const SumRole& sum, FusionGroup* group) const {
     const GroupNode& node = NodeAt(n);
-    const int position = delayed_ ? n : group->position();
+    const int position = delayed_ && CanBeDelayed(group->head) ? n : group->position();
     LayerRun& run = group->layer();
     if (run.addend >= 0 || node.inputs.size() != 2 || sum.matching_inputs != 3) return false;
     const bool output_first = node.inputs[0] == run.output;

@@ -84,27 +84,36 @@ TEST(GraphBuilding, BuiltinKernelComputesLiterals) {
   EXPECT_EQ(DeputyInterpreterGetNode(t.get(), 0, 1), nullptr);
 }
 
-// y = conv(x) + z, with weights that multiply each channel by three.
-TEST(GraphBuilding, NodesAreFusedLikeThoseOfAModel) {
-  BuiltInterpreter t;
-  t.AddFloats(6, {1, 4, 4, 16});
-  std::vector<float> weights(16 * 16), bias(16, 5);
-  for (size_t i = 0; i < 16; ++i) weights[i * 16 + i] = 3;
+// Adds a convolution of tensor 0 with tensors 1 and 2 into tensor 3. Its output is 3 x + 5.
+void AddConv(BuiltInterpreter* t) {
+  t->AddFloats(6, {1, 4, 4, 16});
+  static const std::vector<float> weights = [] {
+    std::vector<float> values(16 * 16);
+    for (size_t i = 0; i < 16; ++i) values[i * 16 + i] = 3;
+    return values;
+  }();
+  static const std::vector<float> bias(16, 5);
   const std::vector<int> weights_dims = {16, 1, 1, 16}, bias_dims = {16};
   DeputyTensorParameters constant = BuiltInterpreter::Floats(weights_dims);
   constant.data = weights.data();
   constant.bytes = weights.size() * sizeof(float);
-  ASSERT_EQ(t.Set(1, constant), kTfLiteOk);
+  ASSERT_EQ(t->Set(1, constant), kTfLiteOk);
   constant = BuiltInterpreter::Floats(bias_dims);
   constant.data = bias.data();
   constant.bytes = bias.size() * sizeof(float);
-  ASSERT_EQ(t.Set(2, constant), kTfLiteOk);
+  ASSERT_EQ(t->Set(2, constant), kTfLiteOk);
   auto* const conv = static_cast<TfLiteConvParams*>(calloc(1, sizeof(TfLiteConvParams)));
   conv->padding = kTfLitePaddingValid;
   conv->stride_width = conv->stride_height = 1;
   conv->dilation_width_factor = conv->dilation_height_factor = 1;
-  ASSERT_EQ(t.AddNode({0, 1, 2}, {3}, DeputyFindBuiltinKernel(kTfLiteBuiltinConv2d, 1), conv),
+  ASSERT_EQ(t->AddNode({0, 1, 2}, {3}, DeputyFindBuiltinKernel(kTfLiteBuiltinConv2d, 1), conv),
             kTfLiteOk);
+}
+
+// y = conv(x) + z.
+TEST(GraphBuilding, NodesAreFusedLikeThoseOfAModel) {
+  BuiltInterpreter t;
+  AddConv(&t);
   ASSERT_EQ(t.AddNode({3, 4}, {5}, AddKernel()), kTfLiteOk);
   t.SetInputs({0, 4});
   t.SetOutputs({5});
@@ -118,6 +127,22 @@ TEST(GraphBuilding, NodesAreFusedLikeThoseOfAModel) {
   ASSERT_EQ(DeputyInterpreterGetNodeRun(t.get(), 0, 1, &run), kTfLiteOk);
   EXPECT_EQ(run.group_size, 2);
   EXPECT_EQ(run.group_head, 0);
+}
+
+// The convolution reads x before a client's kernel doubles it in place.
+TEST(GraphBuilding, LayersReadTensorsBeforeLaterNodesWriteThem) {
+  const TfLiteRegistration doubler = Doubler::Registration();
+  BuiltInterpreter t;
+  AddConv(&t);
+  ASSERT_EQ(t.AddNode({0}, {0}, &doubler), kTfLiteOk);
+  ASSERT_EQ(t.AddNode({0}, {4}, &doubler), kTfLiteOk);
+  ASSERT_EQ(t.AddNode({3, 4}, {5}, AddKernel()), kTfLiteOk);
+  t.SetInputs({0});
+  t.SetOutputs({5});
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Write(0, std::vector<float>(256, 2));
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Read(5), Each(3 * 2 + 5 + 8));
 }
 
 TEST(GraphBuilding, ClientsKernelIsCalledAndFreed) {

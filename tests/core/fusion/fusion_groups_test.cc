@@ -152,6 +152,18 @@ TEST(FindFusionGroups, a_single_head_is_delayed_until_the_addend_is_computed) {
   EXPECT_EQ(groups[0].layer().output, 5);
 }
 
+// A later node may write a fixed input, such as a variable, before the delayed head reads it.
+TEST(FindFusionGroups, a_head_with_a_fixed_input_is_not_delayed) {
+  for (const int fixed : {0, 6}) {
+    Plan plan(7, {5});
+    plan.Node({0, 6}, 1, &kHead).Node({0}, 2, nullptr).Node({2}, 3, nullptr);
+    plan.Node({1, 3}, 4, &kSum).Node({4}, 5, &kRelu);
+    EXPECT_THAT(plan.Nodes(), ElementsAre(ElementsAre(0, 3, 4)));
+    plan[fixed].fixed = true;
+    EXPECT_THAT(plan.Nodes(), IsEmpty()) << fixed;
+  }
+}
+
 TEST(FindFusionGroups, a_head_is_delayed_until_channels_are_padded) {
   Plan plan(6, {5});
   plan[2].channels = 2;
