@@ -112,7 +112,8 @@ class CandidateBuilder {
     nodes_.push_back(product);
     AddValue(product, DenseLayout(plan_, plan_.OutputOf(product)));
     has_side_products_ = true;
-    head_ = std::max(head_, product);
+    // A TRANSPOSE is the head only of a group without products.
+    head_ = head_ >= 0 && plan_.IsProduct(head_) ? std::max(head_, product) : product;
   }
 
   void RequireExternal(int tensor) {

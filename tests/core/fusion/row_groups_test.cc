@@ -470,6 +470,23 @@ TEST(RowGroups, a_gate_can_be_the_head) {
   EXPECT_THAT(groups[0].nodes, ElementsAre(0, 1, 2, 3));
 }
 
+// A gate precedes the TRANSPOSEs that headed the group before it joined.
+TEST(RowGroups, a_gate_is_the_head_of_a_group_with_transposes) {
+  for (const bool available : {true, false}) {
+    Plan plan(11, {8});
+    plan.Shape({0}, {9, 2, 10}).Shape({1, 2, 4, 7, 8, 9, 10}, {2, 9, 10}).Shape({3}, {2, 10, 9});
+    const FusionOffer gather = TransposeOf({1, 0, 2});
+    plan.Node({0}, 1, &gather).Node({5, 6}, 7, &kProduct).Node({9}, 10, nullptr);
+    plan.Node({1, available ? 9 : 10}, 2, &kSum);
+    plan.Node({2}, 3, &kSwap).Node({3}, 4, &kSwap).Node({4, 7}, 8, &kSum);
+    const std::vector<FusionGroup> groups = plan.Find();
+    ASSERT_THAT(groups, SizeIs(1));
+    EXPECT_EQ(groups[0].head, available ? 1 : 5);
+    EXPECT_EQ(groups[0].nodes,
+              available ? (std::vector<int>{0, 1, 3, 4, 5, 6}) : (std::vector<int>{0, 3, 4, 5}));
+  }
+}
+
 // A tensor that is computed after the gate is available to a later product, but not if the gate is
 // the head.
 TEST(RowGroups, a_head_outside_the_chain_needs_the_inputs_of_preceding_nodes) {
