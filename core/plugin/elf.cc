@@ -28,7 +28,7 @@ std::string ReadSharedObject(std::span<const uint8_t> file,
     const Elf64_Sym entry = symbols.symbol(i);
     const unsigned binding = ELF64_ST_BIND(entry.st_info);
     if (binding == STB_LOCAL) continue;
-    visit({symbols.name(i), entry.st_shndx != SHN_UNDEF, binding == STB_WEAK});
+    visit({symbols.name(i), entry.st_shndx != SHN_UNDEF, binding == STB_WEAK, dynamic.needed()});
   }
   return "";
 }

@@ -19,6 +19,8 @@ struct ElfSymbol {
   std::string_view name;
   bool defined = false;  // false: another library or the process must define the symbol
   bool weak = false;     // the symbol may remain undefined
+  // Libraries on which the file depends; they may define the symbol if the file does not.
+  std::span<const std::string_view> libraries = {};
 };
 
 // Calls `visit` with the symbols of a shared object for this machine. Returns "" if its tables are

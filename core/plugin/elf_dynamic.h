@@ -36,6 +36,8 @@ class ElfDynamic {
   bool Name(uint64_t index, std::string_view* out_name) const;
   // Returns true if the library declares a dependency on `library`.
   bool Needs(std::string_view library) const;
+  // Names of the libraries on which the library depends.
+  const std::vector<std::string_view>& needed() const { return needed_; }
   // Returns true if functions may be bound at their first call.
   bool IsLazy() const;
 

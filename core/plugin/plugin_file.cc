@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <span>
@@ -63,13 +64,23 @@ constexpr Sanitizer kSanitizers[] = {
     {"__ubsan_", "UndefinedBehaviorSanitizer"},
 };
 
-// Returns the problem if the symbol belongs to a sanitizer that is not in this process, else "".
+// Returns true if one of the libraries is a runtime of UndefinedBehaviorSanitizer, such as
+// libubsan.so.1 or libclang_rt.ubsan_standalone.so, which need not be in the process before.
+bool HasUbsanRuntime(std::span<const std::string_view> libraries) {
+  for (const std::string_view library : libraries) {
+    if (library.find("ubsan") != library.npos) return true;
+  }
+  return false;
+}
+
+// Returns the problem if the symbol belongs to a sanitizer whose runtime is missing, else "".
 std::string SanitizerProblem(const ElfSymbol& symbol) {
   if (symbol.defined || symbol.weak) return "";
   for (const Sanitizer& sanitizer : kSanitizers) {
     if (symbol.name.substr(0, sanitizer.prefix.size()) != sanitizer.prefix) continue;
     const std::string name(symbol.name);
     if (dlsym(RTLD_DEFAULT, name.c_str()) != nullptr) return "";
+    if (sanitizer.prefix == "__ubsan_" && HasUbsanRuntime(symbol.libraries)) return "";
     return std::string("is built with ") + sanitizer.name + ": it needs '" + name +
            "', expected a library without it, since this process is";
   }

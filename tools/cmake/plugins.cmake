@@ -119,6 +119,15 @@ set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
 deputy_add_plugin(needs_absent broken.c NEEDS=absent_function LINKS plugin_absent)
 set_target_properties(plugin_needs_absent PROPERTIES SKIP_BUILD_RPATH ON)
 
+# `needs_ubsan` depends on a library with the name and a function of a sanitizer's runtime.
+add_library(plugin_ubsan_double SHARED tests/plugins/absent.c)
+set_target_properties(plugin_ubsan_double PROPERTIES OUTPUT_NAME ubsan_double
+                      LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
+target_compile_definitions(plugin_ubsan_double PRIVATE
+                           absent_function=__ubsan_handle_add_overflow)
+deputy_add_plugin(needs_ubsan broken.c UNDEFINED=__ubsan_handle_add_overflow
+                  LINKS plugin_ubsan_double)
+
 # Each `wrong_` plug-in violates one rule, for `deputy certify` to detect.
 foreach(wrong Nothing Nan Infinity Overwrite Leak LeakKernel Hang CrashResize Slow Exit EmptyHanded)
   string(TOLOWER ${wrong} name)

@@ -112,6 +112,11 @@ TEST_F(PluginFiles, sanitized_libraries_need_a_sanitized_process) {
   }
 }
 
+// The runtime of UndefinedBehaviorSanitizer need not be in the process from the start.
+TEST_F(PluginFiles, sanitized_libraries_may_depend_on_the_runtime) {
+  EXPECT_EQ(CreationError(Library("needs_ubsan")), "the plug-in returned NULL and gave no reason)");
+}
+
 TEST_F(PluginFiles, null_results_include_the_plug_ins_report) {
   EXPECT_EQ(CreationError(Library("null_result")), "the plug-in returned NULL and gave no reason)");
   EXPECT_EQ(CreationError(Library("elementwise"), {{"colour", "red"}}),
