@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
 #include <string>
 
 #include "c_api/include/builtin_ops.h"
@@ -67,9 +66,6 @@ template <OpInit function>
 void* GuardedInit(TfLiteContext* context, const char* buffer, size_t length) noexcept {
   return CallGuardedInit(context, buffer, length, function);
 }
-
-// The operators that a program is linked with.
-using OpList = std::span<const OpDef* const>;
 
 }  // namespace deputy
 

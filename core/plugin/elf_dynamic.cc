@@ -12,20 +12,19 @@ namespace deputy {
 namespace {
 
 // A table: the tags of its address, of its size in bytes and of its entry size (0: no such tag),
-// the expected entry size, and the permissions that its memory needs.
+// and the expected entry size.
 struct Table {
   int64_t address, size, entry;
   uint64_t entry_bytes;
-  unsigned flags;
   const char* name;
 };
 constexpr Table kTables[] = {
-    {DT_STRTAB, DT_STRSZ, 0, 1, PF_R, "string table"},
-    {DT_RELA, DT_RELASZ, DT_RELAENT, sizeof(Elf64_Rela), PF_R, "table of relocations"},
-    {DT_JMPREL, DT_PLTRELSZ, 0, sizeof(Elf64_Rela), PF_R, "table of function relocations"},
-    {kTagRelr, kTagRelrSize, kTagRelrEntry, 8, PF_R, "table of relative relocations"},
-    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, 0, 8, PF_R, "table of initialisers"},
-    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 0, 8, PF_R, "table of finalisers"},
+    {DT_STRTAB, DT_STRSZ, 0, 1, "string table"},
+    {DT_RELA, DT_RELASZ, DT_RELAENT, sizeof(Elf64_Rela), "table of relocations"},
+    {DT_JMPREL, DT_PLTRELSZ, 0, sizeof(Elf64_Rela), "table of function relocations"},
+    {kTagRelr, kTagRelrSize, kTagRelrEntry, 8, "table of relative relocations"},
+    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, 0, 8, "table of initialisers"},
+    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 0, 8, "table of finalisers"},
 };
 
 // Tags that must both be present or both absent.
