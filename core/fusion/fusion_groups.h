@@ -35,7 +35,7 @@ struct PlanTensor {
   // memory it uses.
   int use_count = 0;
   // True if a group must not write the tensor, nor read it except as an input of its head: it is a
-  // variable, has several producers, or an unknown shape. Such a head is not delayed.
+  // variable, has several producers, or an unknown shape. A head that reads one is not delayed.
   bool fixed = false;
   // True if a node computes the tensor once for all inferences.
   bool computed_once = false;
