@@ -358,11 +358,11 @@ TEST(Gemm, requantised_int8_rows_equal_brute_force) {
 TEST(Gemm, requantised_int8_rows_of_largest_magnitudes_equal_brute_force) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
-    for (const int depth : {232, 248, 256, 264, 512, 520}) {
+    for (const int depth : {232, 248, 256, 264, 512, 520, 2048, 2056}) {
       for (const int8_t weight : {int8_t{-128}, int8_t{127}}) {
         for (const int32_t bias : {0, 3000, 200000, 400000}) {
           for (const float factor : {2.9e-5f, 0.0076f, 0.0157f, 0.02f}) {
-            RequantizedRows product(*cpu, 9, 16, 1, depth, factor, true);
+            RequantizedRows product(*cpu, 9, 40, 1, depth, factor, true);
             std::fill(product.a.begin(), product.a.end(), int8_t{-128});
             std::fill(product.weights.begin(), product.weights.end(), weight);
             std::fill(product.bias.begin(), product.bias.end(), weight < 0 ? bias : -bias);

@@ -14,6 +14,8 @@ constexpr int kRunBytes = kRun * kColumnsS8;
 template <int kRows>
 class Sums {
  public:
+  static constexpr int kGatheredDepth = 2048;
+
   [[gnu::always_inline]] explicit Sums(int32x4x2_t bias) {
 #pragma GCC unroll 4
     for (int j = 0; j < kColumnPairs; ++j) {
@@ -49,6 +51,39 @@ class Sums {
     }
   }
 
+  // Interleaves pairs of rows: [run][pair][two rows][values].
+  static void Gather(const int8_t* const (&a)[kRows], int depth, int8_t* out) {
+    int d = 0;
+    for (; d + 2 * kRun <= depth; d += 2 * kRun, out += 2 * kGatheredBytes) {
+#pragma GCC unroll 4
+      for (int p = 0; p < kRowPairs; ++p) {
+        const int64x2_t first = vreinterpretq_s64_s8(vld1q_s8(a[2 * p] + d));
+        const int64x2_t second = vreinterpretq_s64_s8(vld1q_s8(a[SecondOf(p)] + d));
+        int8_t* const to = out + 2 * kRun * p;
+        vst1q_s8(to, vreinterpretq_s8_s64(vzip1q_s64(first, second)));
+        vst1q_s8(to + kGatheredBytes, vreinterpretq_s8_s64(vzip2q_s64(first, second)));
+      }
+    }
+    if (d == depth) return;
+#pragma GCC unroll 4
+    for (int p = 0; p < kRowPairs; ++p) {
+      vst1q_s8(out + 2 * kRun * p, vcombine_s8(vld1_s8(a[2 * p] + d), vld1_s8(a[SecondOf(p)] + d)));
+    }
+  }
+
+  [[gnu::always_inline]] void AddGathered(const int8_t* gathered, int depth, const int8_t* b) {
+    const int8_t* const end = gathered + static_cast<size_t>(depth / kRun) * kGatheredBytes;
+    if (depth % (2 * kRun) != 0) {
+      AddGatheredRun(gathered, b);
+      gathered += kGatheredBytes;
+      b += kRunBytes;
+    }
+    for (; gathered != end; gathered += 2 * kGatheredBytes, b += 2 * kRunBytes) {
+      AddGatheredRun(gathered, b);
+      AddGatheredRun(gathered + kGatheredBytes, b + kRunBytes);
+    }
+  }
+
   int32x4x2_t Row(int r) const {
     const int32x4_t(&pairs)[kColumnPairs] = sums_[r / 2];
     if (r % 2 == 0) {
@@ -78,9 +113,18 @@ class Sums {
 
  private:
   static constexpr int kRowPairs = (kRows + 1) / 2, kColumnPairs = kColumnsS8 / 2;
+  // Bytes of a run of all rows after Gather.
+  static constexpr int kGatheredBytes = 2 * kRun * kRowPairs;
 
   // Returns the second row of a pair.
   static constexpr int SecondOf(int pair) { return Min(2 * pair + 1, kRows - 1); }
+
+  [[gnu::always_inline]] void AddGatheredRun(const int8_t* gathered, const int8_t* b) {
+    int8x16_t run[kRowPairs];
+#pragma GCC unroll 4
+    for (int p = 0; p < kRowPairs; ++p) run[p] = vld1q_s8(gathered + 2 * kRun * p);
+    AddRun(run, b);
+  }
 
   [[gnu::always_inline]] void AddRun(const int8x16_t (&rows)[kRowPairs], const int8_t* b) {
 #pragma GCC unroll 4
