@@ -205,6 +205,9 @@ if(gnu_release AND is_aarch64)
                             cpu/aarch64/neon/gemm cpu/aarch64/neon/gemm_int8
                             cpu/aarch64/neon_dot/gemm_int8 cpu/aarch64/neon_dot/depthwise_lines_int8
                             cpu/aarch64/neon_i8mm/gemm_int8)
+  # The order of instructions in this file suits in-order processors.
+  deputy_kernel_class(OPTIONS -fno-tree-ter -fno-schedule-insns -fno-schedule-insns2
+                      FILES cpu/aarch64/neon/gemm)
 endif()
 if(is_aarch64)
   # Requantisation rounds a product before it adds a constant.
