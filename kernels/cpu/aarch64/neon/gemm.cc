@@ -219,32 +219,76 @@ void GemmF32(const GemmTileF32& tile) {
 
 // ---- Few columns --------------------------------------------------------------------------------
 
-// Returns the dot product of a row and a column, without bias.
-float Dot(const DotTileF32& tile, int row, int column) {
-  float32x4_t sum0 = vdupq_n_f32(0.0f), sum1 = sum0;
-  float remainder = 0.0f;
-  const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
-  for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
-    const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
-    int d = 0;
-    for (; d + 8 <= tile.depth; d += 8) {
-      sum0 = vfmaq_f32(sum0, vld1q_f32(a + d), vld1q_f32(b + d));
-      sum1 = vfmaq_f32(sum1, vld1q_f32(a + d + 4), vld1q_f32(b + d + 4));
+// Sums of a column's dot products with kRows rows: two vectors, and the products of the last
+// values of each part.
+template <int kRows>
+struct DotSums {
+  float32x4_t vectors[kRows][2];
+  float remainders[kRows];
+
+  [[gnu::always_inline]] inline DotSums() {
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      vectors[r][0] = vectors[r][1] = vdupq_n_f32(0.0f);
+      remainders[r] = 0.0f;
     }
-    for (; d < tile.depth; ++d) remainder = __builtin_fmaf(a[d], b[d], remainder);
   }
-  return vaddvq_f32(vaddq_f32(sum0, sum1)) + remainder;
+
+  // Adds the products of `depth` values.
+  [[gnu::always_inline]] inline void Add(const float* a, size_t stride, const float* b, int depth) {
+    const float* rows[kRows];
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r, a += stride) rows[r] = a;
+    int d = 0;
+    for (; d + 8 <= depth; d += 8) {
+      const float32x4x2_t weights = LoadPair(b + d);
+      float32x4x2_t values[kRows];
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) values[r] = LoadPair(rows[r] + d);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        vectors[r][0] = vfmaq_f32(vectors[r][0], values[r].val[0], weights.val[0]);
+        vectors[r][1] = vfmaq_f32(vectors[r][1], values[r].val[1], weights.val[1]);
+      }
+    }
+    for (; d < depth; ++d) {
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        remainders[r] = __builtin_fmaf(rows[r][d], b[d], remainders[r]);
+      }
+    }
+  }
+  [[gnu::always_inline]] inline float Total(int row) const {
+    return vaddvq_f32(vaddq_f32(vectors[row][0], vectors[row][1])) + remainders[row];
+  }
+};
+
+// Computes all columns of kRows rows. Several rows share the loads of a column and hide the latency
+// of the sums.
+template <int kRows>
+void DotRows(const DotTileF32& tile, int row) {
+  for (int column = 0; column < tile.columns; ++column) {
+    DotSums<kRows> sums;
+    const float* b = tile.b + static_cast<size_t>(column) * tile.b_stride;
+    for (int part = 0; part < tile.parts; ++part, b += tile.depth) {
+      const float* a = tile.a[part] + static_cast<size_t>(row) * tile.a_stride;
+      sums.Add(a, tile.a_stride, b, tile.depth);
+    }
+    const float bias = tile.bias == nullptr ? 0.0f : tile.bias[column];
+    float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + column;
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r, out += tile.out_stride) {
+      const float sum = bias + sums.Total(r), raised = sum < tile.low ? tile.low : sum;
+      *out = tile.high < raised ? tile.high : raised;
+    }
+  }
 }
 
 void Dots(const DotTileF32& tile) {
-  for (int row = 0; row < tile.rows; ++row) {
-    float* out = tile.out + static_cast<size_t>(row) * tile.out_stride;
-    for (int column = 0; column < tile.columns; ++column) {
-      float sum = (tile.bias == nullptr ? 0.0f : tile.bias[column]) + Dot(tile, row, column);
-      sum = sum < tile.low ? tile.low : sum;
-      out[column] = tile.high < sum ? tile.high : sum;
-    }
-  }
+  constexpr int kRows = 4;
+  int row = 0;
+  for (; row + kRows <= tile.rows; row += kRows) DotRows<kRows>(tile, row);
+  for (; row < tile.rows; ++row) DotRows<1>(tile, row);
 }
 
 }  // namespace
