@@ -201,13 +201,15 @@ endif()
 if(gnu_release AND is_aarch64)
   # These files consist of intrinsics: -O3 makes their code larger without speedup.
   deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
-                      FILES cpu/aarch64/neon/depthwise cpu/aarch64/neon/depthwise_int8
-                            cpu/aarch64/neon/gemm cpu/aarch64/neon/gemm_int8
-                            cpu/aarch64/neon_dot/gemm_int8 cpu/aarch64/neon_dot/depthwise_lines_int8
+                      FILES cpu/aarch64/neon/depthwise cpu/aarch64/neon/depthwise_five_taps
+                            cpu/aarch64/neon/depthwise_int8 cpu/aarch64/neon/gemm
+                            cpu/aarch64/neon/gemm_int8 cpu/aarch64/neon_dot/gemm_int8
+                            cpu/aarch64/neon_dot/depthwise_lines_int8
                             cpu/aarch64/neon_i8mm/gemm_int8)
   # The order of instructions in this file suits in-order processors.
   deputy_kernel_class(OPTIONS -fno-tree-ter -fno-schedule-insns -fno-schedule-insns2
                       FILES cpu/aarch64/neon/gemm)
+  deputy_kernel_class(OPTIONS -fno-schedule-insns FILES cpu/aarch64/neon/depthwise_five_taps)
 endif()
 if(is_aarch64)
   # Requantisation rounds a product before it adds a constant.

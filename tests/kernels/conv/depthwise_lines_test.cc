@@ -140,9 +140,17 @@ bool Equal(float a, float b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<int>(a) == std::bit_cast<int>(b);
 }
 
+// Returns true if the kernels for AArch64 support lines of that kind: whole vectors of channels
+// and, with three taps, windows that lack one column at most.
+bool NeonSupports(const Line& l) {
+  if (l.channels % 4 != 0 || l.taps == 5) return l.channels % 4 == 0;
+  return l.rows >= 2 && l.rows <= 3 && l.columns >= 2 && l.before <= 1 && l.after <= 1;
+}
+
 // Returns true if the kernels of that name support lines of that kind.
 bool SupportsLine(const std::string& kernels, const Line& l) {
   if ((l.taps != 3 && l.taps != 5) || l.stride > 2) return false;
+  if (kernels == "neon") return NeonSupports(l);
   return kernels == "avx512" || (l.channels >= 8 && (l.channels % 8 == 0 || !l.adds));
 }
 
@@ -166,8 +174,11 @@ void Check(const Line& l, const Numbers& n) {
 void Check(const Line& line) { Check(line, Numbers(line)); }
 
 bool HasLines() {
-  const CpuKernels* const cpu = FindCpu("avx2");
-  return cpu != nullptr && cpu->depthwise_f32.lines != nullptr;
+  for (const char* const name : {"avx2", "neon"}) {
+    const CpuKernels* const cpu = FindCpu(name);
+    if (cpu != nullptr && cpu->depthwise_f32.lines != nullptr) return true;
+  }
+  return false;
 }
 
 TEST(DepthwiseLines, sums_of_all_widths_strides_and_sides) {
