@@ -125,9 +125,9 @@ void InferReason(const Graph& graph, int node_index, const DelegatedOperators& d
   }
 }
 
-void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
+// `replacement` is the delegate node that replaced the node, or -1.
+void Explain(const Graph& graph, int node_index, int replacement, const DelegateRecord& record,
              const DelegatedOperators& delegated, NodeSupport* support) {
-  const TfLiteNode& node = *graph.node(node_index);
   if (!record.applied) {
     // A reason that the delegate gave or that was set earlier (pinned, excluded, group) is kept.
     if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
@@ -136,10 +136,11 @@ void Explain(const Graph& graph, int node_index, const DelegateRecord& record,
     return;
   }
   if (support->reason != kDeputyReasonNotQueried && support->reason != kDeputyReasonNone) return;
-  if (node.delegate != nullptr) {
+  if (graph.node(node_index)->delegate != nullptr) replacement = node_index;
+  if (replacement >= 0) {
     support->reason = kDeputyReasonClaimedByOther;
     support->text = std::string("claimed by another delegate: ") +
-                    OperatorName(*graph.registration(node_index));
+                    OperatorName(*graph.registration(replacement));
   } else if (support->previewed) {
     support->reason = kDeputyReasonPartitionTooSmall;
     support->text = "the delegate previewed the node's partition, but did not claim it";
@@ -176,6 +177,19 @@ std::vector<bool> NodesRunBy(const Graph& graph, const TfLiteDelegate* inner, si
   return runs;
 }
 
+// Stores for each node inside the delegate node `node_index` the index of the delegate node that
+// replaced it.
+void MarkReplaced(const Graph& graph, int node_index, std::vector<int>* replacements) {
+  const TfLiteNode& node = *graph.node(node_index);
+  if (node.delegate == nullptr) return;
+  const TfLiteIntArray* replaced = ReplacedNodes(node);
+  for (int i = 0; i < replaced->size; ++i) {
+    const size_t index = static_cast<size_t>(replaced->data[i]);
+    if (index < replacements->size()) (*replacements)[index] = node_index;
+    MarkReplaced(graph, replaced->data[i], replacements);
+  }
+}
+
 }  // namespace
 
 void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* record) {
@@ -187,9 +201,12 @@ void Conclude(const Graph& graph, const TfLiteDelegate* inner, DelegateRecord* r
     record->nodes[i].text.clear();
   }
   const DelegatedOperators delegated(graph, *record);
+  std::vector<int> replacements(record->nodes.size(), -1);
+  for (int node : graph.plan()) MarkReplaced(graph, node, &replacements);
   for (size_t i = 0; i < record->nodes.size(); ++i) {
     NodeSupport& support = record->nodes[i];
-    if (!support.delegated) Explain(graph, static_cast<int>(i), *record, delegated, &support);
+    if (support.delegated) continue;
+    Explain(graph, static_cast<int>(i), replacements[i], *record, delegated, &support);
   }
 }
 

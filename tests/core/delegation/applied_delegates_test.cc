@@ -244,6 +244,9 @@ TEST_F(DelegateRecords, count_nodes_claimed_by_a_later_delegate) {
   Apply(&b_, [&] { graph_.Replace({0, node_of_a}, &b_, {0}, {3}); });
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(false, true, true, false));
   EXPECT_THAT(Taken(delegates_, &b_), ElementsAre(true, false, false, false, true));
+  EXPECT_THAT(Reasons(delegates_, &b_),
+              ElementsAre(kDeputyReasonNone, kDeputyReasonClaimedByOther,
+                          kDeputyReasonClaimedByOther, kDeputyReasonNotQueried, kDeputyReasonNone));
   delegates_.Revise("gone");
   EXPECT_THAT(Taken(delegates_, &a_), ElementsAre(false, true, true, false));
 }

@@ -150,8 +150,11 @@ TEST(Explain, nodes_claimed_by_an_earlier_delegate_are_unavailable) {
               ElementsAre(0, 0, kDeputyReasonNotClaimed, kDeputyReasonNotClaimed));
   EXPECT_EQ(NodeRunOf(t.get(), 1).delegate_index, 0);
   EXPECT_EQ(NodeRunOf(t.get(), 2).delegate_index, 1);
-  // The first delegate's node, number 4, is not available to the second.
-  EXPECT_EQ(SupportOf(&t, 4, 1).reason, kDeputyReasonClaimedByOther);
+  // The nodes 0 and 1 and the first delegate's node, number 4, are not available to the second.
+  for (int node : {0, 1, 4}) {
+    EXPECT_EQ(SupportOf(&t, node, 1).reason, kDeputyReasonClaimedByOther) << node;
+    EXPECT_STREQ(SupportOf(&t, node, 1).text, "claimed by another delegate: Scripted") << node;
+  }
   EXPECT_EQ(SupportOf(&t, 3, 1).reason, kDeputyReasonNotClaimed);
 }
 
