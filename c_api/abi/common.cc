@@ -333,6 +333,10 @@ TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst) {
       dst->allocation_type = kTfLiteVariantObject;
     }
     dst->data.data = CloneVariant(VariantOf(*src), VariantOf(*dst));
+    if (dst->data.data == nullptr && src->data.data != nullptr) {
+      TfLiteIntArrayFree(dims);
+      return kTfLiteError;
+    }
   } else if (src->bytes > 0) {
     memcpy(dst->data.raw, src->data.raw, src->bytes);
   }

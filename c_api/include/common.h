@@ -600,8 +600,9 @@ TFL_CAPI_EXPORT void TfLiteTensorReset(TfLiteType type, const char* name, TfLite
 
 // Copies type, shape, contents, buffer handle, data_is_stale and delegate of a tensor. The contents
 // are copied into the memory of `dst`; a variant object is cloned. kTfLiteError if `bytes` differ,
-// if either tensor has no memory, or if out of memory. Name and quantisation are unchanged.
-// kTfLiteOk without effect if either tensor is NULL or both are the same tensor.
+// if either tensor has no memory, if the clone fails (`dst` then has no object), or if out of
+// memory. Name and quantisation are unchanged. kTfLiteOk without effect if either tensor is NULL or
+// both are the same tensor.
 TFL_CAPI_EXPORT TfLiteStatus TfLiteTensorCopy(const TfLiteTensor* src, TfLiteTensor* dst);
 
 // Resizes the memory of a kTfLiteDynamic or kTfLitePersistentRo tensor to `num_bytes` bytes;

@@ -77,5 +77,25 @@ TEST(VariantTensor, ExceptionOfACloneLeavesNoObject) {
   EXPECT_EQ(alive, 0);
 }
 
+// Upstream passes the exception on.
+TEST(VariantTensor, ExceptionOfACopyIsAnError) {
+  TfLiteTensor from = VariantTensor(new Box(-1));
+  TfLiteTensor to{};
+  EXPECT_EQ(TfLiteTensorCopy(&from, &to), kTfLiteError);
+  EXPECT_EQ(to.data.data, nullptr);
+  TfLiteTensorFree(&to);
+  TfLiteTensorFree(&from);
+  EXPECT_EQ(alive, 0);
+}
+
+// A tensor whose object was freed is copied as such.
+TEST(VariantTensor, CopyOfNoObjectIsNoObject) {
+  TfLiteTensor from = VariantTensor(nullptr);
+  TfLiteTensor to{};
+  EXPECT_EQ(TfLiteTensorCopy(&from, &to), kTfLiteOk);
+  EXPECT_EQ(to.allocation_type, kTfLiteVariantObject);
+  EXPECT_EQ(to.data.data, nullptr);
+}
+
 }  // namespace
 }  // namespace abi_variant_test
