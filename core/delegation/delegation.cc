@@ -93,13 +93,17 @@ TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
   return kTfLiteOk;
 }
 
+// Fails if the CPU runs a node, and then removes all delegates. Upstream keeps the nodes of the
+// rejected delegate, which the caller may delete.
 TfLiteStatus Delegation::CheckFullyDelegated() {
   for (int node : subgraph_->graph().plan()) {
     if (subgraph_->graph().node(node)->delegate != nullptr) continue;
-    return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
-                "The delegate promised to claim the whole graph; subgraph %d node %d %s: "
-                "expected a delegate, found the CPU",
-                subgraph_->index(), node, OperatorName(*subgraph_->graph().registration(node)));
+    Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
+         "The delegate promised to claim the whole graph; subgraph %d node %d %s: "
+         "expected a delegate, found the CPU",
+         subgraph_->index(), node, OperatorName(*subgraph_->graph().registration(node)));
+    const TfLiteStatus removed = RemoveUnlessHot();
+    return removed == kTfLiteOk ? kTfLiteApplicationError : removed;
   }
   return kTfLiteOk;
 }
@@ -244,8 +248,7 @@ TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was
         kTfLiteOk)
       return Restore();
     if (dynamic_tensors) {
-      const TfLiteStatus removed = transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
-      if (removed != kTfLiteOk) return removed;
+      if (const TfLiteStatus removed = RemoveUnlessHot(); removed != kTfLiteOk) return removed;
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
                   "Cannot allow dynamic tensors due to previous delegation, resetting to original "
                   "execution plan.");
@@ -256,6 +259,11 @@ TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was
   }
   if (was_invokable && subgraph_->Reallocate() != kTfLiteOk) return Restore();
   return kTfLiteOk;
+}
+
+// Removes all delegates. Under Hot the caller rolls back instead.
+TfLiteStatus Delegation::RemoveUnlessHot() {
+  return transaction_ != nullptr ? kTfLiteOk : Remove(kNotApplied);
 }
 
 // Cleans up after a failed application: removes all delegates. Under Hot the caller rolls back.

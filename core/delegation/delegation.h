@@ -109,6 +109,7 @@ class Delegation final : public DelegateLayer {
   std::string DynamicShapeRefusal() const;
   TfLiteStatus AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                              bool was_invokable);
+  TfLiteStatus RemoveUnlessHot();
   TfLiteStatus Restore();
   TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);

@@ -228,6 +228,27 @@ TEST(Flags, incomplete_full_delegation_is_an_application_error) {
   EXPECT_THAT(t.log(), HasSubstr("node 1 ADD"));
 }
 
+// Upstream keeps the delegate's nodes in the plan, although it does not record the delegate.
+TEST(Flags, incomplete_full_delegation_removes_the_nodes_of_the_delegate) {
+  for (const bool allocated : {false, true}) {
+    TestInterpreter t(Doublings(2));
+    if (allocated) {
+      ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    }
+    {
+      Scripted delegate({0}, kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
+      EXPECT_EQ(Apply(&t, delegate.get()), kTfLiteApplicationError);
+      EXPECT_EQ(delegate->frees, 1);
+    }
+    EXPECT_EQ(DelegateNodes(&t), 0);
+    EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2)) << t.log();
+    Scripted next({0, 1});
+    ASSERT_EQ(Apply(&t, next.get()), kTfLiteOk) << t.log();
+    EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2)) << t.log();
+    EXPECT_EQ(next->nodes_computed, 2);
+  }
+}
+
 TEST(Flags, full_delegation_skips_allocation) {
   for (const bool promised : {false, true}) {
     constexpr int64_t kHint = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
