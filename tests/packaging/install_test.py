@@ -124,6 +124,7 @@ class InstallTest(unittest.TestCase):
         if 'DEPUTY_SPLIT_DEBUG:BOOL=ON' not in CACHE:
             self.skipTest('built with DEPUTY_SPLIT_DEBUG=OFF')
         for path in (self.libraries / 'libdeputy.so.1', self.prefix / 'bin/deputy',
+                     self.prefix / 'bin/deputy-certify',
                      self.libraries / 'deputy/drop-in/libtensorflowlite_c.so',
                      self.libraries / 'deputy/plugins/libdeputy_npu_stub.so'):
             debug = path.parent / '.debug' / (path.name + '.debug')

@@ -4,7 +4,7 @@
 # and of the libraries into .debug/<file>.debug in the directory of each, and adds a link to it.
 if(deputy_split_debug)
   set(whole_files ${CMAKE_INSTALL_MANIFEST_FILES})
-  list(FILTER whole_files INCLUDE REGEX "(/bin/deputy|\\.so[.0-9]*)$")
+  list(FILTER whole_files INCLUDE REGEX "(/bin/deputy(-certify)?|\\.so[.0-9]*)$")
   foreach(name IN LISTS whole_files)
     set(file "$ENV{DESTDIR}${name}")
     if(IS_SYMLINK "${file}" OR NOT EXISTS "${file}")
