@@ -4,7 +4,7 @@
 
     check_english.py                    counts per folder against tools/english_budgets.txt
     check_english.py --list PATH...     findings below the given files and folders
-    check_english.py --write-budgets    writes the counts as the new budgets
+    check_english.py --write-budgets    lowers the budgets to the counts
     check_english.py --subjects RANGE   subjects of the commits of a range, for example main..HEAD
     check_english.py --self-test        plants each pattern and checks that it is found
 
@@ -259,8 +259,13 @@ def read_budgets():
     return {folder: int(count) for folder, count in rows}
 
 
-def write_budgets(counts):
-    rows = ''.join(f'{folder} {count}\n' for folder, count in sorted(counts.items()) if count)
+def lowered(budgets, counts):
+    """Returns the budgets without slack; a count above its budget has no effect."""
+    return {folder: min(budget, counts[folder]) for folder, budget in budgets.items()}
+
+
+def write_budgets(budgets):
+    rows = ''.join(f'{folder} {count}\n' for folder, count in sorted(budgets.items()) if count)
     BUDGETS.write_text('# Findings of tools/check_english.py that each folder may have. Only lowered, by '
                        '--write-budgets.\n' + rows, encoding='utf-8')
 
@@ -339,6 +344,9 @@ def self_test():
     for subject, reason in SUBJECTS:
         if bool(reason) != bool(wrong_subject(subject)) or reason not in wrong_subject(subject):
             failures.append(f'subject "{subject}": expected "{reason}", found "{wrong_subject(subject)}"')
+    budgets = lowered({'a': 3, 'b': 3, 'c': 3}, collections.Counter({'a': 2, 'b': 4, 'd': 1}))
+    if budgets != {'a': 2, 'b': 3, 'c': 0}:
+        failures.append(f'budgets were not only lowered: {budgets}')
     for failure in failures:
         print(f'check_english.py: self-test: {failure}')
     return 1 if failures else 0
@@ -371,8 +379,7 @@ def main():
         return 1 if found else 0
     counts = collections.Counter(folder_of(finding.path) for finding in found)
     if options.write_budgets:
-        write_budgets(counts)
-        return 0
+        write_budgets(lowered(read_budgets(), counts))
     return check_budgets(counts)
 
 
