@@ -92,8 +92,8 @@ constexpr Row kRows[] = {
      "Let the driver optimise kernels; without it a model starts several times faster, and runs "
      "slower."},
     {"source_dir", &Options::source_dir, &DeputyGpuOptions::source_dir, 0, 0, "", "",
-     "Directory to which the OpenCL C source of each program is written, as <SHA-256>.cl; empty: "
-     "none."},
+     "Directory to which the OpenCL C source of each program is written, named by the "
+     "first 16 digits of its SHA-256; empty: none."},
 };
 
 std::string Expected(const Row& row, std::string_view what, std::string_view value) {
