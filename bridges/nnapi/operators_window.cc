@@ -28,8 +28,10 @@ bool AddDilation(const Operation& op, int width, int height) {
   return true;
 }
 
-// Checks and defines both kinds of RESIZE.
-void FinishResize(const Operation& op, bool align_corners, bool half_pixel_centers) {
+// Checks and defines both kinds of RESIZE. `needs_layout` is true if the layout is a required
+// input.
+void FinishResize(const Operation& op, bool needs_layout, bool align_corners,
+                  bool half_pixel_centers) {
   if (!op.ExpectInputs(2, 2) || !op.ExpectRank(op.in(0), 4) ||
       !op.ExpectSameQuantization(op.in(0), op.out(0))) {
     return;
@@ -46,8 +48,8 @@ void FinishResize(const Operation& op, bool align_corners, bool half_pixel_cente
   op.definition->Input(op.In(0));
   op.definition->Int(op.out(0).dims->data[2]);
   op.definition->Int(op.out(0).dims->data[1]);
+  if (needs_layout || has_options) op.definition->Bool(false);
   if (has_options) {
-    op.definition->Bool(false);
     op.definition->Bool(align_corners);
     op.definition->Bool(half_pixel_centers);
   }
@@ -188,12 +190,13 @@ void DefinePool(const Operation& op) {
 
 void DefineResizeBilinear(const Operation& op) {
   const auto& params = op.params<TfLiteResizeBilinearParams>();
-  FinishResize(op, params.align_corners, params.half_pixel_centers);
+  FinishResize(op, false, params.align_corners, params.half_pixel_centers);
 }
 
+// RESIZE_NEAREST_NEIGHBOR has at least four inputs in NNAPI, the last one the layout.
 void DefineResizeNearest(const Operation& op) {
   const auto& params = op.params<TfLiteResizeNearestNeighborParams>();
-  FinishResize(op, params.align_corners, params.half_pixel_centers);
+  FinishResize(op, true, params.align_corners, params.half_pixel_centers);
 }
 
 void DefineL2Normalization(const Operation& op) {

@@ -331,6 +331,29 @@ TEST_F(NnapiBridge, an_empty_list_of_axes_stays_on_the_cpu) {
   EXPECT_THAT(Infer(&t), testing::ElementsAre(0.25F, 1.25F, 2.25F, 3.25F, 4.25F, 5.25F));
 }
 
+// Android refuses RESIZE_NEAREST_NEIGHBOR without the layout, which RESIZE_BILINEAR may omit.
+TEST_F(NnapiBridge, resizing_to_the_nearest_pixel_states_the_layout) {
+  const Double library;
+  const Handle delegate = Make(library);
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 1, 2, 1}),
+            y = m.AddTensor(kTfLiteFloat32, {1, 3, 4, 1});
+  const int size = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {3, 4});
+  m.AddOp(kTfLiteBuiltinResizeNearestNeighbor, {x, size}, {y},
+          schema::CreateResizeNearestNeighborOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
+  EXPECT_THAT(library.Dump(), HasSubstr("operand 1 INT32 = 4\n"
+                                        "operand 2 INT32 = 3\n"
+                                        "operand 3 BOOL = 0\n"));
+  EXPECT_THAT(library.Dump(), HasSubstr("RESIZE_NEAREST_NEIGHBOR 0,1,2,3 -> 4\n"));
+  EXPECT_EQ(library.FirstError(), "");
+  EXPECT_THAT(Infer(&t), testing::ElementsAre(0.25F, 0.25F, 1.25F, 1.25F, 0.25F, 0.25F, 1.25F,
+                                              1.25F, 0.25F, 0.25F, 1.25F, 1.25F));
+}
+
 // Checks all operands, in NNAPI's order, of an int8 convolution with scales per channel, padding
 // and strides.
 TEST_F(NnapiBridge, quantised_convolution_is_translated_exactly) {

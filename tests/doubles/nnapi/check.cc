@@ -95,7 +95,7 @@ constexpr Row kRows[] = {
     {kSqrt, "SQRT", 29, "t"},
     {kTile, "TILE", 29, "tn"},
     {kTransposeConv, "TRANSPOSE_CONV", 29, "tttniiiib"},
-    {kResizeNearestNeighbor, "RESIZE_NEAREST_NEIGHBOR", 29, "tii|bbb"},
+    {kResizeNearestNeighbor, "RESIZE_NEAREST_NEIGHBOR", 29, "tiib|bb"},
     {kElu, "ELU", 30, "tf"},
     {kHardSwish, "HARD_SWISH", 30, "t"},
 };
