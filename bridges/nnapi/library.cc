@@ -29,19 +29,24 @@ constexpr const char* kResults[] = {
     "DEAD_OBJECT",
 };
 
-// Describes the origin of the library's name, for messages: "'libneuralnetworks.so', its default
-// name".
-std::string Describe(const std::string& name, const std::string& option) {
-  if (!option.empty()) return "'" + name + "', which the options name";
-  const bool is_default = name == kDefaultName && std::getenv("DEPUTY_NNAPI_LIBRARY") == nullptr;
-  return "'" + name + "', " +
-         (is_default ? "its default name" : "which DEPUTY_NNAPI_LIBRARY names");
+// Returns the library's name in the environment; "" if there is none.
+std::string NameInEnvironment() {
+  const char* const name = std::getenv("DEPUTY_NNAPI_LIBRARY");
+  return name == nullptr ? "" : name;
 }
 
 std::string NameFor(const std::string& option) {
   if (!option.empty()) return option;
-  const char* const chosen = std::getenv("DEPUTY_NNAPI_LIBRARY");
-  return chosen == nullptr || *chosen == '\0' ? kDefaultName : chosen;
+  const std::string name = NameInEnvironment();
+  return name.empty() ? kDefaultName : name;
+}
+
+// Describes the origin of the library's name, for messages: "'libneuralnetworks.so', its default
+// name".
+std::string Describe(const std::string& name, const std::string& option) {
+  if (!option.empty()) return "'" + name + "', which the options name";
+  return "'" + name + "', " +
+         (NameInEnvironment().empty() ? "its default name" : "which DEPUTY_NNAPI_LIBRARY names");
 }
 
 // Loads the function table. Returns the names of missing required functions.

@@ -501,6 +501,17 @@ TEST_F(NnapiInCApi, creates_the_bridge_if_the_environment_names_a_library) {
   EXPECT_EQ(reported_, "");
 }
 
+// An empty name is none: the default library is opened, which Debian does not have.
+TEST_F(NnapiInCApi, an_empty_name_is_not_blamed_for_a_missing_library) {
+  for (const char* name : {"", static_cast<const char*>(nullptr)}) {
+    name == nullptr ? unsetenv("DEPUTY_NNAPI_LIBRARY") : setenv("DEPUTY_NNAPI_LIBRARY", name, 1);
+    const Handle delegate(CreateExternal(BuildPath("libdeputy_nnapi.so"), {}),
+                          &TfLiteExternalDelegateDelete);
+    EXPECT_EQ(delegate, nullptr);
+    EXPECT_THAT(DeputyLastError(), HasSubstr("'libneuralnetworks.so', its default name"));
+  }
+}
+
 TEST_F(NnapiInCApi, claims_nothing_without_a_library) {
   EXPECT_EQ(Taken(Create("", nullptr)), 0);
   EXPECT_EQ(reported_, "");
