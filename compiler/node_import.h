@@ -50,7 +50,7 @@ struct ImportState {
   // True to check support only: contents of constants are not converted.
   bool check_only = false;
   std::map<int, ValueId> values;  // values as stored, by tensor
-  std::map<int, ValueId> reals;   // values as float32, by tensor
+  std::map<int, ValueId> reals;   // float32 conversions of values of other types, by tensor
 };
 
 class NodeImport {

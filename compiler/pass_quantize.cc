@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings conversions from integers to reals next to the conversions that made the integers. Where
-// integers are computed from reals and soon converted back, values can then stay real in between:
-// other passes fuse the two conversions and remove the integer.
+// Moves conversions from integers to reals next to the conversions that computed the integers, and
+// merges equal ones. Where integers are computed from reals and soon converted back, values can
+// then stay real in between: other passes fuse the two conversions and remove the integer.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -16,9 +16,9 @@
 
 namespace deputy::gpu_cl {
 
-// Creates a delegate on the device that the options name. Returns null and a text on failure, for
-// example if there is no such device or no OpenCL. The caller must destroy it, after the
-// interpreters.
+// Creates a delegate on the device that the options name, on that of the client's OpenCL objects,
+// or on the best device. Returns null and a text on failure, for example if there is no such device
+// or no OpenCL. The caller must destroy it, after the interpreters.
 TfLiteDelegate* CreateDelegate(const Options& options, std::string* out_error);
 
 // Creates a delegate as CreateDelegate does, but with the caller's table of OpenCL functions, which

@@ -221,7 +221,7 @@ bool CanBeClaimed(int builtin_code) {
     case kTfLiteBuiltinStablehloReduceWindow:
     case kTfLiteBuiltinStablehloScatter:
     case kTfLiteBuiltinStablehloWhile:
-    // Operators with state.
+    // Operators on variables and hash tables.
     case kTfLiteBuiltinAssignVariable:
     case kTfLiteBuiltinHashtable:
     case kTfLiteBuiltinHashtableFind:

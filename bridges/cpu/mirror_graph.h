@@ -24,7 +24,7 @@ namespace deputy::cpu {
 class MirrorGraph final : public InterpreterState {
  public:
   // Creates an empty copy of a host's graph. `host` and its tensors' constants and names must
-  // outlive the object. Of `config` only the fields that InterpreterState reads are used.
+  // outlive the object. Only the fields of `config` that InterpreterState reads are used.
   MirrorGraph(TfLiteContext* host, const InterpreterConfig& config);
   ~MirrorGraph();
 

@@ -169,7 +169,8 @@ std::string NamesOf(const Engine& engine) {
   return names.empty() ? "chosen by NNAPI" : names;
 }
 
-// Returns the options that have no effect with this library and these options, and why.
+// Returns options that have no effect with this library and the other options, and why. disable_cpu
+// is not among them.
 std::vector<std::pair<const char*, const char*>> IgnoredOptions(const Engine& engine) {
   const Options& options = engine.options;
   const Functions& has = engine.library->functions;

@@ -720,9 +720,10 @@ typedef struct TfLiteContext {
                                          TfLiteNode** node,
                                          struct TfLiteRegistration** registration);
 
-  // For delegates only. Replaces the listed nodes by the minimum number of new nodes that their
-  // dependencies permit; each new node runs `registration`. The list is borrowed. On failure the
-  // delegate's Prepare must return the error.
+  // For delegates only. Partitions the listed nodes by their dependencies and replaces each
+  // partition by a new node that runs `registration`. The graph keeps nodes that the client or the
+  // interpreter excludes from delegation. The list is borrowed. On failure the delegate's Prepare
+  // must return the error.
   TfLiteStatus (*ReplaceNodeSubsetsWithDelegateKernels)(struct TfLiteContext* context,
                                                         struct TfLiteRegistration registration,
                                                         const TfLiteIntArray* nodes_to_replace,

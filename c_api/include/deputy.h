@@ -146,9 +146,11 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetArithmetic(
 typedef enum DeputyPrecision {
   // Products and sums in float32.
   kDeputyPrecisionFloat32 = 0,
-  // Factors may be rounded to bfloat16, each with a relative error of at most 2^-8, denormals to
-  // zero; sums and tensors stay float32. About twice as fast in large layers on CPUs with
-  // AVX512-BF16; no effect on others. DeputyNodeRun reports the affected nodes.
+  // Factors may be rounded to bfloat16, each with a relative error of at most 2^-8; denormal
+  // factors
+  // and sums may become zero. Sums and tensors stay float32. Faster in large layers on AMD's
+  // processors with AVX512-BF16, about twice, and on Intel's with AMX; no effect on others.
+  // DeputyNodeRun reports the affected nodes.
   kDeputyPrecisionBfloat16 = 1,
 } DeputyPrecision;
 

@@ -32,7 +32,7 @@ class HelpTrial {
   bool alone_ = false;
   Phase phase_ = Phase::kIdle;
   int inferences_ = 0;  // number of inferences in the current phase
-  Time minimum_{0};     // minimum duration in the current phase
+  Time minimum_{0};     // minimum measured duration in the current phase
   Time current_{0};     // minimum duration of the previous phase, which ran the other variant
   Time interval_{0};    // interval until the next trial; 0: none yet
   Time resume_at_{0};   // end of the current interval

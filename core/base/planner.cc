@@ -116,8 +116,8 @@ class FreeSpace {
     }
   }
 
-  // Returns the lowest of the smallest gaps of at least `bytes` that `others` leave free, too, else
-  // the end of the last extent. Reorders `others`.
+  // Returns the begin of the smallest gap of at least `bytes` that `others` also leave free (the
+  // lowest of equal ones), else the end of all extents. Reorders `others`.
   size_t FindGap(std::vector<Extent>* others, size_t bytes) const {
     std::sort(others->begin(), others->end(),
               [](const Extent& a, const Extent& b) { return a.begin < b.begin; });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds nodes with kernels from the model description: resolves operators and parses their
-// options.
+// Builds tensors and nodes from the model description: resolves operators and parses their options.
 #ifndef DEPUTY_CORE_EXEC_BUILDER_H_
 #define DEPUTY_CORE_EXEC_BUILDER_H_
 

@@ -27,8 +27,9 @@ class FusionPlan {
   // declarations from which groups are formed.
   FusionPlan(Graph* graph, const PreparedNodes* nodes) : graph_(graph), nodes_(nodes) {}
 
-  // Forms the groups of the nodes at positions `first_new` to `last_prepared`, which were prepared
-  // since the last call. If `fuses` is false, forms none.
+  // Discards the groups with nodes at `first_new` or later, and forms those of the nodes at
+  // positions `first_new` to `last_prepared`, which were prepared since the last call. If `fuses`
+  // is false, only discards.
   void Form(int first_new, int last_prepared, bool fuses);
   // Discards all groups, because the plan has changed.
   void Clear() { groups_.ForgetFrom(0); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that are computed strip by strip: chains of layers (an expanding CONV_2D, a
-// DEPTHWISE_CONV_2D, a CONV_2D), each of which computes the few rows that the next one reads, so
-// that intermediate tensors stay in the cache. A pure pass over the plan and its fusion groups;
-// results do not change.
+// Layers that are computed strip by strip: chains of float32 convolutions, for example an expanding
+// CONV_2D, a DEPTHWISE_CONV_2D and a CONV_2D. Each layer computes only the few rows that the next
+// one reads, so that intermediate tensors stay in the cache. A pure pass over the plan and its
+// fusion groups; results do not change.
 #ifndef DEPUTY_CORE_FUSION_STRIPS_H_
 #define DEPUTY_CORE_FUSION_STRIPS_H_
 

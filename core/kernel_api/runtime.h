@@ -130,7 +130,7 @@ class Runtime {
 
   // For prepare: requests a call of `pack` for the node once memory is planned for the nodes that
   // were prepared together with it, so that its first invoke need not pack constants. The call is
-  // not guaranteed: nodes that a delegate claims never run.
+  // not guaranteed: requests of nodes that a delegate has claimed are discarded.
   virtual void RequestPacking(const TfLiteNode* node,
                               TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) = 0;
 

@@ -42,7 +42,7 @@ enum class DeviceKind { kDiscreteGpu, kIntegratedGpu, kAccelerator, kCpu, kOther
 struct DeviceProfile {
   DeviceClass device_class = DeviceClass::kDesktop;
   // True unless the device is unknown and was assigned to class desktop by default. Kernels of an
-  // unknown device use small tiles and leave the local size to the driver.
+  // unknown device do not use group tiles.
   bool known = false;
   DeviceKind kind = DeviceKind::kOther;
 

@@ -25,7 +25,8 @@ class NumberTable {
     }
     return &slots_[at];
   }
-  // Gives the key the next number. Returns false if all calls together have probed too many slots.
+  // Assigns the next number to the key, for which Find returned an empty slot. Returns false if all
+  // calls together have probed too many slots.
   bool Add(int64_t key, int32_t* slot) {
     *slot = static_cast<int32_t>(keys_.size());
     keys_.push_back(key);

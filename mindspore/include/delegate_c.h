@@ -71,7 +71,7 @@ typedef struct DeputyMSQuantParam {
 } DeputyMSQuantParam;
 
 // DeputyMSTensorRetain adds a reference and returns the handle. DeputyMSTensorRelease removes one;
-// removing the last reference frees a tensor that the caller created.
+// removing the last reference frees the tensor. A graph holds a reference to each of its tensors.
 MS_API MSTensorHandle DeputyMSTensorRetain(MSTensorHandle tensor);
 MS_API void DeputyMSTensorRelease(MSTensorHandle tensor);
 

@@ -53,7 +53,7 @@ struct CreatorEntry {
   std::string provider;
 };
 
-// A kernel of a creator, with the objects to which it refers.
+// A kernel returned by a registered creator, with the objects to which it refers.
 class RegisteredKernel {
  public:
   static int Create(void* user_data, const DeputyMSKernel* original,

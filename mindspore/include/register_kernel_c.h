@@ -26,7 +26,7 @@ extern "C" {
 
 enum { DEPUTY_MS_CUSTOM_OPERATOR = 191 };
 
-// Key of a registered kernel.
+// Key of a creator in the registry, for registration and search.
 typedef struct DeputyMSKernelKey {
   // Size of the struct: sizeof(DeputyMSKernelKey).
   size_t struct_size;

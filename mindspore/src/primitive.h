@@ -23,7 +23,6 @@ const char* TypeNameOf(int builtin_code);
 
 }  // namespace deputy::ms_api
 
-// Implementation of DeputyMSPrimitive.
 struct DeputyMSPrimitive {
   // Derives the primitive from the node's options and the shapes of its tensors.
   DeputyMSPrimitive(const TfLiteContext& context, const TfLiteNode& node,

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kNodes = 100'000;
 
-// x = relu(reshape(x) + w * w), repeated: of four nodes one has only constant inputs, and one is
-// the identity.
+// Repeats x = relu(reshape(x) + w * w). In each repetition the inputs of the MUL are constants, and
+// the RESHAPE is an identity.
 std::vector<uint8_t> LongChain(int nodes) {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4});

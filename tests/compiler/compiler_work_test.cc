@@ -33,7 +33,7 @@ TEST(Work, of_convolutions) {
   EXPECT_EQ(WorkOfLast(m), (Work{32 * 27, 0, 4 * (96 + 216 + 32), 1}));
   m.Add(DepthwiseConv2d{{3, 2}, 2}, {x, m.Weights({1, 3, 2, 12}), m.Weights({12})}, {1, 2, 3, 12});
   EXPECT_EQ(WorkOfLast(m), (Work{72 * 6, 0, 4 * (96 + 72 + 12 + 72), 1}));
-  // 96 elements, each spread over windows of 2x2 for each of five channels.
+  // Each of the 96 elements is multiplied by a window of 2x2 of each of five output channels.
   m.Add(TransposedConv2d{{2, 2, 2, 2}}, {x, m.Weights({5, 2, 2, 6}), kNoValue}, {1, 8, 8, 5});
   EXPECT_EQ(WorkOfLast(m), (Work{96 * 20, 0, 4 * (96 + 120 + 320), 1}));
 }

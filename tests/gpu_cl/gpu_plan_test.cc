@@ -386,7 +386,8 @@ TEST(GpuPlanTest, whole_groups_fill_waves_and_divide_the_items) {
   using Sides = std::array<size_t, 3>;
   EXPECT_EQ(local_of({128, 112, 112, 32}, false), (Sides{0, 0, 0}));
   EXPECT_EQ(local_of({128, 112, 112, 32}, true), (Sides{8, 16, 1}));
-  // Groups whose work items share 128 bytes have priority over full waves.
+  // A size with at least eight neighbours along the first dimension, 128 adjacent bytes, is
+  // preferred to one that fills its waves completely.
   EXPECT_EQ(local_of({128, 56, 56, 144}, true), (Sides{9, 14, 1}));
   // With few items, groups of one wave use the compute units best.
   EXPECT_EQ(local_of({1, 14, 14, 64}, true), (Sides{16, 2, 1}));

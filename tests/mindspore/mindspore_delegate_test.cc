@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests MindSpore delegates: their view of the model, Replace, the order of calls, and the handling
-// of failures. Results are compared with plain loops of the test.
+// of failures. Results are compared with plain loops, literals, or a model without a delegate.
 #include <atomic>
 #include <chrono>
 #include <cstddef>

@@ -41,7 +41,8 @@ size_t MaxBytesAlive(const std::vector<BlockRequest>& requests, size_t alignment
   return most;
 }
 
-// Returns "" if the plan satisfies all requirements, otherwise the problem.
+// Returns "" if the offsets are aligned, within the total, and free of overlaps except between
+// fixed blocks; otherwise the problem.
 std::string FindPlanFault(const std::vector<BlockRequest>& requests, size_t alignment,
                           const MemoryPlan& plan) {
   if (plan.offsets.size() != requests.size()) return "wrong number of offsets";

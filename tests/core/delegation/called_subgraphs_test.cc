@@ -179,8 +179,8 @@ TEST(Composites, run_a_partly_delegated_decomposition) {
 
 // ---- State --------------------------------------------------------------------------------------
 
-// v += x; y = 10 * v in subgraph 0 ("add"), y = v in subgraph 1 ("get"), v = 100 once before the
-// first sum. A delegate may claim the product and the sum.
+// Returns a model with a variable v: v += x; y = 10 * v in subgraph 0 ("add"), y = v in subgraph 1
+// ("get"), v = 100 once before the first sum. A delegate may claim the product and the sum.
 std::vector<uint8_t> SharedState() {
   ModelBuilder m;
   const auto tensor = [&] { return m.AddTensor(kTfLiteFloat32, {1}); };

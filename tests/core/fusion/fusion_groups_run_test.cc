@@ -374,8 +374,8 @@ struct Followers {
   int subsampled = 0;
 };
 
-// Counts the nodes that run with another node as the head of their group, and those with subsampled
-// outputs.
+// Counts the nodes that run with another node as the head of their group, and those whose output
+// rows are subsampled.
 void CountFollowers(const TfLiteInterpreter* interpreter, Followers* out) {
   for (int node = 0;; ++node) {
     DeputyNodeRun run{};

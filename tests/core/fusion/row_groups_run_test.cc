@@ -801,8 +801,9 @@ TEST_F(RowFusedGraphs, the_inputs_of_delayed_nodes_stay_allocated) {
   EXPECT_TRUE(found.outputs == RunGraph(model, false).outputs);
 }
 
-// A model with heads that are contiguous in each row, [rows][heads][depth], and 4 TRANSPOSEs, none
-// of which runs. If `also_output`, the last TRANSPOSE's input is also an output of the graph.
+// A model with heads that are contiguous in each row, [rows][heads][depth], and 4 TRANSPOSEs, which
+// fusion absorbs. If `also_output`, the last TRANSPOSE's input is also an output of the graph, so
+// that this TRANSPOSE runs.
 std::vector<uint8_t> HeadsModel(bool also_output) {
   ModelBuilder m;
   const auto transpose = [&](int from, const std::vector<int32_t>& order, const Shape& to) {

@@ -77,7 +77,8 @@ TEST_P(HalfConversions, every_number_is_narrowed_to_itself) {
   }
 }
 
-// Converts all ties between two neighbours, and the floats next to each tie.
+// Converts all ties between adjacent numbers of the format, with both signs, and the floats next to
+// positive ties.
 TEST_P(HalfConversions, the_nearest_number_is_chosen) {
   const Format& format = GetParam();
   for (int lower = 0; lower < format.infinity(); ++lower) {

@@ -11,7 +11,7 @@ from instructions import FEATURES, UNKNOWN
 
 SIMULATOR = 'llvm-mca-19'
 ITERATIONS = 100
-# Share of the executed instructions that is simulated; the cycles are scaled to all of them.
+# Minimum share of the executed instructions that is simulated; the cycles are scaled to all of them.
 COVERAGE = 0.97
 # The simulator has no model of system instructions and hints.
 _OMITTED = re.compile(r'(svc|hint|mrs|msr|brk|udf|nop|bti|paciasp|autiasp|yield|dmb|isb)\b')

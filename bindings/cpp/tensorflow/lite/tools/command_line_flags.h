@@ -195,7 +195,8 @@ class Flags {
     return false;
   }
 
-  // Positional flags, then required ones, then optional ones; the order of each group is kept.
+  // Returns positional flags first, then required ones, then optional ones; keeps the order within
+  // each group.
   static std::vector<const Flag*> InOrder(const std::vector<Flag>& flag_list) {
     std::vector<const Flag*> flags;
     for (const Flag& flag : flag_list) flags.push_back(&flag);

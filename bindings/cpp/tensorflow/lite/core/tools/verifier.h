@@ -30,8 +30,9 @@ class AlwaysTrueResolver : public OpResolver {
   TfLiteRegistration kernel_{};
 };
 
-// Returns true if the library can load the model; otherwise reports the reason. The library checks
-// the flatbuffer, the version, and that tensors, nodes and subgraphs refer to each other correctly.
+// Returns true if the library can load the model; otherwise reports the reason. Checks the
+// flatbuffer and the data of tensors. The schema's version, and the references of nodes to tensors
+// and subgraphs, are checked when an interpreter is built or allocated.
 inline bool Verify(const void* buf, size_t len, ErrorReporter* error_reporter) {
   if (error_reporter == nullptr) error_reporter = DefaultErrorReporter();
   if (buf == nullptr) {

@@ -9,7 +9,7 @@
 namespace tflite {
 namespace reference_ops {
 
-// Returns the quotient of float64, rounded down.
+// Returns the quotient, computed in float64 and rounded down.
 template <typename T>
 inline T FloorDiv(T input1, T input2) {
   return static_cast<T>(std::floor(static_cast<double>(input1) / static_cast<double>(input2)));
