@@ -84,7 +84,8 @@ TfLiteNnapiDelegateOptions TfLiteNnapiDelegateOptionsDefault(void) {
 
 TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions* options) {
   const char* const library = std::getenv("DEPUTY_NNAPI_LIBRARY");
-  if (library != nullptr && *library != '\0') {
+  const bool is_named = library != nullptr && *library != '\0';
+  if (is_named) {
     TfLiteDelegate* const from_plugin =
         CreateFromPlugin(options == nullptr ? TfLiteNnapiDelegateOptionsDefault() : *options);
     if (from_plugin != nullptr) return from_plugin;
@@ -93,7 +94,9 @@ TfLiteDelegate* TfLiteNnapiDelegateCreate(const TfLiteNnapiDelegateOptions* opti
   if (delegate == nullptr) return nullptr;
   delegate->base.Prepare = deputy::NoOpPrepare;
   delegate->name = "TfLiteNnapiDelegate";
-  delegate->reason = "claims no node: DEPUTY_NNAPI_LIBRARY names no NNAPI library";
+  delegate->reason =
+      is_named ? "claims no node: the plug-in 'nnapi' or its NNAPI library cannot be loaded"
+               : "claims no node: DEPUTY_NNAPI_LIBRARY names no NNAPI library";
   return &delegate->base;
 }
 

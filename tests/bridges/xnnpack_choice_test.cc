@@ -94,7 +94,14 @@ TEST_F(XnnpackChoice, nnapi_without_a_library_states_why) {
   const Applied applied(Handle(TfLiteNnapiDelegateCreate(nullptr), &TfLiteNnapiDelegateDelete));
   EXPECT_STREQ(applied.info().name, "TfLiteNnapiDelegate");
   EXPECT_EQ(applied.info().node_count, 0);
-  EXPECT_THAT(applied.support(0).text, HasSubstr("DEPUTY_NNAPI_LIBRARY"));
+  EXPECT_THAT(applied.support(0).text, HasSubstr("DEPUTY_NNAPI_LIBRARY names no"));
+}
+
+TEST_F(XnnpackChoice, nnapi_that_cannot_be_loaded_states_why) {
+  const ScopedEnvironment library("DEPUTY_NNAPI_LIBRARY", "/nowhere/libneuralnetworks.so");
+  const Applied applied(Handle(TfLiteNnapiDelegateCreate(nullptr), &TfLiteNnapiDelegateDelete));
+  EXPECT_STREQ(applied.info().name, "TfLiteNnapiDelegate");
+  EXPECT_THAT(applied.support(0).text, HasSubstr("'nnapi' or its NNAPI library cannot be loaded"));
 }
 
 TEST_F(XnnpackChoice, bridge_of_the_environment_claims_nodes) {
