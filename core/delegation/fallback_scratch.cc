@@ -54,12 +54,14 @@ void FallbackScratch::Reset() {
   slots_.clear();
 }
 
-// Returns true if the tensor needs arena memory but has none in the subgraph's arenas.
+// Returns true if the tensor needs arena memory but has none in the subgraph's arenas, or has lost
+// it because a replaced node has resized the tensor.
 bool FallbackScratch::NeedsMemory(int tensor) const {
   if (tensor < 0) return false;
   const TfLiteAllocationType type = graph_->tensor(tensor)->allocation_type;
-  return (type == kTfLiteArenaRw || type == kTfLiteArenaRwPersistent) &&
-         arena_->Address(tensor) == nullptr && persistent_->Address(tensor) == nullptr;
+  if (type != kTfLiteArenaRw && type != kTfLiteArenaRwPersistent) return false;
+  return graph_->tensor(tensor)->data.raw == nullptr ||
+         (arena_->Address(tensor) == nullptr && persistent_->Address(tensor) == nullptr);
 }
 
 }  // namespace deputy

@@ -148,6 +148,7 @@ class ScratchOfFallback : public Fallback {
       slots[static_cast<size_t>(index)].lifetime.Include(0);
     }
     EXPECT_TRUE(arena_.Plan(slots, limits_, nullptr));
+    for (const int index : {0, 5}) graph_->tensor(index)->data.raw = arena_.Address(index);
   }
 
   const std::vector<int> nodes_ = {0, 1, 2, 3, 4};
@@ -162,8 +163,8 @@ TEST_F(ScratchOfFallback, holds_tensors_outside_the_arena_and_shares_memory_by_l
   EXPECT_GE(scratch_.bytes(), 2 * kMegabyte);
   EXPECT_LT(scratch_.bytes(), 3 * kMegabyte);
   scratch_.PointTensors();
-  EXPECT_EQ(graph_->tensor(0)->data.raw, nullptr);
-  EXPECT_EQ(graph_->tensor(5)->data.raw, nullptr);
+  EXPECT_EQ(graph_->tensor(0)->data.raw, arena_.Address(0));
+  EXPECT_EQ(graph_->tensor(5)->data.raw, arena_.Address(5));
   std::set<const char*> addresses;
   for (const int index : {1, 2, 3, 4}) {
     ASSERT_NE(graph_->tensor(index)->data.raw, nullptr);
@@ -173,6 +174,19 @@ TEST_F(ScratchOfFallback, holds_tensors_outside_the_arena_and_shares_memory_by_l
   EXPECT_EQ(addresses.size(), 2u);
   scratch_.ForgetAddresses();
   for (const int index : {1, 2, 3, 4}) EXPECT_EQ(graph_->tensor(index)->data.raw, nullptr);
+}
+
+// A replaced node resizes a tensor that has memory in an arena of the subgraph, because the client
+// has listed it as a variable.
+TEST_F(ScratchOfFallback, includes_tensors_that_have_lost_their_memory) {
+  std::vector<Arena::Slot> slots = arena_.slots();
+  slots[2].bytes = kMegabyte;
+  slots[2].lifetime.Include(0);
+  ASSERT_TRUE(arena_.Plan(slots, limits_, nullptr));
+  ASSERT_EQ(graph_->tensor(2)->data.raw, nullptr);
+  ASSERT_TRUE(scratch_.Plan(nodes_, nodes_.size(), limits_));
+  scratch_.PointTensors();
+  EXPECT_NE(graph_->tensor(2)->data.raw, nullptr);
 }
 
 // The shape of tensor 3 becomes known while the nodes run; live tensors keep their address and
