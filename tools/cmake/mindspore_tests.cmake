@@ -2,14 +2,22 @@
 #
 # Tests of MindSpore's API. They are clients: the process contains only the shared copy of Deputy.
 # One test defines the function that makes a program a plug-in, one calls all accessors of the
-# schema, and one is in C; these are separate programs.
+# schema, and one is in C; these are separate programs. mindspore_thread_tests is also built for the
+# thread sanitizer (target threaded_tests).
 set(mindspore_links deputy_mindspore deputy deputy_ms deputy_schema deputy_conformance GTest::gmock)
 list(REMOVE_ITEM mindspore_test_sources
      ${PROJECT_SOURCE_DIR}/tests/mindspore/mindspore_plugin_test.cc
      ${PROJECT_SOURCE_DIR}/tests/mindspore/mindspore_schema_test.cc)
+set(mindspore_thread_test_sources ${mindspore_test_sources})
+list(FILTER mindspore_thread_test_sources INCLUDE REGEX "/mindspore_runner_test\\.cc$")
+list(REMOVE_ITEM mindspore_test_sources ${mindspore_thread_test_sources})
 deputy_add_tests(mindspore_tests SOURCES ${mindspore_test_sources} LINKS ${mindspore_links})
-target_sources(mindspore_tests PRIVATE tests/mindspore/ms/ms_writer.cc)
-add_dependencies(mindspore_tests mindspore_plugin)  # opened by path
+deputy_add_tests(mindspore_thread_tests SOURCES ${mindspore_thread_test_sources}
+                 LINKS ${mindspore_links})
+foreach(program mindspore_tests mindspore_thread_tests)
+  target_sources(${program} PRIVATE tests/mindspore/ms/ms_writer.cc)
+endforeach()
+add_dependencies(mindspore_tests mindspore_plugin softmax_delegate)  # opened by path
 
 add_executable(mindspore_plugin_test tests/mindspore/mindspore_plugin_test.cc)
 target_link_libraries(mindspore_plugin_test PRIVATE ${mindspore_links} GTest::gtest_main)
