@@ -211,7 +211,8 @@ MS_API MSStatus DeputyMSGraphReplace(DeputyMSGraph* graph, size_t from, size_t e
 
 // An entry of a list for DeputyMSGraphSetKernels: a kernel that stays, or a new one.
 typedef struct DeputyMSKernelEntry {
-  // Size of the struct: sizeof(DeputyMSKernelEntry).
+  // Size of the struct: sizeof(DeputyMSKernelEntry). It is the same in all entries of a list, and
+  // the distance between them.
   size_t struct_size;
   // A kernel of the model that stays. If it is set, the fields below are ignored.
   const DeputyMSKernel* original;

@@ -324,7 +324,13 @@ MSStatus DeputyMSGraph::ReadEntries(std::span<const DeputyMSKernelEntry> entries
     kernel->input_indices = IndicesOf(entry.inputs);
     kernel->output_indices = IndicesOf(entry.outputs);
     for (size_t k = 0; k < entry.replaced_count; ++k) {
-      kernel->kernel->nodes.push_back(entry.replaced[k]->node);
+      const DeputyMSKernel* const old = entry.replaced == nullptr ? nullptr : entry.replaced[k];
+      if (old == nullptr || OriginalOf(old->node) != old) {
+        status =
+            Refuse("entry %zu of the list: replaced kernel %zu is not a kernel of the model", i, k);
+        continue;
+      }
+      kernel->kernel->nodes.push_back(old->node);
     }
     out_list->push_back(kernel);
   }
@@ -435,12 +441,20 @@ DeputyMSKernelFunctions ReadFunctions(const DeputyMSKernelFunctions* functions) 
   return known;
 }
 
-// Copies an entry of a client. An entry of an invalid size keeps only the fields that identify its
-// kernel, if its size covers them.
-DeputyMSKernelEntry ReadEntry(const DeputyMSKernelEntry& entry) {
-  if (entry.struct_size >= sizeof entry) return entry;
-  DeputyMSKernelEntry known = {};
-  known.struct_size = entry.struct_size;
+// Returns the distance in bytes between the entries of a client's list: the size of the struct in
+// the header with which the client was compiled, which the first entry states. A size that no
+// header has is replaced by that of this library.
+size_t StrideOf(const DeputyMSKernelEntry* entries) {
+  const size_t size = entries->struct_size;
+  return size >= sizeof *entries && size % alignof(DeputyMSKernelEntry) == 0 ? size
+                                                                             : sizeof *entries;
+}
+
+// Copies an entry of a client. An entry whose size differs from the distance between entries keeps
+// only the fields that identify its kernel, if its size covers them.
+DeputyMSKernelEntry ReadEntry(const DeputyMSKernelEntry& entry, size_t stride) {
+  if (entry.struct_size == stride && stride >= sizeof entry) return entry;
+  DeputyMSKernelEntry known = {};  // struct_size 0 is invalid
   if (entry.struct_size < offsetof(DeputyMSKernelEntry, name)) return known;
   known.functions = entry.functions;
   known.user_data = entry.user_data;
@@ -533,8 +547,10 @@ MSStatus DeputyMSGraphSetKernels(DeputyMSGraph* graph, const DeputyMSKernelEntry
   return Guard([&]() -> MSStatus {
     std::vector<DeputyMSKernelEntry> known(count);
     std::vector<DeputyMSKernelFunctions> functions(count);
+    const size_t stride = count == 0 ? 0 : StrideOf(entries);
     for (size_t i = 0; i < count; ++i) {
-      known[i] = ReadEntry(entries[i]);
+      const char* const first = reinterpret_cast<const char*>(entries) + i * stride;
+      known[i] = ReadEntry(*reinterpret_cast<const DeputyMSKernelEntry*>(first), stride);
       functions[i] = ReadFunctions(known[i].original == nullptr ? known[i].functions : nullptr);
       known[i].functions = &functions[i];
     }

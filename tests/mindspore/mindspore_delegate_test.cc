@@ -394,6 +394,60 @@ TEST(MindSporeNodes, kernels_of_a_list_with_an_invalid_entry_are_released) {
             (std::vector<int>{1, 1, 1}));
 }
 
+// The size of the first entry is the distance between entries, so that clients with a longer struct
+// of a later header work.
+TEST(MindSporeNodes, a_list_of_longer_entries_is_read_with_their_size) {
+  struct Longer {
+    DeputyMSKernelEntry known = {};
+    void* later[2] = {};
+  };
+  for (const size_t last_size : {sizeof(Longer), sizeof(Longer) + 8}) {
+    const bool valid = last_size == sizeof(Longer);
+    std::vector<int> releases(3);
+    const MSStatus built = BuildInC([&](DeputyMSGraph* graph) {
+      Longer entries[3];
+      const DeputyMSKernel* replaced[3];
+      for (size_t i = 0; i < 3; ++i) {
+        replaced[i] = DeputyMSGraphKernelAt(graph, i);
+        entries[i].known.struct_size = i == 2 ? last_size : sizeof(Longer);
+        entries[i].known.functions = &kCounting;
+        entries[i].known.user_data = &releases[i];
+        entries[i].known.replaced = &replaced[i];
+        entries[i].known.replaced_count = 1;
+      }
+      EXPECT_EQ(DeputyMSGraphSetKernels(graph, &entries[0].known, 3),
+                valid ? kMSStatusSuccess : kMSStatusLiteParamInvalid);
+    });
+    EXPECT_EQ(built, valid ? kMSStatusSuccess : kMSStatusLiteParamInvalid);
+    EXPECT_EQ(releases, (std::vector<int>{1, 1, 1}));
+  }
+}
+
+TEST(MindSporeNodes, replaced_kernels_that_are_null_or_not_of_the_model_are_refused) {
+  for (const int row : {0, 1, 2}) {
+    int releases = 0;
+    const MSStatus built = BuildInC([&](DeputyMSGraph* graph) {
+      if (row == 2) {
+        ASSERT_EQ(DeputyMSGraphReplace(graph, 0, 1, &kCounting, &releases, "new", nullptr),
+                  kMSStatusSuccess);
+      }
+      const DeputyMSKernel* replaced[] = {DeputyMSGraphKernelAt(graph, 1), nullptr};
+      if (row == 2) replaced[1] = DeputyMSGraphKernelAt(graph, 0);
+      DeputyMSKernelEntry entry = {};
+      entry.struct_size = sizeof entry;
+      entry.functions = &kCounting;
+      entry.user_data = &releases;
+      entry.replaced = row == 1 ? nullptr : replaced;
+      entry.replaced_count = 2;
+      EXPECT_EQ(DeputyMSGraphSetKernels(graph, &entry, 1), kMSStatusLiteParamInvalid);
+      EXPECT_THAT(DeputyMSLastError(), testing::HasSubstr("entry 0 of the list: replaced kernel"));
+      EXPECT_THAT(DeputyMSLastError(), testing::HasSubstr("is not a kernel of the model"));
+    });
+    EXPECT_EQ(built, kMSStatusLiteParamInvalid);
+    EXPECT_EQ(releases, row == 2 ? 2 : 1);
+  }
+}
+
 TEST(MindSporeReplace, kernel_without_execute_is_released) {
   DeputyMSKernelFunctions without_execute = kCounting, without_release = kCounting;
   without_execute.execute = nullptr;
