@@ -244,7 +244,8 @@ Adapter* Adapter::Of(const TfLiteDelegate* delegate) {
 }
 
 MSStatus Adapter::Init() {
-  const std::lock_guard calls(holder_->mutex());
+  const DelegateCallGuard calls(holder_->calls());
+  if (calls.status() != kMSStatusSuccess) return calls.status();
   if (init_state_ == InitState::kReady) return kMSStatusSuccess;
   if (init_state_ == InitState::kDeclined) return kMSStatusLiteNotSupport;
   const DeputyMSDelegate& delegate = holder_->get();
@@ -309,7 +310,8 @@ TfLiteStatus Adapter::Prepare(TfLiteContext* context) {
 }
 
 MSStatus Adapter::Build(DeputyMSGraph* graph) {
-  const std::lock_guard calls(holder_->mutex());
+  const DelegateCallGuard calls(holder_->calls());
+  if (calls.status() != kMSStatusSuccess) return calls.status();
   const TimeGuard time(&compile_ns_);
   const DeputyMSDelegate& delegate = holder_->get();
   return Guard([&] { return StatusOf(delegate.build(delegate.user_data, graph)); });
@@ -322,7 +324,8 @@ MSStatus Adapter::GetSupport(TfLiteContext* context, DeputySupportResult* result
   DeputyMSGraph graph(std::make_shared<GraphTensors>(context, AddressesOfGraph()));
   if (graph.Load() != kTfLiteOk) return kMSStatusLiteError;
   {
-    const std::lock_guard calls(holder_->mutex());
+    const DelegateCallGuard calls(holder_->calls());
+    if (calls.status() != kMSStatusSuccess) return calls.status();
     const PhaseGuard phase(graph.tensors.get(), Phase::kBuild, nullptr);
     const MSStatus status =
         Guard([&] { return StatusOf(delegate.explain(delegate.user_data, &graph)); });

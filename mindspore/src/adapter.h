@@ -91,7 +91,7 @@ class Adapter {
   const MSContextHandle context_;
   const bool main_only_;
 
-  std::atomic<InitState> init_state_ = InitState::kNotCalled;  // modified under the holder's mutex
+  std::atomic<InitState> init_state_ = InitState::kNotCalled;  // modified under the holder's lock
   std::atomic<MSStatus> failure_ = kMSStatusSuccess;
   std::atomic<int64_t> compile_ns_ = 0;
 

@@ -2,6 +2,7 @@
 #include "mindspore/src/context.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -24,23 +25,76 @@ Struct ReadStruct(const Struct* source) {
   return copy;
 }
 
-// Returns the mutex for the calls of a delegate. It exists as long as a holder refers to it.
-std::shared_ptr<std::recursive_mutex> MutexOf(const void* identity) {
-  if (identity == nullptr) return std::make_shared<std::recursive_mutex>();
+// Returns the lock for the calls of a delegate. It exists as long as a holder refers to it.
+std::shared_ptr<DelegateCalls> CallsOf(const void* identity) {
+  if (identity == nullptr) return std::make_shared<DelegateCalls>();
   static std::mutex lock;
-  static std::map<const void*, std::weak_ptr<std::recursive_mutex>> mutexes;
+  static std::map<const void*, std::weak_ptr<DelegateCalls>> known;
   const std::scoped_lock guard(lock);
-  std::erase_if(mutexes, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<std::recursive_mutex>& shared = mutexes[identity];
-  std::shared_ptr<std::recursive_mutex> mutex = shared.lock();
-  if (mutex == nullptr) shared = mutex = std::make_shared<std::recursive_mutex>();
-  return mutex;
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<DelegateCalls>& shared = known[identity];
+  std::shared_ptr<DelegateCalls> calls = shared.lock();
+  if (calls == nullptr) shared = calls = std::make_shared<DelegateCalls>();
+  return calls;
 }
+
+// State of all locks of delegates. One mutex guards it, so that the search for a cycle sees no
+// change; it is not held while a delegate runs.
+struct Waiting {
+  std::mutex mutex;
+  std::condition_variable released;
+  std::map<std::thread::id, const DelegateCalls*> locks;  // for which each thread waits
+
+  static Waiting& Get() {
+    static Waiting waiting;
+    return waiting;
+  }
+};
 
 }  // namespace
 
+bool DelegateCalls::Lock() {
+  Waiting& waiting = Waiting::Get();
+  std::unique_lock lock(waiting.mutex);
+  const std::thread::id self = std::this_thread::get_id();
+  while (depth_ > 0 && owner_ != self) {
+    if (WouldDeadlock()) return false;
+    waiting.locks[self] = this;
+    waiting.released.wait(lock);
+    waiting.locks.erase(self);
+  }
+  owner_ = self;
+  ++depth_;
+  return true;
+}
+
+void DelegateCalls::Unlock() {
+  Waiting& waiting = Waiting::Get();
+  const std::scoped_lock lock(waiting.mutex);
+  if (--depth_ == 0) waiting.released.notify_all();
+}
+
+// Follows the owners of locks and the locks for which they wait.
+bool DelegateCalls::WouldDeadlock() const {
+  const auto& locks = Waiting::Get().locks;
+  for (const DelegateCalls* calls = this; calls->depth_ > 0;) {
+    if (calls->owner_ == std::this_thread::get_id()) return true;
+    const auto next = locks.find(calls->owner_);
+    if (next == locks.end()) return false;
+    calls = next->second;
+  }
+  return false;
+}
+
+DelegateCallGuard::DelegateCallGuard(DelegateCalls& calls)
+    : calls_(calls),
+      status_(calls.Lock() ? kMSStatusSuccess
+                           : Fail(kMSStatusLiteError,
+                                  "the delegate is in a call of another thread, which waits for a "
+                                  "delegate that is in a call of this thread")) {}
+
 DelegateHolder::DelegateHolder(const DeputyMSDelegate& delegate)
-    : delegate_(delegate), mutex_(MutexOf(delegate.identity)) {}
+    : delegate_(delegate), calls_(CallsOf(delegate.identity)) {}
 
 DelegateHolder::~DelegateHolder() {
   if (delegate_.release == nullptr) return;

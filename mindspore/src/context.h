@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mindspore/include/extensions_c.h"
@@ -49,6 +50,38 @@ struct DeviceInfo {
   const char* name() const { return DeviceName(static_cast<int>(type)); }
 };
 
+// Lock that is held while init, build or explain of a delegate runs. A thread may acquire it
+// several times, because build may build a model with the same delegate.
+class DelegateCalls {
+ public:
+  // Waits until no other thread holds the lock. Returns false if threads would wait for each other
+  // forever: the holder waits, directly or through other threads, for a lock of this thread.
+  bool Lock();
+  void Unlock();
+
+ private:
+  bool WouldDeadlock() const;
+
+  std::thread::id owner_;
+  int depth_ = 0;
+};
+
+// RAII guard: holds a lock of DelegateCalls, if status() is kMSStatusSuccess.
+class DelegateCallGuard {
+ public:
+  explicit DelegateCallGuard(DelegateCalls& calls);
+  DelegateCallGuard(const DelegateCallGuard&) = delete;
+  DelegateCallGuard& operator=(const DelegateCallGuard&) = delete;
+  ~DelegateCallGuard() {
+    if (status_ == kMSStatusSuccess) calls_.Unlock();
+  }
+  MSStatus status() const { return status_; }
+
+ private:
+  DelegateCalls& calls_;
+  const MSStatus status_;
+};
+
 // Copy of a client's delegate struct, which calls its release in the destructor. The context and
 // its models share it.
 class DelegateHolder {
@@ -63,14 +96,12 @@ class DelegateHolder {
   static std::shared_ptr<DelegateHolder> Make(const DeputyMSDelegate* delegate);
 
   const DeputyMSDelegate& get() const { return delegate_; }
-  // Mutex that is locked while init, build or explain runs, to serialise them; holders of delegates
-  // with the same identity share it. It is recursive, because build may build a model with the same
-  // delegate.
-  std::recursive_mutex& mutex() { return *mutex_; }
+  // Serialises init, build and explain; holders of delegates with the same identity share the lock.
+  DelegateCalls& calls() { return *calls_; }
 
  private:
   DeputyMSDelegate delegate_;
-  std::shared_ptr<std::recursive_mutex> mutex_;
+  std::shared_ptr<DelegateCalls> calls_;
 };
 
 // A context; its handle and the models built with it share ownership.

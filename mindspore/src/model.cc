@@ -181,10 +181,13 @@ MSStatus Model::BuildSteps(Source source) {
 MSStatus Model::MakeAdapter() {
   if (context_->delegate == nullptr) return kMSStatusSuccess;
   adapter_ = std::make_unique<Adapter>(context_->delegate, context_.get(), true);
+  const std::string before = DeputyMSLastError();
   const MSStatus status = adapter_->Init();
   if (status == kMSStatusSuccess || status == kMSStatusLiteNotSupport) return kMSStatusSuccess;
-  return Fail(status, "Build: the delegate's Init returned %d (%s)", CodeOf(status),
-              DeputyMSStatusText(status));
+  const std::string why = DeputyMSLastError();
+  return Fail(status, "Build: the delegate's Init returned %d (%s)%s%s", CodeOf(status),
+              DeputyMSStatusText(status), why == before ? "" : ": ",
+              why == before ? "" : why.c_str());
 }
 
 MSStatus Model::LoadModel(Source source) {

@@ -573,6 +573,37 @@ TEST(MindSporeBuild, delegate_may_build_a_model_with_itself) {
   EXPECT_EQ(Count(*delegate->records, "build"), 2u);
 }
 
+// Each of two threads is in the build of one delegate and builds a model with the other's.
+TEST(MindSporeBuild, nested_builds_that_wait_for_each_other_fail) {
+  std::shared_ptr<RunDelegate> delegates[2];
+  Status nested[2];
+  std::atomic<int> outer_calls = 0;
+  for (int i = 0; i < 2; ++i) delegates[i] = std::make_shared<RunDelegate>(nullptr);
+  for (int i = 0; i < 2; ++i) {
+    delegates[i]->on_build = [&, i, depth = std::make_shared<std::atomic<int>>(0)](DelegateModel*) {
+      if (depth->fetch_add(1) > 0) return Status(mindspore::kSuccess);
+      ++outer_calls;
+      while (outer_calls < 2) std::this_thread::yield();
+      Model model;
+      nested[i] = Build(&model, ChainModel(1), delegates[1 - i]);
+      return Status(mindspore::kSuccess);
+    };
+  }
+  std::vector<std::thread> threads;
+  for (const auto& delegate : delegates) {
+    threads.emplace_back([&delegate] {
+      Model model;
+      EXPECT_EQ(Build(&model, ChainModel(1), delegate), mindspore::kSuccess);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const int failed = nested[0] == mindspore::kSuccess ? 1 : 0;
+  EXPECT_EQ(static_cast<int>(nested[failed]), -1);
+  EXPECT_THAT(nested[failed].GetErrDescription(),
+              testing::HasSubstr("the delegate is in a call of another thread"));
+  EXPECT_EQ(nested[1 - failed], mindspore::kSuccess);
+}
+
 TEST(MindSporeBuild, exception_fails_the_build) {
   const std::vector<uint8_t> bytes = ChainModel(3);
   const auto delegate = std::make_shared<RunDelegate>(nullptr);
