@@ -34,8 +34,8 @@ enum DeviceType : uint32_t {
   kInvalidDeviceType = 100,
 };
 
-// Delegates that MindSpore Lite has for other platforms. Deputy has none of them: if the context
-// has no other delegate, Model::Build logs that this one declines with -7. The model runs without
+// Delegates that MindSpore Lite has for other platforms. Deputy has none of them: Model::Build logs
+// that the delegate declines with -7, or that the context has another one. The model runs without
 // it.
 enum DelegateMode {
   kNoDelegate = 0,
@@ -148,7 +148,8 @@ class GPUDeviceInfo : public DeviceInfoContext {
   // Position in a group of processes; Deputy has no such groups.
   int GetRankID() const { return 0; }
   int GetGroupSize() const { return 1; }
-  // "origin", the default, or "fp16", which is SetEnableFP16(true).
+  // "origin", the default, or "enforce_fp32"; "fp16", "preferred_fp16" and "enforce_fp16" are
+  // SetEnableFP16(true).
   void SetPrecisionMode(const std::string& mode) { Set("precision_mode", mode); }
   std::string GetPrecisionMode() const { return Get("precision_mode", "origin"); }
   // Permits half precision, if it is faster.
@@ -260,7 +261,13 @@ class Context {
   int32_t GetInterOpParallelNum() const { return inter_op_parallel_; }
   // Affinity mode: 0 none, 1 big cores, 2 middle and little cores. Other values are replaced by 0.
   // See MSContextSetThreadAffinityMode in context_c.h; the list of cores takes precedence.
-  void SetThreadAffinity(int mode) { affinity_mode_ = mode >= 0 && mode <= 2 ? mode : 0; }
+  void SetThreadAffinity(int mode) {
+    const bool known = mode >= 0 && mode <= 2;
+    affinity_mode_ = known ? mode : 0;
+    if (known) return;
+    const std::string text = "SetThreadAffinity: mode " + std::to_string(mode) + " is unknown";
+    DeputyMSLog(kDeputyMSLogWarning, (text + "; 0 is used").c_str());
+  }
   void SetThreadAffinity(const std::vector<int>& cores) { cores_ = cores; }
   int GetThreadAffinityMode() const { return affinity_mode_; }
   std::vector<int32_t> GetThreadAffinityCoreList() const { return cores_; }

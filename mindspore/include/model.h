@@ -67,7 +67,7 @@ class ContextBuilder {
         {"inter_op_parallel_num", std::to_string(context.GetInterOpParallelNum())},
         {"multi_modal_hw", TextOf(context.GetMultiModalHW())},
         {"group_info_file", context.GetGroupInfoFile()},
-        {"built_in_delegate", context.get_delegate() == nullptr ? built_in : ""},
+        {"built_in_delegate", built_in},
     };
     for (const auto& setting : settings) {
       DeputyMSContextSetSetting(handle, setting.first, setting.second.c_str());
@@ -341,7 +341,8 @@ class Model {
     if (context == nullptr) return {kLiteNullptr, "Build: the context is null"};
     const int32_t parallel = context->GetInterOpParallelNum();
     if (parallel < 0 || (context->GetThreadNum() > 0 && parallel > context->GetThreadNum())) {
-      return {kLiteNullptr, "Build: more operators in parallel than threads"};
+      return {kLiteNullptr, "Build: SetInterOpParallelNum(" + std::to_string(parallel) +
+                                ") is negative or exceeds the number of threads"};
     }
     MSContextHandle handle = MSContextCreate();
     Status status = detail::ContextBuilder::Fill(context, Config(), handle);

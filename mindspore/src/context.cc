@@ -154,13 +154,13 @@ MSStatus Context::Check() const {
     if (device->type != kMSDeviceTypeKirinNPU) continue;
     if (device->frequency < kMinFrequency || device->frequency > kMaxFrequency) {
       return Fail(kMSStatusLiteParamInvalid,
-                  "the context: device KirinNPU: expected a frequency of %d to %d, found %d",
+                  "the context: device KirinNPU: SetFrequency: expected %d to %d, found %d",
                   kMinFrequency, kMaxFrequency, device->frequency);
     }
   }
   if (thread_count < 0) {
-    return Fail(kMSStatusLiteParamInvalid, "the context: expected 0 or more threads, found %d",
-                thread_count);
+    return Fail(kMSStatusLiteParamInvalid,
+                "the context: SetThreadNum: expected 0 or more threads, found %d", thread_count);
   }
   return CheckSettings();
 }

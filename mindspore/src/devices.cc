@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mindspore/src/devices.h"
 
+#include <cctype>
 #include <cstdarg>
 #include <memory>
 #include <vector>
 
 #include "deputy/deputy.h"
 #include "mindspore/src/log.h"
+#include "mindspore/src/registry.h"
 
 namespace deputy::ms_api {
 namespace {
@@ -25,6 +27,18 @@ struct PluginDeleter {
 // Error reporter that discards messages, for calls whose failure is logged with DeputyLastError.
 void DiscardError(void* /*user_data*/, const char* /*format*/, va_list /*args*/) {}
 
+// Returns the function of the C++ API that sets an option: "SetInputShape" for "input_shape".
+std::string MemberOf(const std::string& key) {
+  if (key == "rank_id") return "SetRankID";
+  std::string member = "Set";
+  bool upper = true;
+  for (const char c : key) {
+    if (c != '_') member += upper ? static_cast<char>(std::toupper(c)) : c;
+    upper = c == '_';
+  }
+  return member;
+}
+
 // A setting as an option of a delegate library.
 struct Option {
   std::string key, value;
@@ -38,14 +52,15 @@ struct Option {
 void AddPrecision(const DeviceInfo& device, const Config& config, std::vector<Option>* options) {
   std::string mode = device.Setting("precision_mode");
   std::string member = "SetPrecisionMode";
-  const std::string configured = config.Get("gpu_context", "precision_mode");
-  if (device.type == kMSDeviceTypeGPU && !configured.empty()) {
-    mode = configured == "enforce_fp16" || configured == "preferred_fp16" ? "fp16" : configured;
-    member = "precision_mode of the configuration";
-  }
   if (device.type != kMSDeviceTypeGPU && !mode.empty()) {
     options->push_back({"precision_mode", mode, member});
   }
+  const std::string configured = config.Get("gpu_context", "precision_mode");
+  if (device.type == kMSDeviceTypeGPU && !configured.empty()) {
+    mode = configured;
+    member = "precision_mode of the configuration";
+  }
+  if (mode == "enforce_fp16" || mode == "preferred_fp16") mode = "fp16";
   if (device.type == kMSDeviceTypeGPU && mode == "fp16") {
     options->push_back({"precision", "auto", member});
   } else if (device.enable_fp16) {
@@ -57,7 +72,9 @@ void AddPrecision(const DeviceInfo& device, const Config& config, std::vector<Op
 std::vector<Option> OptionsOf(const DeviceInfo& device, const Config& config) {
   std::vector<Option> options;
   if (device.type == kMSDeviceTypeKirinNPU) {
-    options.push_back({"frequency", std::to_string(device.frequency), "SetFrequency", false, true});
+    const bool is_default = device.frequency == kDefaultFrequency;
+    options.push_back(
+        {"frequency", std::to_string(device.frequency), "SetFrequency", false, is_default});
   }
   AddPrecision(device, config, &options);
   const std::string id = device.Setting("device_id");
@@ -73,7 +90,7 @@ std::vector<Option> OptionsOf(const DeviceInfo& device, const Config& config) {
   for (const auto& [key, value] : device.settings) {
     const bool handled = key == "device_id" || key == "precision_mode" || key == "allocator" ||
                          key.starts_with("gl_") || key == "enable_gl_texture";
-    if (!handled && !value.empty()) options.push_back({key, value, key});
+    if (!handled && !value.empty()) options.push_back({key, value, MemberOf(key)});
   }
   return options;
 }
@@ -118,6 +135,27 @@ TfLiteDelegate* CreateDeviceDelegate(const DeviceInfo& device, const Config& con
       plugin.get(), keys.data(), values.data(), keys.size(), DiscardError, nullptr);
   if (delegate == nullptr) *out_problem = DeputyLastError();
   return delegate;
+}
+
+void LogUnusedSettings(const DeviceInfo& device, const char* reason) {
+  const auto log = [&](const std::string& member, const char* why) {
+    Log(kDeputyMSLogWarning, "device %s: %s has no effect: %s", device.name(), member.c_str(), why);
+  };
+  const bool is_cpu =
+      device.type == kMSDeviceTypeCPU || static_cast<int>(device.type) == kAllDevices;
+  const char* const why = is_cpu ? "no kernel is registered for it" : reason;
+  Registry& registry = Registry::Get();
+  if (!device.provider.empty() && !registry.HasKernels(device.provider, "")) {
+    log("SetProvider(" + device.provider + ")", why);
+  }
+  const bool has_kernels = registry.HasKernels(device.provider, device.provider_device);
+  if (!device.provider_device.empty() && !has_kernels) {
+    log("SetProviderDevice(" + device.provider_device + ")", why);
+  }
+  if (is_cpu) return;
+  for (const Option& option : OptionsOf(device, Config())) {
+    if (!option.implied && option.member != "SetProviderDevice") log(option.member, reason);
+  }
 }
 
 }  // namespace deputy::ms_api

@@ -21,6 +21,9 @@ namespace deputy::ms_api {
 TfLiteDelegate* CreateDeviceDelegate(const DeviceInfo& device, const Config& config,
                                      std::string* out_problem);
 
+// Logs the settings of a device whose library is not used. `reason` is the end of a sentence.
+void LogUnusedSettings(const DeviceInfo& device, const char* reason);
+
 }  // namespace deputy::ms_api
 
 #endif  // DEPUTY_MINDSPORE_SRC_DEVICES_H_

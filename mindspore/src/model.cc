@@ -150,6 +150,7 @@ void Model::TakeCoresOfWorker() {
 
 MSStatus Model::BuildSteps(Source source) {
   absent_device_.clear();
+  tried_devices_.clear();
   if (const MSStatus status = FindCores(*context_, &cores_); status != kMSStatusSuccess) {
     return status;
   }
@@ -159,7 +160,8 @@ MSStatus Model::BuildSteps(Source source) {
     return Fail(kMSStatusLiteParamInvalid,
                 "the context: SetThreadAffinity: the process may use none of the cores");
   }
-  if (source.loaded == nullptr) config_.LogIgnored();
+  const bool is_first = source.loaded == nullptr;  // further workers of a runner log nothing
+  if (is_first) config_.LogIgnored();
   for (const auto step : {&Model::MakeAdapter}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
@@ -172,6 +174,7 @@ MSStatus Model::BuildSteps(Source source) {
        {&Model::MakeInterpreter, &Model::ApplyDelegates, &Model::CheckPlacement}) {
     if (const MSStatus status = (this->*step)(); status != kMSStatusSuccess) return status;
   }
+  if (is_first) LogUnusedDevices();
   CheckHalfPrecision();
   MakeViews();
   return kMSStatusSuccess;
@@ -362,6 +365,7 @@ MSStatus Model::ApplyDeviceDelegate() {
       if (static_cast<int>(device->type) != type) continue;
       std::string problem;
       device_delegate_.reset(CreateDeviceDelegate(*device, config_, &problem));
+      tried_devices_.insert(device.get());
       if (device_delegate_ != nullptr) return ApplyDelegate(device_delegate_.get());
       absent_device_ = std::string("device ") + device->name() + ": " + problem;
       Log(kDeputyMSLogWarning, "device %s: not supported (-7): %s", device->name(),
@@ -369,6 +373,17 @@ MSStatus Model::ApplyDeviceDelegate() {
     }
   }
   return kMSStatusSuccess;
+}
+
+// Logs the settings of devices whose libraries are not used. Those of an absent device are not
+// logged, since the device is.
+void Model::LogUnusedDevices() const {
+  const char* const reason = adapter_ == nullptr ? "another device of the context is used"
+                                                 : "the context has a delegate, whose kernels "
+                                                   "receive the context";
+  for (const auto& device : context_->devices) {
+    if (tried_devices_.count(device.get()) == 0) LogUnusedSettings(*device, reason);
+  }
 }
 
 // Logs a warning if half precision is permitted, but no operator of the model uses it.

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,7 @@ class Model {
   MSStatus ApplyDelegates();
   MSStatus ApplyDelegate(TfLiteDelegate* delegate);
   MSStatus ApplyDeviceDelegate();
+  void LogUnusedDevices() const;
   MSStatus ApplyRegisteredKernels();
   bool MayUseRegisteredKernels() const;
   MSStatus CheckPlacement();
@@ -162,6 +164,7 @@ class Model {
   Config config_;
   std::vector<int32_t> cores_;  // cores of the model's threads; empty for all
   std::string absent_device_;   // reason why the device that was tried last is not available
+  std::set<const DeviceInfo*> tried_devices_;  // devices whose libraries the build has opened
   // Positions of outputs by the name of the node that computes them, for a .ms file.
   std::multimap<std::string, size_t> named_outputs_;
   std::map<std::string, std::vector<MSTensorHandle>> found_outputs_;  // results of OutputsOfNode

@@ -117,6 +117,14 @@ bool Registry::MayMatch(const Context& context, const std::set<std::string>& cus
   });
 }
 
+bool Registry::HasKernels(const std::string& provider, const std::string& arch) {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(kernels_.begin(), kernels_.end(), [&](const auto& entry) {
+    return (provider.empty() || provider == std::get<3>(entry.first)) &&
+           (arch.empty() || arch == std::get<4>(entry.first));
+  });
+}
+
 // ---- RegisteredKernels --------------------------------------------------------------------------
 
 namespace {

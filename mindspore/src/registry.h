@@ -33,6 +33,9 @@ class Registry {
   // for the provider of a device, or for an operator in `custom`, the names of the model's
   // operators that MindSpore does not have.
   bool MayMatch(const Context& context, const std::set<std::string>& custom);
+  // Returns true if a kernel is registered for this provider and architecture. An empty text
+  // matches all.
+  bool HasKernels(const std::string& provider, const std::string& arch);
 
  private:
   // Operator type, custom type and data type, provider, architecture.

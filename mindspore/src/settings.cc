@@ -75,7 +75,16 @@ MSStatus Context::CheckSettings() const {
         "the context: SetInterOpParallelNum(%s) has no effect: operators run one after another",
         found->second.c_str());
   }
-  if (IsSet(settings, "built_in_delegate")) {
+  if (affinity_mode != 0 && !cores.empty()) {
+    Log(kDeputyMSLogWarning,
+        "the context: SetThreadAffinity(%d) has no effect: the list of cores takes precedence",
+        affinity_mode);
+  }
+  if (IsSet(settings, "built_in_delegate") && delegate != nullptr) {
+    Log(kDeputyMSLogWarning,
+        "the context: SetBuiltInDelegate(%s) has no effect: the context has a delegate",
+        settings.at("built_in_delegate").c_str());
+  } else if (IsSet(settings, "built_in_delegate")) {
     Log(kDeputyMSLogWarning,
         "the context: the delegate %s of SetBuiltInDelegate declined: Init returned -7 (not "
         "supported)",
@@ -104,9 +113,13 @@ MSStatus Context::CheckDevice(const DeviceInfo& device) {
     }
   }
   const std::string mode = device.Setting("precision_mode");
-  if (device.type == kMSDeviceTypeGPU && !mode.empty() && mode != "origin" && mode != "fp16") {
+  constexpr const char* kGpuModes[] = {"",     "origin",         "enforce_fp32",
+                                       "fp16", "preferred_fp16", "enforce_fp16"};
+  if (device.type == kMSDeviceTypeGPU &&
+      std::find(std::begin(kGpuModes), std::end(kGpuModes), mode) == std::end(kGpuModes)) {
     return Fail(kMSStatusLiteParamInvalid,
-                "device GPU: SetPrecisionMode: expected 'origin' or 'fp16', found '%s'",
+                "device GPU: SetPrecisionMode: expected 'origin', 'enforce_fp32', 'fp16', "
+                "'preferred_fp16' or 'enforce_fp16', found '%s'",
                 mode.c_str());
   }
   return kMSStatusSuccess;

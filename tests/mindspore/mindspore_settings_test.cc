@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -19,6 +20,7 @@
 #include "mindspore/include/api/context.h"
 #include "mindspore/src/affinity.h"
 #include "tests/mindspore/mindspore_support.h"
+#include "tests/support/paths.h"
 
 namespace deputy::mindspore_settings_test {
 namespace {
@@ -310,7 +312,7 @@ TEST(MindSporeSettings, settings_that_would_change_results_fail_the_build) {
   const Status status = Build(&model, ChainModel(1), context);
   EXPECT_EQ(static_cast<int>(status), -3);
   EXPECT_THAT(status.GetErrDescription(),
-              HasSubstr("SetPrecisionMode: expected 'origin' or 'fp16', found 'int4'"));
+              HasSubstr("'preferred_fp16' or 'enforce_fp16', found 'int4'"));
 }
 
 TEST(MindSporeSettings, unknown_settings_of_a_context_are_refused_by_name) {
@@ -365,7 +367,6 @@ TEST(MindSporeSettings, settings_for_speed_without_effect_are_logged) {
   const LogText log;
   const auto context = CpuContext();
   context->SetInterOpParallelNum(1);
-  context->MutableDeviceInfo()[0]->SetProvider("provider");
   Model model;
   EXPECT_EQ(Build(&model, ChainModel(1), context), mindspore::kSuccess);
   EXPECT_EQ(log.text(), "");
@@ -456,7 +457,7 @@ TEST(MindSporeSettings, device_settings_that_a_library_does_not_declare_are_refu
   other->MutableDeviceInfo().push_back(ascend);
   Model with_ascend;
   ASSERT_EQ(Build(&with_ascend, ChainModel(1), other), mindspore::kSuccess);
-  for (const char* name : {"input_format", "dynamic_batch_size", "input_shape_map"}) {
+  for (const char* name : {"SetInputFormat", "SetDynamicBatchSize", "SetInputShapeMap"}) {
     EXPECT_THAT(log.text(), HasSubstr("device Ascend: " + std::string(name) + " has no effect"));
   }
 }
@@ -478,6 +479,197 @@ TEST(MindSporeSettings, the_cache_folder_of_the_configuration_reaches_the_librar
   EXPECT_EQ(log.text(), "");
   EXPECT_FALSE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
+}
+
+// ---- All setters --------------------------------------------------------------------------------
+
+using mindspore::AscendDeviceInfo;
+using mindspore::AutoDeviceInfo;
+using mindspore::CPUDeviceInfo;
+using mindspore::DSPDeviceInfo;
+using mindspore::GPUDeviceInfo;
+using mindspore::KirinNPUDeviceInfo;
+
+// A setter of a device. `name` is "Class::Setter".
+struct Setter {
+  const char* name;
+  std::function<std::shared_ptr<mindspore::DeviceInfoContext>()> device;
+};
+
+template <class Device, class Function>
+Setter SetterOf(const char* name, Function set) {
+  return {name, [set] {
+            auto device = std::make_shared<Device>();
+            set(device.get());
+            return device;
+          }};
+}
+
+#define DEPUTY_SETTER(device, setter, ...) \
+  SetterOf<device>(#device "::" #setter, [](device* info) { info->setter(__VA_ARGS__); })
+#define DEPUTY_COMMON_SETTERS(device)                                   \
+  DEPUTY_SETTER(device, SetProvider, "no_such_provider"),               \
+      DEPUTY_SETTER(device, SetProviderDevice, "no_such_architecture"), \
+      DEPUTY_SETTER(device, SetAllocator, mindspore::Allocator::Create())
+
+std::vector<Setter> AllSetters() {
+  return {
+      DEPUTY_COMMON_SETTERS(AutoDeviceInfo),
+      DEPUTY_COMMON_SETTERS(CPUDeviceInfo),
+      DEPUTY_SETTER(CPUDeviceInfo, SetEnableFP16, true),
+      DEPUTY_COMMON_SETTERS(GPUDeviceInfo),
+      DEPUTY_SETTER(GPUDeviceInfo, SetDeviceID, 1),
+      DEPUTY_SETTER(GPUDeviceInfo, SetPrecisionMode, "preferred_fp16"),
+      DEPUTY_SETTER(GPUDeviceInfo, SetEnableFP16, true),
+      DEPUTY_SETTER(GPUDeviceInfo, SetEnableGLTexture, true),
+      DEPUTY_SETTER(GPUDeviceInfo, SetGLContext, info),
+      DEPUTY_SETTER(GPUDeviceInfo, SetGLDisplay, info),
+      DEPUTY_COMMON_SETTERS(KirinNPUDeviceInfo),
+      DEPUTY_SETTER(KirinNPUDeviceInfo, SetEnableFP16, true),
+      DEPUTY_SETTER(KirinNPUDeviceInfo, SetFrequency, 4),
+      DEPUTY_COMMON_SETTERS(AscendDeviceInfo),
+      DEPUTY_SETTER(AscendDeviceInfo, SetDeviceID, 1),
+      DEPUTY_SETTER(AscendDeviceInfo, SetRankID, 1),
+      DEPUTY_SETTER(AscendDeviceInfo, SetInsertOpConfigPath, "aipp.cfg"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetInputFormat, "NHWC"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetInputShape, "x:1,2"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetInputShapeMap, {{0, {1, 2}}}),
+      DEPUTY_SETTER(AscendDeviceInfo, SetDynamicBatchSize, {1, 4}),
+      DEPUTY_SETTER(AscendDeviceInfo, SetDynamicImageSize, "64,64;96,96"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetOutputType, mindspore::DataType::kNumberTypeFloat16),
+      DEPUTY_SETTER(AscendDeviceInfo, SetPrecisionMode, "enforce_fp16"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetOpSelectImplMode, "high_performance"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetFusionSwitchConfigPath, "fusion.cfg"),
+      DEPUTY_SETTER(AscendDeviceInfo, SetBufferOptimizeMode, "off_optimize"),
+      DEPUTY_COMMON_SETTERS(DSPDeviceInfo),
+      DEPUTY_SETTER(DSPDeviceInfo, SetDeviceID, 1),
+  };
+}
+
+// Returns the setters that the header declares, as "Class::Setter".
+std::set<std::string> DeclaredSetters() {
+  std::ifstream file(SourcePath("mindspore/include/context.h"));
+  std::set<std::string> names, common;
+  std::string current;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch found;
+    if (std::regex_search(line, found, std::regex("^class (\\w+)"))) current = found[1];
+    if (!std::regex_search(line, found, std::regex("^  void (Set\\w+)\\("))) continue;
+    if (current == "DeviceInfoContext") {
+      common.insert(found[1]);
+    } else if (current != "Context") {
+      names.insert(current + "::" + found[1].str());
+    }
+  }
+  for (const char* device : {"AutoDeviceInfo", "CPUDeviceInfo", "GPUDeviceInfo",
+                             "KirinNPUDeviceInfo", "AscendDeviceInfo", "DSPDeviceInfo"}) {
+    for (const std::string& setter : common) names.insert(device + ("::" + setter));
+  }
+  return names;
+}
+
+TEST(MindSporeSetters, the_table_has_all_setters_of_devices) {
+  std::set<std::string> names;
+  for (const Setter& setter : AllSetters()) names.insert(setter.name);
+  EXPECT_EQ(names, DeclaredSetters());
+}
+
+// Returns the log of a build, and its error, with a device that has one setting.
+std::string MessagesOf(const Setter& setter, const std::string& library, bool with_delegate) {
+  const LogText log;
+  const auto device = setter.device();
+  const bool is_cpu = device->GetDeviceType() == mindspore::kCPU ||
+                      device->GetDeviceType() == mindspore::kAllDevice;
+  if (!library.empty() && !is_cpu && device->GetProvider().empty()) device->SetProvider(library);
+  const auto context = CpuContext(with_delegate ? std::make_shared<RunDelegate>(nullptr) : nullptr);
+  if (is_cpu) context->MutableDeviceInfo().clear();
+  context->MutableDeviceInfo().push_back(device);
+  Model model;
+  const Status status = Build(&model, ChainModel(1), context);
+  return log.text() + status.GetErrDescription();
+}
+
+std::string MemberOf(const Setter& setter) {
+  const std::string name = setter.name;
+  return name.substr(name.find("::") + 2);
+}
+
+// The library declares the option "frequency" only. GPUs and other devices without a library of
+// their own are absent, which the log states.
+TEST(MindSporeSetters, a_setting_is_obeyed_or_named) {
+  const std::string library = BuildFolder() / "examples/libmindspore_plugin.so";
+  for (const Setter& setter : AllSetters()) {
+    const std::string messages = MessagesOf(setter, library, false);
+    const std::string member = MemberOf(setter);
+    if (std::string(setter.name) == "KirinNPUDeviceInfo::SetFrequency") {
+      EXPECT_EQ(messages, "") << "the library has this option";
+    } else if (member == "SetProvider" && setter.device()->GetDeviceType() != mindspore::kCPU &&
+               setter.device()->GetDeviceType() != mindspore::kAllDevice) {
+      EXPECT_THAT(messages, HasSubstr("no_such_provider")) << setter.name;
+    } else if (member == "SetEnableFP16" && setter.device()->GetDeviceType() == mindspore::kCPU) {
+      EXPECT_THAT(messages, HasSubstr("SetEnableFP16(true) has no effect")) << setter.name;
+    } else {
+      EXPECT_THAT(messages, HasSubstr(member)) << setter.name;
+    }
+  }
+}
+
+TEST(MindSporeSetters, settings_of_devices_are_named_if_the_context_has_a_delegate) {
+  for (const Setter& setter : AllSetters()) {
+    EXPECT_THAT(MessagesOf(setter, "", true), HasSubstr(MemberOf(setter))) << setter.name;
+  }
+  const auto context = CpuContext(std::make_shared<RunDelegate>(nullptr));
+  Add<KirinNPUDeviceInfo>(context.get())->SetFrequency(4);
+  context->SetBuiltInDelegate(mindspore::kCoreML);
+  const LogText log;
+  Model model;
+  ASSERT_EQ(Build(&model, ChainModel(1), context), mindspore::kSuccess);
+  EXPECT_EQ(
+      log.text(),
+      "the context: SetBuiltInDelegate(CoreML) has no effect: the context has a delegate\n"
+      "device KirinNPU: SetFrequency has no effect: the context has a delegate, whose kernels "
+      "receive the context\n");
+}
+
+TEST(MindSporeSetters, settings_of_a_second_device_are_named) {
+  const std::string library = BuildFolder() / "examples/libmindspore_plugin.so";
+  const auto context = CpuContext();
+  Add<GPUDeviceInfo>(context.get())->SetDeviceID(2);
+  Add<KirinNPUDeviceInfo>(context.get())->SetProvider(library);
+  const LogText log;
+  Model model;
+  ASSERT_EQ(Build(&model, ChainModel(1), context), mindspore::kSuccess);
+  EXPECT_EQ(log.text(),
+            "device GPU: SetDeviceID(2) has no effect: another device of the context is used\n");
+}
+
+TEST(MindSporeSetters, settings_of_threads_are_obeyed_or_named) {
+  const std::pair<const char*, Change> rows[] = {
+      {"SetThreadNum: expected 0 or more threads, found -1",
+       [](auto* context) { context->SetThreadNum(-1); }},
+      {"SetThreadAffinity: mode 7 is unknown; 0 is used",
+       [](auto* context) { context->SetThreadAffinity(7); }},
+      {"SetThreadAffinity(2) has no effect: the list of cores takes precedence",
+       [](auto* context) {
+         context->SetThreadAffinity(2);
+         context->SetThreadAffinity(std::vector<int>{AvailableCores().front()});
+       }},
+      {"SetInterOpParallelNum(3) is negative or exceeds the number of threads",
+       [](auto* context) {
+         context->SetThreadNum(2);
+         context->SetInterOpParallelNum(3);
+       }},
+      {"SetFrequency: expected 1 to 4, found 9",
+       [](auto* context) { Add<KirinNPUDeviceInfo>(context)->SetFrequency(9); }},
+  };
+  for (const auto& [text, change] : rows) {
+    const LogText log;
+    const auto context = CpuContext();
+    change(context.get());
+    Model model;
+    const Status status = Build(&model, ChainModel(1), context);
+    EXPECT_THAT(log.text() + status.GetErrDescription(), HasSubstr(text));
+  }
 }
 
 // ---- Configuration files ------------------------------------------------------------------------

@@ -15,7 +15,7 @@ deputy_add_tests(mindspore_tests SOURCES ${mindspore_test_sources} LINKS ${minds
 deputy_add_tests(mindspore_thread_tests SOURCES ${mindspore_thread_test_sources}
                  LINKS ${mindspore_links})
 foreach(program mindspore_tests mindspore_thread_tests)
-  target_sources(${program} PRIVATE tests/mindspore/ms/ms_writer.cc)
+  target_sources(${program} PRIVATE tests/mindspore/ms/ms_writer.cc tests/support/paths.cc)
 endforeach()
 add_dependencies(mindspore_tests mindspore_plugin softmax_delegate)  # opened by path
 
