@@ -6,8 +6,11 @@
 #ifndef DEPUTY_MINDSPORE_INCLUDE_DUAL_ABI_HELPER_H_
 #define DEPUTY_MINDSPORE_INCLUDE_DUAL_ABI_HELPER_H_
 
+#include <algorithm>  // IWYU pragma: export
 #include <cstdint>
+#include <iterator>  // IWYU pragma: export
 #include <map>
+#include <memory>  // IWYU pragma: export
 #include <optional>
 #include <set>
 #include <string>
@@ -114,6 +117,28 @@ inline std::map<CharVector, CharVector> UnorderedMapStringToChar(
 inline std::unordered_map<std::string, std::string> UnorderedMapCharToString(
     const std::map<CharVector, CharVector>& c) {
   return detail::PairsToString<std::unordered_map<std::string, std::string>>(c);
+}
+
+inline std::map<CharVector, CharVector> MapStringToVectorChar(
+    const std::map<std::string, std::string>& s) {
+  return detail::PairsToChar<std::map<CharVector, CharVector>>(s);
+}
+inline std::map<std::string, std::string> MapVectorCharToString(
+    const std::map<CharVector, CharVector>& c) {
+  return detail::PairsToString<std::map<std::string, std::string>>(c);
+}
+
+inline std::map<CharVector, std::map<CharVector, CharVector>> MapMapStringToChar(
+    const std::map<std::string, std::map<std::string, std::string>>& s) {
+  std::map<CharVector, std::map<CharVector, CharVector>> result;
+  for (const auto& [key, map] : s) result[StringToChar(key)] = MapStringToVectorChar(map);
+  return result;
+}
+inline std::map<std::string, std::map<std::string, std::string>> MapMapCharToString(
+    const std::map<CharVector, std::map<CharVector, CharVector>>& c) {
+  std::map<std::string, std::map<std::string, std::string>> result;
+  for (const auto& [key, map] : c) result[CharToString(key)] = MapVectorCharToString(map);
+  return result;
 }
 
 inline std::vector<std::pair<CharVector, std::vector<int32_t>>> ClassIndexStringToChar(

@@ -17,6 +17,8 @@ using DelegatePtr = std::shared_ptr<Delegate>;
 
 namespace lite {
 
+class Tensor;  // a class of MindSpore Lite's older interface, which Deputy does not have
+
 // Values for Context::SetThreadAffinity(int).
 enum CpuBindMode {
   NO_BIND = 0,
@@ -31,6 +33,21 @@ enum DeviceType {
   DT_ASCEND = 3,
   DT_CUSTOM = 4,
   DT_END = 5,
+};
+
+// Settings of converters, which Deputy does not have.
+enum FormatType {
+  FT_FLATBUFFERS = 0,
+  FT_PROTOBUF = 1,
+};
+enum QuantizationType {
+  QT_DEFAULT = 0,
+  QT_NONE = 1,
+  QT_WEIGHT = 2,
+};
+enum ModelType {
+  MT_TRAIN = 0,
+  MT_INFERENCE = 1,
 };
 
 }  // namespace lite

@@ -298,6 +298,17 @@ class MSTensor {
     if (handle_ != nullptr) DeputyMSTensorSetQuantParams(handle_, c.data(), c.size());
   }
 
+  // An opaque object that keeps the tensor alive; null for a null tensor. A tensor that is created
+  // from it is the same tensor.
+  class Impl;
+  std::shared_ptr<Impl> impl() const {
+    if (handle_ == nullptr) return nullptr;
+    return {static_cast<Impl*>(DeputyMSTensorRetain(handle_)),
+            [](Impl* tensor) { DeputyMSTensorRelease(tensor); }};
+  }
+  explicit MSTensor(const std::shared_ptr<Impl>& impl)
+      : handle_(DeputyMSTensorRetain(impl.get())) {}
+
   MSTensorHandle handle() const { return handle_; }
   bool operator==(const MSTensor& other) const { return handle_ == other.handle_; }
   bool operator!=(const MSTensor& other) const { return handle_ != other.handle_; }
