@@ -14,9 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "cell.h"     // IWYU pragma: export
-#include "cfg.h"      // IWYU pragma: export
-#include "context.h"  // IWYU pragma: export
+#include "callback.h"  // IWYU pragma: export
+#include "cell.h"      // IWYU pragma: export
+#include "cfg.h"       // IWYU pragma: export
+#include "context.h"   // IWYU pragma: export
 #include "delegate.h"
 #include "graph.h"  // IWYU pragma: export
 #include "register_kernel_c.h"
@@ -24,6 +25,10 @@
 #include "types.h"   // IWYU pragma: export
 
 namespace mindspore {
+
+namespace dataset {
+class Dataset;  // a class of MindSpore's MindData, which Deputy does not have
+}
 
 namespace detail {
 
@@ -176,6 +181,11 @@ class Model {
                  const MSKernelCallBack& after = nullptr) {
     return Predict(GetInputs(), nullptr, before, after);
   }
+  // A step of a model that is not in training mode is an inference.
+  Status RunStep(const MSKernelCallBack& before = nullptr,
+                 const MSKernelCallBack& after = nullptr) {
+    return Predict(before, after);
+  }
 
   // Load a configuration file, or set one entry, before Build (DeputyMSModelLoadConfig and
   // DeputyMSModelUpdateConfig in extensions_c.h). Kernels of delegates read it with GetConfig.
@@ -254,10 +264,6 @@ class Model {
                                const std::shared_ptr<TrainCfg>& /*training*/ = nullptr) {
     return NoTraining("BuildTransferLearning");
   }
-  Status RunStep(const MSKernelCallBack& /*before*/ = nullptr,
-                 const MSKernelCallBack& /*after*/ = nullptr) {
-    return NoTraining("RunStep");
-  }
   Status SetTrainMode(bool train) {
     return train ? NoTraining("SetTrainMode(true)") : Status(kSuccess);
   }
@@ -275,6 +281,15 @@ class Model {
     return NoTraining("SetupVirtualBatch");
   }
   Status SetLearningRate(float /*rate*/) { return NoTraining("SetLearningRate"); }
+  Status InitMetrics(const std::vector<Metrics*>& /*metrics*/) { return NoTraining("InitMetrics"); }
+  Status Train(int /*epochs*/, const std::shared_ptr<dataset::Dataset>& /*data*/,
+               const std::vector<TrainCallBack*>& /*callbacks*/) {
+    return NoTraining("Train");
+  }
+  Status Evaluate(const std::shared_ptr<dataset::Dataset>& /*data*/,
+                  const std::vector<TrainCallBack*>& /*callbacks*/) {
+    return NoTraining("Evaluate");
+  }
   // Queries of training log an error and return an empty vector or 0.
   std::vector<MSTensor> GetTrainableParams() const { return LogNoTraining("GetTrainableParams"); }
   std::vector<MSTensor> GetFeatureMaps() const { return LogNoTraining("GetFeatureMaps"); }
@@ -283,6 +298,10 @@ class Model {
   float GetLearningRate() const {
     LogNoTraining("GetLearningRate");
     return 0;
+  }
+  std::vector<Metrics*> GetMetrics() const {
+    LogNoTraining("GetMetrics");
+    return {};
   }
 
   // Deputy extension: the interpreter, for the functions of deputy/deputy.h that report which

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "mindspore/include/api/model_group.h"
 #include "mindspore/include/api/serialization.h"
 #include "tests/mindspore/mindspore_support.h"
 #include "tests/mindspore/ms/ms_writer.h"
@@ -136,13 +137,15 @@ TEST(MindSporeMembers, training_and_changes_of_constants_are_refused_by_name) {
   Model model;
   std::map<std::string, unsigned int> textures;
   const std::pair<const char*, Status> rows[] = {
-      {"RunStep", model.RunStep()},
       {"SetTrainMode(true)", model.SetTrainMode(true)},
       {"ApplyGradients", model.ApplyGradients({})},
       {"UpdateFeatureMaps", model.UpdateFeatureMaps({})},
       {"SetOptimizerParams", model.SetOptimizerParams({})},
       {"SetupVirtualBatch", model.SetupVirtualBatch(2)},
       {"SetLearningRate", model.SetLearningRate(0.1F)},
+      {"InitMetrics", model.InitMetrics({})},
+      {"Train", model.Train(1, nullptr, {})},
+      {"Evaluate", model.Evaluate(nullptr, {})},
       {"BuildTransferLearning", model.BuildTransferLearning({}, {}, nullptr)},
       {"UpdateWeights", model.UpdateWeights(std::vector<MSTensor>())},
       {"BindGLTexture2DMemory", model.BindGLTexture2DMemory({}, &textures)},
@@ -175,13 +178,80 @@ TEST(MindSporeMembers, queries_of_training_return_nothing_and_log_their_names) {
   EXPECT_THAT(model.GetGradients(), IsEmpty());
   EXPECT_THAT(model.GetOptimizerParams(), IsEmpty());
   EXPECT_EQ(model.GetLearningRate(), 0);
+  EXPECT_THAT(model.GetMetrics(), IsEmpty());
   DeputyMSSetLogSink(nullptr, nullptr);
   EXPECT_EQ(log,
             "GetTrainableParams: training is not supported\n"
             "GetFeatureMaps: training is not supported\n"
             "GetGradients: training is not supported\n"
             "GetOptimizerParams: training is not supported\n"
-            "GetLearningRate: training is not supported\n");
+            "GetLearningRate: training is not supported\n"
+            "GetMetrics: training is not supported\n");
+}
+
+TEST(MindSporeMembers, a_step_without_training_is_an_inference) {
+  Model model;
+  ASSERT_EQ(Build(&model, ChainModel(2)), mindspore::kSuccess);
+  std::copy(kX.begin(), kX.end(), static_cast<float*>(model.GetInputs()[0].MutableData()));
+  int calls = 0;
+  const auto count = [&calls](const auto&, const auto&, const mindspore::MSCallBackParam&) {
+    return ++calls > 0;
+  };
+  ASSERT_EQ(model.RunStep(count, count), mindspore::kSuccess);
+  EXPECT_EQ(calls, 4);
+  const auto data = model.GetOutputs()[0].Data();
+  const auto* values = static_cast<const float*>(data.get());
+  EXPECT_EQ(std::vector<float>(values, values + 4), ChainResult(2, kX));
+}
+
+TEST(MindSporeMembers, impl_is_the_same_tensor) {
+  const MSTensor none(nullptr);
+  EXPECT_EQ(none.impl(), nullptr);
+  EXPECT_EQ(MSTensor(none.impl()), nullptr);
+  std::shared_ptr<MSTensor::Impl> impl;
+  {
+    const int value = 7;
+    const MSTensor tensor("t", mindspore::DataType::kNumberTypeInt32, {1}, &value, sizeof value);
+    impl = tensor.impl();
+    ASSERT_NE(impl, nullptr);
+    EXPECT_EQ(MSTensor(impl), tensor);
+  }
+  EXPECT_EQ(*static_cast<const int*>(MSTensor(impl).Data().get()), 7);
+}
+
+TEST(MindSporeMembers, groups_build_their_models_and_share_nothing) {
+  const std::vector<uint8_t> bytes = ChainModel(1);
+  mindspore::ModelGroup group;
+  EXPECT_EQ(static_cast<int>(group.CalMaxSizeOfWorkspace(kMindIR, CpuContext())), -3);
+  EXPECT_EQ(static_cast<int>(group.AddModel(std::vector<std::string>())), -3);
+  ASSERT_EQ(group.AddModel({std::pair<const void*, size_t>(bytes.data(), bytes.size())}),
+            mindspore::kSuccess);
+  std::string log;
+  DeputyMSSetLogSink([](void* text, DeputyMSLogLevel,
+                        const char* line) { *static_cast<std::string*>(text) += line; },
+                     &log);
+  EXPECT_EQ(group.CalMaxSizeOfWorkspace(kMindIR, CpuContext()), mindspore::kSuccess);
+  DeputyMSSetLogSink(nullptr, nullptr);
+  EXPECT_THAT(log, HasSubstr("sharing a workspace has no effect"));
+  ASSERT_EQ(group.AddModel({std::string("/none.ms"), std::string("/none.ms")}),
+            mindspore::kSuccess);
+  EXPECT_EQ(static_cast<int>(group.CalMaxSizeOfWorkspace(kMindIR, CpuContext())), -10);
+  mindspore::ModelGroup weights(mindspore::ModelGroupFlag::kShareWeight);
+  const Status status = weights.AddModel({std::string("a.ms"), std::string("b.ms")});
+  EXPECT_EQ(static_cast<int>(status), -7);
+  EXPECT_THAT(status.GetErrDescription(), HasSubstr("do not share constants"));
+  EXPECT_EQ(static_cast<int>(weights.AddModel(std::vector<Model>(2))), -7);
+}
+
+TEST(MindSporeMembers, rates_of_schedulers_change_by_their_functions) {
+  float rate = 8, factor = 0.5F;
+  EXPECT_EQ(mindspore::MultiplicativeLRLambda(&rate, 0, &factor), mindspore::UPDATE_LR);
+  EXPECT_EQ(rate, 4);
+  struct mindspore::StepLRLambda step(2, 0.25F);
+  EXPECT_EQ(mindspore::StepLRLambda(&rate, 0, &step), mindspore::DONT_UPDATE_LR);
+  EXPECT_EQ(mindspore::StepLRLambda(&rate, 1, &step), mindspore::UPDATE_LR);
+  EXPECT_EQ(rate, 1);
+  EXPECT_EQ(mindspore::AccuracyMetrics().Eval(), 0);
 }
 
 }  // namespace

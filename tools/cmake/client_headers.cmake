@@ -128,7 +128,10 @@ endforeach()
 # MindSpore's headers: mindspore/<name>, and headers under the names of MindSpore's own tree that
 # forward to it: include/api/<name> and api/<name> below mindspore/ (include/c_api and c_api for the
 # C headers), and include/<name> or include/registry/<name> for those that are there in MindSpore's
-# tree.
+# tree. MindSpore's tree has one header per callback and metric.
+set(mindspore_parts_callback callback ckpt_saver loss_monitor lr_scheduler time_monitor
+    train_accuracy)
+set(mindspore_parts_metrics metrics accuracy)
 file(GLOB mindspore_headers RELATIVE ${PROJECT_SOURCE_DIR}/mindspore/include CONFIGURE_DEPENDS
      mindspore/include/*.h)
 foreach(header IN LISTS mindspore_headers)
@@ -143,13 +146,21 @@ foreach(header IN LISTS mindspore_headers)
   elseif(header MATCHES "^register_kernel")
     list(APPEND trees include/registry)
   endif()
+  get_filename_component(name ${header} NAME_WE)
+  set(forwarding ${header})
+  foreach(part IN LISTS mindspore_parts_${name})
+    list(APPEND forwarding ${name}/${part}.h)
+  endforeach()
   foreach(tree IN LISTS trees)
-    file(RELATIVE_PATH relative /mindspore/${tree} /mindspore/${header})
-    string(CONCAT content
-      "// SPDX-License-Identifier: Apache-2.0\n"
-      "// Forwards to the header of Deputy that holds these declarations.\n"
-      "#include \"${relative}\"  // IWYU pragma: export\n")
-    deputy_write_header(mindspore/${tree}/${header} "${content}")
+    foreach(path IN LISTS forwarding)
+      get_filename_component(folder /mindspore/${tree}/${path} DIRECTORY)
+      file(RELATIVE_PATH relative ${folder} /mindspore/${header})
+      string(CONCAT content
+        "// SPDX-License-Identifier: Apache-2.0\n"
+        "// Forwards to the header of Deputy that holds these declarations.\n"
+        "#include \"${relative}\"  // IWYU pragma: export\n")
+      deputy_write_header(mindspore/${tree}/${path} "${content}")
+    endforeach()
   endforeach()
 endforeach()
 include(tools/cmake/client_ms_schema.cmake)
