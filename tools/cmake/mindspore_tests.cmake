@@ -53,3 +53,12 @@ foreach(name mindspore_plugin_test mindspore_schema_test mindspore_c_test)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   deputy_register_test(${name} ${name} ${PROJECT_SOURCE_DIR}/examples/conv_mean.tflite)
 endforeach()
+
+# Writes the models of tests/mindspore/others, which compile public programs.
+add_executable(mindspore_sample_models tests/mindspore/others/sample_models.cc
+               tests/mindspore/ms/ms_writer.cc)
+target_include_directories(mindspore_sample_models PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(mindspore_sample_models PRIVATE deputy_mindspore)
+target_compile_options(mindspore_sample_models PRIVATE ${test_flags})
+set_target_properties(mindspore_sample_models PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                      ${PROJECT_BINARY_DIR}/tests)

@@ -50,7 +50,8 @@ flatbuffers::Offset<file::Vec2D> MsWriter::Rows(const std::vector<std::vector<in
 void MsWriter::AddNode(file::PrimitiveType value, const std::vector<uint32_t>& in,
                        const std::vector<uint32_t>& out, flatbuffers::Offset<void> attributes) {
   const auto primitive = file::CreatePrimitive(fbb_, value, attributes);
-  const auto name = fbb_.CreateString("n" + std::to_string(nodes_.size()));
+  const std::string text = node_name.empty() ? "n" + std::to_string(nodes_.size()) : node_name;
+  const auto name = fbb_.CreateString(text);
   const auto ins = fbb_.CreateVector(in), outs = fbb_.CreateVector(out);
   plan.push_back(static_cast<uint32_t>(nodes_.size()));
   nodes_.push_back(file::CreateCNode(fbb_, name, primitive, ins, outs));

@@ -103,6 +103,7 @@ class MsWriter {
   std::vector<MsTensor> tensors;
   std::vector<uint32_t> inputs, outputs;
   std::vector<uint32_t> plan;  // indices of the subgraph's nodes
+  std::string node_name;       // name of the next node; empty: "n" and its index
   std::string version = "MindSpore Lite 2.0.0";
   const char* identifier = "MSL2";
 
