@@ -50,18 +50,34 @@ const char* FindKey(const std::string& header, const char* key) {
   return value == std::string::npos ? nullptr : header.c_str() + value;
 }
 
+const char* SkipSpaces(const char* text) { return text + std::strspn(text, " "); }
+
+// Reads a tuple: "()", "(2,)" or "(2, 3)", optionally with a comma after the last number.
 bool ParseShape(const char* text, std::vector<int>* out_shape) {
-  if (text == nullptr || *text++ != '(') return false;
-  for (;;) {
-    while (*text == ' ' || *text == ',') ++text;
-    if (*text == ')') return true;
+  if (text == nullptr || *text != '(') return false;
+  text = SkipSpaces(text + 1);
+  while (*text != ')') {
     char* end = nullptr;
     errno = 0;
     const long dim = std::strtol(text, &end, 10);
     if (end == text || errno != 0 || dim < 0 || dim > INT_MAX) return false;
     out_shape->push_back(static_cast<int>(dim));
-    text = end;
+    text = SkipSpaces(end);
+    if (*text == ',') {
+      text = SkipSpaces(text + 1);
+    } else if (*text != ')') {
+      return false;
+    }
   }
+  return true;
+}
+
+// Returns true for the value False, up to a comma or the end of the dictionary.
+bool IsFalse(const char* text) {
+  constexpr size_t kLength = 5;
+  if (text == nullptr || std::strncmp(text, "False", kLength) != 0) return false;
+  const char next = *SkipSpaces(text + kLength);
+  return next == ',' || next == '}';
 }
 
 }  // namespace
@@ -100,8 +116,7 @@ void NpyFile::ParseHeader(const std::string& header) {
     if (code == row.code && type_ == kTfLiteNoType) type_ = row.type;
   }
   if (type_ == kTfLiteNoType) refuse(("cannot use .npy type '" + code + "'").c_str());
-  const char* fortran = FindKey(header, "fortran_order");
-  if (fortran == nullptr || std::strncmp(fortran, "False", 5) != 0) refuse("is not in C order");
+  if (!IsFalse(FindKey(header, "fortran_order"))) refuse("is not in C order");
   if (!ParseShape(FindKey(header, "shape"), &shape_)) refuse("cannot read the .npy shape");
 
   bytes_ = ElementBytes(type_);

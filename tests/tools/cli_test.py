@@ -259,11 +259,14 @@ class CliTest(unittest.TestCase):
         refused("version", b"\x93NUMPY\x09\x00" + bytes(100))
         refused("cut off", b"\x93NUMPY\x01\x00\xff\xff{}")
         refused("has no simple type", header("{}" * 20))
-        refused("C order", header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}"))
+        for order in ("True", "FalseX", "False)"):
+            refused("C order", header(f"{{'descr': '<f4', 'fortran_order': {order}, 'shape': (1,)}}"))
         refused("cannot use .npy type '<U7'",
                 header("{'descr': '<U7', 'fortran_order': False, 'shape': (1,)}"))
         refused("shape", header("{'descr': '<f4', 'fortran_order': False, 'shape': (1,-3)}"))
-        refused("shape", header("{'descr': '<f4', 'fortran_order': False, 'shape': (1"))
+        for shape in ("(1", "(1,,3)", "(,1)", "(,)", "(1 3)"):
+            refused("cannot read the .npy shape",
+                    header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}"))
         refused("overflow", header("{'descr': '<f4', 'fortran_order': False, 'shape': "
                                    "(2000000000, 2000000000, 2000000000)}"))
         refused("expected 8 bytes of data for its type and shape, found 4",
