@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
 
 #include "text.h"
@@ -58,11 +59,19 @@ void OutputFiles::Begin(const std::string& item) {
   stem_ = stem + "_";
 }
 
-// Returns the path for an output. Its index distinguishes names that are equal after shortening.
-std::string OutputFiles::PathOf(int index, const std::string& tensor) const {
-  std::string name = stem_ + std::to_string(index) + "_" + SafeName(tensor);
-  const size_t extension = std::string(kExtension).size();
-  name.resize(std::min(name.size(), max_name_ - std::min(max_name_, extension)));
+// The index distinguishes the outputs of an inference whose names are equal after shortening.
+// Outputs of two inferences are equal if an item and an index are the other item: item "a" with
+// output 0 "1_x", and item "a_0" with output 1 "x".
+std::string OutputFiles::PathOf(int index, const std::string& tensor) {
+  const std::string whole = stem_ + std::to_string(index) + "_" + SafeName(tensor);
+  std::string suffix;
+  std::string name;
+  for (size_t number = 2;; ++number) {
+    const size_t reserved = std::strlen(kExtension) + suffix.size();
+    name = whole.substr(0, max_name_ - std::min(max_name_, reserved)) + suffix;
+    if (names_.insert(name).second) break;
+    suffix = "~" + std::to_string(number);
+  }
   return (std::filesystem::path(folder_) / (name + kExtension)).string();
 }
 

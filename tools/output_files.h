@@ -10,8 +10,8 @@
 
 namespace deputy::tools {
 
-// Gives different names to the outputs of one inference, and a different prefix to each inference.
-// No name exceeds the limit of the file system.
+// Gives a different name to each output of each inference, and a different prefix to each
+// inference. No name exceeds the limit of the file system.
 class OutputFiles {
  public:
   // Creates names of files in `folder`; `max_name` is the maximum length of a name in bytes.
@@ -22,14 +22,16 @@ class OutputFiles {
   // Starts the outputs of one inference. `item` is its image or row, "" if there is only one. File
   // names begin with `item` without its extension.
   void Begin(const std::string& item);
-  // Returns the path for an output of the current inference: FOLDER/ITEM_INDEX_TENSOR.npy.
-  std::string PathOf(int index, const std::string& tensor) const;
+  // Returns a new path for an output of the current inference: FOLDER/ITEM_INDEX_TENSOR.npy. Ends
+  // in "~2" and so on before the extension if the name was returned before.
+  std::string PathOf(int index, const std::string& tensor);
 
  private:
   std::string folder_;
   size_t max_name_;
   std::string stem_;  // prefix with its underscore; "" without an item
   std::set<std::string> stems_;
+  std::set<std::string> names_;  // names of files, without the extension
 };
 
 }  // namespace deputy::tools

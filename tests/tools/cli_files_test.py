@@ -32,6 +32,11 @@ eNrt2qFOw1AYxfHT0YwlLGVJJxCIOiZwIEgQTBAUkhdYwnBAApOISR4AgeA5eIIJHgHBgyBILue2t1lf
 y8+R9FtKl6lv3FPsu+suRXPZXlNb76GX0vZerUL4cl6+Q3gvm2e/en0AAAAAAAAAsHHtnC7O5eLEME8zvqHXj3J9jpkdAAAAAAAA
 sB3dmZ3U18BH/fR/VNeWF/6Z+ussp+27fnGq19wzqOd7vI8HAAAAAAAAbFd3tpfXH+kfVuBRMQ==
 """))
+# A model with the ABS of four floats as two outputs, "1_x" and "x".
+TWO_OUTPUTS = zlib.decompress(base64.b64decode("""
+eNqTYGBgCHHzMWZg4GMQYWBh4GDgAYoIAHkMDMxALMEIxECaBYiBTKA8iM0C5wsAMQ9cpwBYdwkQZwBxBFQfExAbQNmP/v//L4BkHhOUhgAu
+sH6QWVxQs2HqGJHUMWHRC3JrABCrQPWcQLOnAkqD+E+Q5ED6DOMr4HI8QMgCNhEWEgg/ZOYhzED4nYeBHUk9EKSmAgkAfIIT8Q==
+"""))
 GIGABYTE = 1 << 30
 DEPUTY = None  # set from the command line
 
@@ -246,6 +251,16 @@ class OutputFilesTest(FilesCase):
             self.assertIn("_0_n", name)
         stems = [name[:name.index("_0_n")] for name in names]
         self.assertEqual(stems, sorted(["x", "x~2", "x~2~2", "\u00e4" * 103, "\u00e4" * 102 + "~2"]))
+
+    # Item "a" with output 0 "1_x" and item "a_0" with output 1 "x" are both a_0_1_x.
+    def test_outputs_of_two_items_have_two_names(self):
+        rows, model = self.folder / "rows", self.folder / "two.tflite"
+        rows.mkdir()
+        model.write_bytes(TWO_OUTPUTS)
+        for name in ("a.raw", "a_0.raw"):
+            (rows / name).write_bytes(struct.pack("<4f", 1, 2, 3, 4))
+        self.run_model(model, "--rows", rows)
+        self.assertEqual(self.names(), ["a_0_0_1_x.npy", "a_0_1_x.npy", "a_0_1_x~2.npy", "a_1_x.npy"])
 
 
 if __name__ == "__main__":
