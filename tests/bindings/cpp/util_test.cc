@@ -179,6 +179,12 @@ TEST(CheckedIntTest, overflow_is_recorded_and_kept) {
   EXPECT_TRUE((CheckedInt<int>(5) / 0).Overflow());
   EXPECT_TRUE(CheckedInt<std::uint8_t>(-1).Overflow());
   EXPECT_TRUE(CheckedInt<std::int32_t>(3e9).Overflow());
+  // The largest int32, 2^31 - 1, is no float: the next ones are 2^31 - 128 and 2^31.
+  EXPECT_FALSE(CheckedInt<std::int32_t>(2147483520.0F).Overflow());
+  EXPECT_TRUE(CheckedInt<std::int32_t>(2147483648.0F).Overflow());
+  EXPECT_FALSE(CheckedInt<std::int32_t>(2147483647.0).Overflow());
+  EXPECT_TRUE(CheckedInt<std::int64_t>(9223372036854775808.0).Overflow());
+  EXPECT_FALSE(CheckedInt<std::int32_t>(-2147483648.0F).Overflow());
 }
 
 TEST(CheckedIntTest, comparisons_are_exact_for_mixed_signs) {

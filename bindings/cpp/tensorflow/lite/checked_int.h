@@ -70,8 +70,12 @@ constexpr int Compare(A a, B b) {
 template <class To, class From>
 constexpr bool Fits(From value) {
   if constexpr (std::is_floating_point_v<From>) {
-    return value >= static_cast<From>(std::numeric_limits<To>::lowest()) &&
-           value <= static_cast<From>(std::numeric_limits<To>::max());
+    // The maximum of To is rounded up if From has fewer digits, and is then out of range itself.
+    using Limits = std::numeric_limits<To>;
+    const From max = static_cast<From>(Limits::max());
+    const bool below =
+        Limits::digits <= std::numeric_limits<From>::digits ? value <= max : value < max;
+    return value >= static_cast<From>(Limits::lowest()) && below;
   } else {
     return Compare(value, std::numeric_limits<To>::lowest()) >= 0 &&
            Compare(value, std::numeric_limits<To>::max()) <= 0;
