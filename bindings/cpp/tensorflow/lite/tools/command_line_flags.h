@@ -108,8 +108,8 @@ class Flag {
   std::string usage_text_;
   FlagType flag_type_;
   // Passes the value to the hook; false if the text of a number does not begin with one, or that of
-  // a bool is none of true, false, 1 and 0. An empty text is the number 0; a number out of range is
-  // the nearest limit.
+  // a bool is none of true, false, 1 and 0. An empty text and a sign alone are the number 0, as
+  // upstream; a number out of range is the nearest limit.
   std::function<bool(const std::string& text, int position)> parse_;
 };
 
