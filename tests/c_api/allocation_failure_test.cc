@@ -17,6 +17,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "c_api/include/c_api.h"
@@ -280,7 +281,7 @@ TEST(AllocationFailure, shared_constants_survive_every_failure) {
       ok = ok &&
            life->Step([&] { return TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk; });
     }
-    for (TfLiteInterpreter* interpreter : interpreters) {
+    for (TfLiteInterpreter*& interpreter : interpreters) {
       if (!ok) break;
       auto* const x =
           static_cast<float*>(TfLiteTensorData(TfLiteInterpreterGetInputTensor(interpreter, 0)));
@@ -289,11 +290,9 @@ TEST(AllocationFailure, shared_constants_survive_every_failure) {
       const auto* const y = static_cast<const float*>(
           TfLiteTensorData(TfLiteInterpreterGetOutputTensor(interpreter, 0)));
       *right &= std::count(y, y + 8, 16.0f) == 8;
-      TfLiteInterpreterDelete(interpreter);
+      TfLiteInterpreterDelete(std::exchange(interpreter, nullptr));
     }
-    if (!ok) {
-      for (TfLiteInterpreter* interpreter : interpreters) TfLiteInterpreterDelete(interpreter);
-    }
+    for (TfLiteInterpreter* interpreter : interpreters) TfLiteInterpreterDelete(interpreter);
     TfLiteModelDelete(model);
     return ok;
   });
