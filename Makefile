@@ -293,6 +293,20 @@ deb-source: deb
 deb-check: deb wheel
 	tools/fresh.sh --packages build/deb build/wheel
 
+## deb-arm64  cross build Debian packages and the wheel for AArch64 into build/deb-arm64 (docs/arm.md)
+## deb-check-arm64  deb-check with them, on an emulated arm64 Debian (as root)
+.PHONY: deb-arm64 deb-check-arm64
+deb-arm64: setup-check
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
+	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+	cmake --build build/arm-tests -j $(JOBS) --target installed softmax_delegate deputy-certify
+	tools/make_debs.sh build/arm-tests build/deb-arm64 arm64 build/arm64
+	tools/make_wheel.py --machine aarch64 build/arm-tests build/deb-arm64
+deb-check-arm64: deb-arm64
+	DEPUTY_FRESH_ARCH=arm64 tools/fresh.sh --packages build/deb-arm64
+
 ## format   rewrite our sources with clang-format
 .PHONY: format
 format:

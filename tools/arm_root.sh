@@ -15,8 +15,9 @@ root=${1:?usage: tools/arm_root.sh DIRECTORY}
 suite=${DEPUTY_ARM_SUITE:-bookworm}
 packages=libc6-dev,libstdc++-12-dev,libgtest-dev,libgmock-dev,libcmocka-dev,libflatbuffers-dev
 packages=$packages,libbenchmark-dev,libcli11-dev,nlohmann-json3-dev,libstb-dev,python3
+packages=$packages,opencl-headers,libxnnpack-dev,libpthreadpool-dev
 
-if [ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ]; then
+if [ -e "$root/shlibs" ] && [ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ]; then
   exit 0
 fi
 if ! command -v debootstrap >/dev/null; then
@@ -30,9 +31,11 @@ if ! debootstrap --foreign --arch=arm64 --variant=minbase --include="$packages" 
   tail -n 20 "$root.log" >&2
   exit 1
 fi
-# debootstrap unpacks only the packages of a minimal system in its first stage.
+# debootstrap unpacks only the packages of a minimal system in its first stage. The file shlibs lists
+# the packages of the libraries, for dpkg-shlibdeps (tools/make_debs.sh).
 for package in "$root"/var/cache/apt/archives/*.deb; do
   dpkg-deb --extract "$package" "$root"
+  dpkg-deb --info "$package" shlibs >>"$root/shlibs" 2>/dev/null || true
 done
 rm -f "$root"/var/cache/apt/archives/*.deb
 echo "$packages" >"$root/complete"

@@ -4,7 +4,8 @@
 # Runs the README's two commands, `make run` and `make test` (without the tests labelled `long`), on
 # a bare Debian (debootstrap, minbase) with only `make` added, and ca-certificates for a mirror with
 # https. DEPUTY_FRESH_SUITE selects the release: bookworm (Debian 12, the default) or trixie (Debian
-# 13). The system is built once per suite and stored as an archive, as are the packages downloaded
+# 13), DEPUTY_FRESH_ARCH the architecture, which is emulated if it is not the machine's (qemu-user-static; for
+# --packages). The system is built once per suite and stored as an archive, as are the packages downloaded
 # inside, both in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE). Results in the machine's compiler
 # cache are reused: ccache returns a result only if compiler, flags and every included header are
 # equal.
@@ -22,6 +23,7 @@
 set -euo pipefail
 
 suite=${DEPUTY_FRESH_SUITE:-bookworm}
+arch=${DEPUTY_FRESH_ARCH:-$(dpkg --print-architecture)}
 cache=${DEPUTY_FRESH_CACHE:-/var/cache/deputy-fresh}
 here=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -73,14 +75,19 @@ if [ -x $helper ] && ! timeout 60 $helper download-file "$mirror/dists/$suite/In
 fi
 
 # ---- the bare system ---------------------------------------------------------------------------
-archive=$cache/$suite.tar
-archives=$cache/archives/$suite
+name=$suite
+if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+  name=$suite-$arch
+  arch-test "$arch" >/dev/null 2>&1 || skip "this machine cannot run programs of $arch (qemu-user-static, arch-test)"
+fi
+archive=$cache/$name.tar
+archives=$cache/archives/$name
 mkdir -p "$archives"
 if [ ! -s "$archive" ]; then
-  echo "fresh: bootstrapping $suite from $mirror"
+  echo "fresh: bootstrapping $name from $mirror"
   include="make"
   case $mirror in https:*) include="make,ca-certificates" ;; esac
-  if ! debootstrap --variant=minbase --include=$include "$suite" "$root" "$mirror" \
+  if ! debootstrap --arch="$arch" --variant=minbase --include=$include "$suite" "$root" "$mirror" \
       >"$work/debootstrap.log" 2>&1; then
     tail -n 20 "$work/debootstrap.log" >&2
     skip "debootstrap failed (its last words are above)"

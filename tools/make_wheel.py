@@ -10,6 +10,7 @@ import argparse
 import base64
 import hashlib
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -30,24 +31,23 @@ def project_version():
     return re.search(r'project\(deputy VERSION ([0-9.]+)', text)[1]
 
 
-def needed_glibc(path):
+def needed_glibc(path, prefix):
     """Returns the newest version of the C library that a library requires, as (2, 36)."""
-    words = subprocess.run(['objdump', '-T', path], capture_output=True, text=True, check=True).stdout
+    words = subprocess.run([f'{prefix}objdump', '-T', path], capture_output=True, text=True, check=True).stdout
     return max((tuple(int(part) for part in found.split('.'))
                 for found in re.findall(r'GLIBC_(2\.\d+)', words)), default=(2, 17))
 
 
-def stripped(path):
+def stripped(path, prefix):
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / path.name
-        subprocess.run(['objcopy', '--strip-unneeded', path, copy], check=True)
+        subprocess.run([f'{prefix}objcopy', '--strip-unneeded', path, copy], check=True)
         return copy.read_bytes()
 
 
-def platform_tag(paths):
-    machine = subprocess.run(['uname', '-m'], capture_output=True, text=True, check=True).stdout
-    major, minor = max(needed_glibc(path) for path in paths)
-    return f'manylinux_{major}_{minor}_{machine.strip()}'
+def platform_tag(paths, machine, prefix):
+    major, minor = max(needed_glibc(path, prefix) for path in paths)
+    return f'manylinux_{major}_{minor}_{machine}'
 
 
 def metadata(version):
@@ -63,15 +63,19 @@ def record_line(name, data):
     return f'{name},sha256={digest},{len(data)}\n'
 
 
-def make_wheel(build, output):
+def make_wheel(build, output, machine=''):
+    """Writes the wheel of the libraries in `build`. `machine` is the processor of a cross build, whose tools
+    have Debian's names, such as aarch64-linux-gnu-objdump; '' is this machine."""
+    prefix = f'{machine}-linux-gnu-' if machine else ''
+    machine = machine or platform.machine()
     libraries = {build / name: place for name, place in LIBRARIES.items() if (build / name).exists()}
     if build / 'libdeputy.so.1' not in libraries:
         sys.exit(f'make_wheel: {build}/libdeputy.so.1 does not exist: build it with `make`')
     version = project_version()
-    tag = f'py3-none-{platform_tag(libraries)}'
+    tag = f'py3-none-{platform_tag(libraries, machine, prefix)}'
     info = f'deputy-{version}.dist-info'
     files = {f'deputy/{path.name}': path.read_bytes() for path in sorted(PACKAGE.glob('*.py'))}
-    files.update({f'deputy/{place}': stripped(path) for path, place in libraries.items()})
+    files.update({f'deputy/{place}': stripped(path, prefix) for path, place in libraries.items()})
     files[f'{info}/METADATA'] = metadata(version).encode()
     files[f'{info}/LICENSE'] = (ROOT / 'LICENSE').read_bytes()
     files[f'{info}/WHEEL'] = (f'Wheel-Version: 1.0\nGenerator: deputy\nRoot-Is-Purelib: false\n'
@@ -94,8 +98,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('build', type=pathlib.Path, help='directory of libdeputy.so.1')
     parser.add_argument('output', type=pathlib.Path, help='output directory')
+    parser.add_argument('--machine', default='', help="processor of a cross build, e.g. aarch64 (this machine's)")
     arguments = parser.parse_args()
-    print(make_wheel(arguments.build.resolve(), arguments.output))
+    print(make_wheel(arguments.build.resolve(), arguments.output, arguments.machine))
 
 
 if __name__ == '__main__':

@@ -93,6 +93,7 @@ find_program(DEPUTY_HELP2MAN help2man)
 mark_as_advanced(DEPUTY_HELP2MAN)
 if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
   set(manual_pages "")
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
   foreach(word "" run bench compare inspect explain plugins devices ops certify)
     set(page deputy)
     if(word)
@@ -100,7 +101,8 @@ if(TARGET deputy_tool AND DEPUTY_HELP2MAN AND NOT DEPUTY_SANITIZE)
     endif()
     add_custom_command(
       OUTPUT ${PROJECT_BINARY_DIR}/man/${page}.1
-      COMMAND ${PROJECT_SOURCE_DIR}/tools/man/make_page.sh ${DEPUTY_HELP2MAN}
+      COMMAND ${CMAKE_COMMAND} -E env "DEPUTY_EMULATOR=${emulator}"
+              ${PROJECT_SOURCE_DIR}/tools/man/make_page.sh ${DEPUTY_HELP2MAN}
               $<TARGET_FILE:deputy_tool> ${PROJECT_BINARY_DIR}/man/${page}.1 ${word}
       DEPENDS deputy_tool tools/man/make_page.sh tools/man/deputy.h2m tools/man/subcommand.h2m
       COMMENT "Writing ${page}.1"

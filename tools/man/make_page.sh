@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Writes a manual page from the command's help: make_page.sh HELP2MAN DEPUTY PAGE [WORD]; WORD is a
-# subcommand. The other sections are in deputy.h2m and subcommand.h2m in this directory.
+# subcommand. The other sections are in deputy.h2m and subcommand.h2m in this directory. In a cross
+# build, DEPUTY_EMULATOR is the command that runs DEPUTY.
 set -eu
 
 help2man=$1
 deputy=$2
 page=$3
 word=${4:-}
+emulator=${DEPUTY_EMULATOR:-}
 here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,18 +20,20 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/program" <<END
 #!/bin/sh
 if [ "\$1" = --version ]; then
-  exec "$deputy" --version
+  exec $emulator "$deputy" --version
 fi
-"$deputy" $word --help | sed 's/^Positionals:/Operands:/'
+$emulator "$deputy" $word --help | sed 's/^Positionals:/Operands:/'
 END
 chmod +x "$work/program"
 
 include=$here/deputy.h2m
-about=$("$deputy" ${word:+"$word"} --help | sed -n 1p)
+# shellcheck disable=SC2086  # The emulator's command is meant to be split.
+run() { $emulator "$deputy" "$@"; }
+about=$(run ${word:+"$word"} --help | sed -n 1p)
 [ -z "$word" ] || include=$here/subcommand.h2m
 mkdir -p "$(dirname "$page")"
 "$help2man" --no-info --section 1 --name "$about" --include "$include" \
-  --version-string "$("$deputy" --version)" --output "$work/page" "$work/program"
+  --version-string "$(run --version)" --output "$work/page" "$work/program"
 # Replaces the program's name by that of the page.
 name=deputy${word:+-$word}
 sed -e "s/^\.TH [^ ]* /.TH $(echo "$name" | tr '[:lower:]' '[:upper:]') /" \
