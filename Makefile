@@ -264,6 +264,23 @@ bench-arm: setup
 	tools/bench/arm/bench_arm.py --build build/aarch64 --root build/arm64 --litert build/bench-arm/site \
 	  --cpus '$(ARM_BENCH_CPUS)' --json build/bench-arm/counts.json $(ARM_BENCH_ARGS) $(MODELS)
 
+## board-kit  an archive with the library for AArch64, models, and a script that measures Deputy and LiteRT on
+##          a board (docs/arm.md); MODELS="FILE …" adds models
+.PHONY: board-kit
+board-kit: setup
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
+	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+	cmake --build build/arm-tests -j $(JOBS) --target deputy write_mobilenet_v2
+	mkdir -p build/board-kit/models
+	for type in float32 int8; do \
+	  qemu-aarch64 -L build/arm64 build/arm-tests/tests/write_mobilenet_v2 $$type \
+	    build/board-kit/models/mobilenet_v2_$$type.tflite || exit 1; \
+	done
+	cp $(DIGITS)/*.tflite $(filter %.tflite,$(MODELS)) build/board-kit/models
+	tools/bench/board/make_kit.sh build/arm-tests build/board-kit/models build/board-kit/deputy-board.tar.gz
+
 ## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Network {
 
  private:
   [[nodiscard]] TfLiteType type() const { return quantized_ ? kTfLiteInt8 : kTfLiteFloat32; }
+  // Returns the name of the next tensor. OpenVINO requires different names.
+  std::string Name() { return "tensor_" + std::to_string(tensors_++); }
   Value New(int side, int channels, bool relu6);
   int Activation(const std::vector<int32_t>& shape, float scale, int64_t zero_point);
   // Adds weights with `fan_in` products per output, quantized along dimension `axis`, and a bias of
@@ -54,12 +57,13 @@ class Network {
 
   const bool quantized_;
   ModelBuilder builder_;
+  int tensors_ = 0;
   std::mt19937 random_{20260311};
 };
 
 int Network::Activation(const std::vector<int32_t>& shape, float scale, int64_t zero_point) {
-  if (!quantized_) return builder_.AddTensor(type(), shape);
-  return builder_.AddTensor(type(), shape, "", {.scale = {scale}, .zero_point = {zero_point}});
+  if (!quantized_) return builder_.AddTensor(type(), shape, Name());
+  return builder_.AddTensor(type(), shape, Name(), {.scale = {scale}, .zero_point = {zero_point}});
 }
 
 Value Network::New(int side, int channels, bool relu6) {
@@ -79,17 +83,17 @@ std::array<int, 2> Network::Weights(const std::vector<int32_t>& shape, int fan_i
     std::uniform_real_distribution<float> uniform(-limit, limit);
     std::vector<float> weights(count);
     for (float& weight : weights) weight = uniform(random_);
-    return {builder_.AddConstant(kTfLiteFloat32, shape, weights),
-            builder_.AddConstant(kTfLiteFloat32, {outputs}, zeros)};
+    return {builder_.AddConstant(kTfLiteFloat32, shape, weights, Name()),
+            builder_.AddConstant(kTfLiteFloat32, {outputs}, zeros, Name())};
   }
   std::uniform_int_distribution<int> uniform(-127, 127);
   std::vector<int8_t> weights(count);
   for (int8_t& weight : weights) weight = static_cast<int8_t>(uniform(random_));
   const std::vector<float> scales(static_cast<size_t>(outputs), limit / 127);
   const std::vector<float> bias_scales(static_cast<size_t>(outputs), limit / 127 * input_scale);
-  return {builder_.AddConstant(kTfLiteInt8, shape, weights, "",
+  return {builder_.AddConstant(kTfLiteInt8, shape, weights, Name(),
                                {.scale = scales, .quantized_dimension = axis}),
-          builder_.AddConstant(kTfLiteInt32, {outputs}, zeros, "", {.scale = bias_scales})};
+          builder_.AddConstant(kTfLiteInt32, {outputs}, zeros, Name(), {.scale = bias_scales})};
 }
 
 Value Network::Conv(const Value& x, int channels, int kernel, int stride, bool relu6) {
@@ -131,7 +135,7 @@ Value Network::Block(const Value& x, int expansion, int channels, int stride) {
 
 void Network::Finish(const Value& input, const Value& last) {
   const int mean = Activation({1, last.channels}, kActivationScale, kActivationZeroPoint);
-  const int axes = builder_.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2});
+  const int axes = builder_.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 2}, Name());
   builder_.AddOp(kTfLiteBuiltinMean, {last.tensor, axes}, {mean},
                  schema::CreateReducerOptions(builder_.fbb()), 2);
   const auto [weights, bias] = Weights({1000, last.channels}, last.channels, 0, kActivationScale);

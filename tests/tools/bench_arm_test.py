@@ -6,7 +6,9 @@ classes, bytes, cycles and ratios that are derived from a profile.
     tests/tools/bench_arm_test.py BUILD_FOLDER
 """
 import pathlib
+import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -166,6 +168,21 @@ class LimitsTest(unittest.TestCase):
         limits = check_counts.read_limits((ROOT / "tools" / "bench" / "arm" / "limits.txt").read_text())
         self.assertGreater(len(limits), 4)
         self.assertLessEqual({cpu for _, cpu in limits}, emulator.CPUS.keys())
+
+
+class BoardKitTest(unittest.TestCase):
+    def test_the_archive_has_the_library_the_models_and_the_scripts(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "libdeputy.so.1").write_text("library")
+            (folder / "net.tflite").write_text("model")
+            subprocess.run([ROOT / "tools/bench/board/make_kit.sh", folder, folder, folder / "kit.tar.gz"], check=True,
+                           stdout=subprocess.DEVNULL)
+            with tarfile.open(folder / "kit.tar.gz") as archive:
+                names = archive.getnames()
+        for required in ("libdeputy.so.1", "models/net.tflite", "measure.sh", "version", "tools/bench/compare.py",
+                         "tools/bench/engines.py", "tests/golden/ours.py"):
+            self.assertIn(f"deputy-board/{required}", names)
 
 
 class FunctionsTest(unittest.TestCase):

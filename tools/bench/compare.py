@@ -7,10 +7,10 @@ OpenVINO, and ONNX Runtime.
 
     python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
                                   [--json FILE] [--no-operators] [--no-nets] [--device NAME]
-                                  [--onnx FOLDER]
+                                  [--onnx FOLDER] [--folder FOLDER]
 
-Times every model of ../shared/models (if that directory exists) and the networks of make_models.py,
-then each operator of the shared models alone. The engines alternate within the run, so the ratios
+Times every model of ../shared/models (if that directory exists, or of --folder) and the networks of
+make_models.py, then each operator of the shared models alone. The engines alternate within the run, so the ratios
 are valid on a busy machine; the milliseconds are not. Numbers are median and best.
 
 The project's targets are printed as met or missed, without influence on the exit status: it is 0
@@ -74,6 +74,8 @@ def parse():
                         help="the OpenCL delegate's device (default: the best; none: skip it)")
     parser.add_argument("--onnx", type=pathlib.Path, metavar="FOLDER",
                         help="directory of MODEL.onnx or MODEL/model.onnx for ONNX Runtime")
+    parser.add_argument("--folder", type=pathlib.Path, default=SHARED,
+                        help="directory of the shared models (default: ../shared/models)")
     parser.add_argument("--worst", type=int, default=15, help="number of operators to list")
     arguments = parser.parse_args()
     arguments.threads = [int(n) for n in arguments.threads.split(",")]
@@ -101,7 +103,7 @@ def chosen_models(arguments):
     def wanted(name):
         return not words or any(word in name for word in words)
 
-    shared = [path for path in sorted(SHARED.glob("*.tflite"))
+    shared = [path for path in sorted(arguments.folder.glob("*.tflite"))
               if path.stem not in LEFT_OUT and wanted(path.stem)]
     nets = [net for net in make_models.NETS
             if any(wanted(f"{net}_{form}") for form in make_models.FORMS)]
