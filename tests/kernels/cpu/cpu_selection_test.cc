@@ -256,8 +256,9 @@ std::vector<Row> Rows() {
   const std::vector<std::string> neon = {"neon", "-",    "neon", "-",       "neon", "neon",
                                          "neon", "neon", "neon", "generic", "neon"};
   std::vector<std::string> dot = neon, i8mm = neon;
-  dot[2] = "neon_dot";
+  dot[2] = dot[7] = "neon_dot";  // products and depthwise lines of int8
   i8mm[2] = "neon_i8mm";
+  i8mm[7] = "neon_dot";
   const CpuFeatures portable_i8mm = kPortableSet | kNeonI8mmSet;
   return {
       {"NEON", kPortableSet | kNeonSet, neon},
