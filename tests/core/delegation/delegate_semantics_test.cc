@@ -231,6 +231,7 @@ TEST(Flags, incomplete_full_delegation_is_an_application_error) {
 // Upstream keeps the delegate's nodes in the plan, although it does not record the delegate.
 TEST(Flags, incomplete_full_delegation_removes_the_nodes_of_the_delegate) {
   for (const bool allocated : {false, true}) {
+    Scripted next({0, 1});  // outlives the interpreter
     TestInterpreter t(Doublings(2));
     if (allocated) {
       ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -242,7 +243,6 @@ TEST(Flags, incomplete_full_delegation_removes_the_nodes_of_the_delegate) {
     }
     EXPECT_EQ(DelegateNodes(&t), 0);
     EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2)) << t.log();
-    Scripted next({0, 1});
     ASSERT_EQ(Apply(&t, next.get()), kTfLiteOk) << t.log();
     EXPECT_THAT(Infer(&t), ElementsAre(4, -8, 12, 2)) << t.log();
     EXPECT_EQ(next->nodes_computed, 2);
