@@ -217,16 +217,20 @@ EMULATE ?= '$(BUILD)/tests/gemm_test --gtest_filter=CpuTables.*' '$(BUILD)/tests
 emulate: all
 	tools/emulate.py --cpu $(EMULATE_CPU) $(EMULATE)
 
+# Configures build/arm-tests, the cross build with the tests for AArch64.
+.PHONY: configure-arm
+configure-arm: setup
+	@tools/setup.sh tools/packages-arm.txt
+	tools/arm_root.sh build/arm64
+	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
+	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+
 ## test-arm the tests of kernels and operators for AArch64: a cross build, run by QEMU as a Cortex-A53,
 ##          a Cortex-A76 and a processor with I8MM (docs/arm.md)
 .PHONY: test-arm
 ARM_CPUS  ?= cortex-a53 cortex-a76 max
 ARM_TESTS ?= Cpu*:*Gemm*:*Depthwise*:Winograd*:*Vector*:*Requant*:*Half*:Kernels*:QuantizedAccuracy*
-test-arm: setup
-	@tools/setup.sh tools/packages-arm.txt
-	tools/arm_root.sh build/arm64
-	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
-	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+test-arm: configure-arm
 	cmake --build build/arm-tests -j $(JOBS) --target unit_tests
 	for cpu in $(ARM_CPUS); do \
 	  echo "test-arm: $$cpu" && cd $(CURDIR)/build/arm-tests && \
@@ -237,11 +241,7 @@ test-arm: setup
 ## check-arm  the part of the tests for AArch64 that CI runs: tests of the kernels, operator cases and golden
 ##          rows on each table, and limits of executed instructions (tools/check_arm.sh, docs/arm.md)
 .PHONY: check-arm
-check-arm: setup
-	@tools/setup.sh tools/packages-arm.txt
-	tools/arm_root.sh build/arm64
-	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
-	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+check-arm: configure-arm
 	cmake --build build/arm-tests -j $(JOBS) --target deputy kernel_tests write_mobilenet_v2
 	tools/check_arm.sh build/arm-tests build/arm64 $(JOBS)
 
@@ -267,11 +267,7 @@ bench-arm: setup
 ## board-kit  an archive with the library for AArch64, models, and a script that measures Deputy and LiteRT on
 ##          a board (docs/arm.md); MODELS="FILE …" adds models
 .PHONY: board-kit
-board-kit: setup
-	@tools/setup.sh tools/packages-arm.txt
-	tools/arm_root.sh build/arm64
-	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
-	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+board-kit: configure-arm
 	cmake --build build/arm-tests -j $(JOBS) --target deputy write_mobilenet_v2
 	mkdir -p build/board-kit/models
 	for type in float32 int8; do \
@@ -313,11 +309,7 @@ deb-check: deb wheel
 ## deb-arm64  cross build Debian packages and the wheel for AArch64 into build/deb-arm64 (docs/arm.md)
 ## deb-check-arm64  deb-check with them, on an emulated arm64 Debian (as root)
 .PHONY: deb-arm64 deb-check-arm64
-deb-arm64: setup-check
-	@tools/setup.sh tools/packages-arm.txt
-	tools/arm_root.sh build/arm64
-	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
-	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+deb-arm64: setup-check configure-arm
 	cmake --build build/arm-tests -j $(JOBS) --target installed softmax_delegate deputy-certify
 	tools/make_debs.sh build/arm-tests build/deb-arm64 arm64 build/arm64
 	tools/make_wheel.py --machine aarch64 build/arm-tests build/deb-arm64
