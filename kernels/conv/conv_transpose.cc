@@ -449,6 +449,16 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
   }
 }
 
+// Returns a function for RunSums that stores tiles in a matrix of sums with `columns` columns.
+auto StoreSums(int32_t* products, int64_t columns) {
+  return [=](int, int64_t row, int count, int column, int width, const int32_t* sums,
+             size_t stride) {
+    for (int r = 0; r < count; ++r, sums += stride) {
+      std::copy_n(sums, width, products + (row + r) * columns + column);
+    }
+  };
+}
+
 }  // namespace
 
 // Computes int8, uint8 and hybrid nodes with one matrix product per batch element.
@@ -475,14 +485,7 @@ TfLiteStatus TransposeConv::FastSums(TfLiteContext* context, const CpuKernels& c
     const int32_t zero =
         hybrid ? rows_of_input.zero_points()[b] : scaling_.input_zero_point() - offset;
     DEPUTY_TRY(matrix_.RunSums(context, cpu, matrix, rows, zero, WeightsOf(tensors), nullptr,
-                               [&](int, int64_t row, int count, int column, int columns,
-                                   const int32_t* sums, size_t stride) {
-                                 for (int r = 0; r < count; ++r, sums += stride) {
-                                   std::copy_n(sums, columns,
-                                               products.as<int32_t>() + (row + r) * matrix.columns +
-                                                   column);
-                                 }
-                               }));
+                               StoreSums(products.as<int32_t>(), matrix.columns)));
     GatherBatch(context, b, products.as<int32_t>(),
                 [&](int32_t* sums, int first, int count, int64_t at) {
                   if (hybrid) {
