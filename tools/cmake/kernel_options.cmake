@@ -203,7 +203,8 @@ if(gnu_release AND is_aarch64)
   deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
                       FILES cpu/aarch64/neon/depthwise cpu/aarch64/neon/depthwise_five_taps
                             cpu/aarch64/neon/depthwise_int8 cpu/aarch64/neon/gemm
-                            cpu/aarch64/neon/gemm_int8 cpu/aarch64/neon_dot/gemm_int8
+                            cpu/aarch64/neon/gemm_int8 cpu/aarch64/neon/vector
+                            cpu/aarch64/neon_dot/gemm_int8
                             cpu/aarch64/neon_dot/depthwise_lines_int8
                             cpu/aarch64/neon_i8mm/gemm_int8)
   # The order of instructions in this file suits in-order processors.

@@ -253,8 +253,8 @@ TEST(CpuFeatures, are_detected) {
 #if defined(__aarch64__)
 
 std::vector<Row> Rows() {
-  const std::vector<std::string> neon = {"neon", "-",    "neon", "-",       "neon", "neon",
-                                         "neon", "neon", "neon", "generic", "neon"};
+  const std::vector<std::string> neon = {"neon", "-",    "neon", "-",    "neon", "neon",
+                                         "neon", "neon", "neon", "neon", "neon"};
   std::vector<std::string> dot = neon, i8mm = neon;
   dot[2] = dot[7] = "neon_dot";  // products and depthwise lines of int8
   i8mm[2] = "neon_i8mm";
