@@ -5,6 +5,7 @@
 // are exact.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -158,6 +159,38 @@ TEST(GemmTiles, have_the_epilogues_of_plain_loops) {
              {Activation::kNone, Activation::kPrelu, Activation::kHardSwish}) {
           ExpectSame({rows, columns, 2, 9, -700.0f, 600.0f, added, activation});
         }
+      }
+    }
+  }
+}
+
+// Tiles that are products of x and 1, whose epilogue is HARD_SWISH of x: floats of all exponents,
+// so that a quotient by 6 that is computed without a division would have to be rounded correctly.
+TEST(GemmTiles, hard_swish_equals_the_division) {
+  constexpr int kRows = 64;
+  const Floats bias(2 * kMaxTileColumns, 0.0f), weights(2 * kMaxTileColumns, 1.0f);
+  EpilogueF32 epilogue;
+  epilogue.activation = Activation::kHardSwish;
+  for (const CpuKernels* cpu : CpuTables()) {
+    const int columns = cpu->gemm_f32.columns;
+    Floats x(kRows), out(static_cast<size_t>(kRows * columns));
+    const float* const part = x.data();
+    std::mt19937 engine(1);
+    for (int pass = 0; pass < 4096; ++pass) {
+      for (float& value : x) {
+        // 16 exponents per pass, so that most tiles have no tiny number
+        const auto bits = static_cast<uint32_t>(engine());
+        const uint32_t exponent = static_cast<uint32_t>(pass) % 16 * 16 + bits % 16;
+        value = std::bit_cast<float>((bits & 0x807fffff) | exponent << 23);
+      }
+      cpu->gemm_f32.tile({kRows, columns, 1, 1, &part, 1, weights.data(), bias.data(), -kInfinity,
+                          kInfinity, out.data(), static_cast<size_t>(columns), &epilogue});
+      for (size_t i = 0; i < out.size(); ++i) {
+        const float value = x[i / static_cast<size_t>(columns)];
+        const float expected = value * Clamped(value + 3, 0, 6) / 6;
+        ASSERT_TRUE(out[i] == expected || (std::isnan(out[i]) && std::isnan(expected)))
+            << cpu->name << ": HARD_SWISH of " << value << " is " << out[i] << ", expected "
+            << expected;
       }
     }
   }
