@@ -21,12 +21,14 @@ namespace deputy {
 template <typename Struct>
 inline constexpr size_t kFirstSize = 0;
 
-// Declares a struct's size in the first release in bytes, and its last field in that release.
-#define DEPUTY_FIRST_RELEASE(Struct, size, last_field)                           \
-  template <>                                                                    \
-  inline constexpr size_t kFirstSize<Struct> = size;                             \
-  static_assert(offsetof(Struct, struct_size) == 0 && sizeof(Struct) >= (size)); \
-  static_assert(offsetof(Struct, last_field) + sizeof(Struct::last_field) == (size));
+// Declares a struct's size in the first release in bytes if pointers have eight bytes, and its last
+// field in that release. With smaller pointers the size is the end of that field.
+#define DEPUTY_FIRST_RELEASE(Struct, size, last_field)                                       \
+  template <>                                                                                \
+  inline constexpr size_t kFirstSize<Struct> =                                               \
+      offsetof(Struct, last_field) + sizeof(Struct::last_field);                             \
+  static_assert(offsetof(Struct, struct_size) == 0 && sizeof(Struct) >= kFirstSize<Struct>); \
+  static_assert(sizeof(void*) != 8 || kFirstSize<Struct> == (size));
 
 // If the last field is a pointer, the size of the pointer is intended.
 // NOLINTBEGIN(bugprone-sizeof-expression)

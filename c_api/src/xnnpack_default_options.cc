@@ -6,9 +6,10 @@
 // caller's release: 24 bytes in TensorFlow 2.12, 32, 48, 56 or 64 later. The size is unknown here,
 // so at most 24 bytes may be written. This file therefore does not include xnnpack_delegate.h,
 // which declares a result of 64 bytes: the struct below replaces it. The procedure call standards
-// of x86-64 and AArch64 return a struct of more than 16 bytes through a pointer that the caller
-// passes, whatever its size. Structs of up to 16 bytes, as in TensorFlow 2.11 and older, are
-// returned in registers; the same function cannot do both.
+// of x86-64, AArch64 and RISC-V return a struct of more than two pointers through a pointer that
+// the caller passes, whatever its size, that of 32-bit ARM one of more than four bytes. The sizes
+// here are those of 64-bit machines. Structs of up to 16 bytes, as in TensorFlow 2.11 and older,
+// are returned in registers; the same function cannot do both.
 #include <cstdint>
 
 #include "c_api/include/c_api_types.h"
@@ -24,8 +25,10 @@ struct SmallestOptions {
   bool handle_variable_ops;
 };
 
-static_assert(sizeof(SmallestOptions) == 24, "callers of TensorFlow 2.12 provide 24 bytes");
-static_assert(sizeof(SmallestOptions) > 16, "a smaller struct would be returned in registers");
+static_assert(sizeof(SmallestOptions) == (sizeof(void*) == 8 ? 24 : 16),
+              "callers of TensorFlow 2.12 provide 24 bytes, or 16 if pointers have four");
+static_assert(sizeof(SmallestOptions) > 2 * sizeof(void*),
+              "a smaller struct would be returned in registers");
 
 }  // namespace
 

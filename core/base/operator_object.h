@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definition of the opaque TfLiteOperator. Plug-ins that link the accessors statically access its
-// fields, so the layout is upstream's (120 bytes on LP64, abi.md 2) and may only grow at the end.
+// fields, so the layout is upstream's (120 bytes on LP64, 72 on ILP32) and may only grow at the
+// end.
 #ifndef DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
 #define DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_
 
@@ -31,10 +32,9 @@ struct TfLiteOperator {
                                                       TfLiteOpaqueNode*) = nullptr;
 };
 
-static_assert(sizeof(void*) == 8, "the ABI facts are those of LP64");
-static_assert(sizeof(TfLiteOperator) == 120);
-static_assert(offsetof(TfLiteOperator, node_index) == 60);
-static_assert(offsetof(TfLiteOperator, user_data) == 72);
-static_assert(offsetof(TfLiteOperator, async_kernel_with_data) == 112);
+static_assert(sizeof(TfLiteOperator) == (sizeof(void*) == 8 ? 120 : 72));
+static_assert(offsetof(TfLiteOperator, node_index) == (sizeof(void*) == 8 ? 60 : 32));
+static_assert(offsetof(TfLiteOperator, user_data) == (sizeof(void*) == 8 ? 72 : 48));
+static_assert(offsetof(TfLiteOperator, async_kernel_with_data) == (sizeof(void*) == 8 ? 112 : 68));
 
 #endif  // DEPUTY_CORE_BASE_OPERATOR_OBJECT_H_

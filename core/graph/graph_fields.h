@@ -47,7 +47,8 @@ struct FieldsOf<TfLiteTensor> {
     visit("dims_signature", &TfLiteTensor::dims_signature, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteTensor) == 112, "add a row above for each new field");
+static_assert(sizeof(TfLiteTensor) == (sizeof(void*) == 8 ? 112 : 64),
+              "add a row above for each new field");
 
 template <>
 struct FieldsOf<TfLiteNode> {
@@ -65,7 +66,8 @@ struct FieldsOf<TfLiteNode> {
     visit("might_have_side_effect", &TfLiteNode::might_have_side_effect, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteNode) == 80, "add a row above for each new field");
+static_assert(sizeof(TfLiteNode) == (sizeof(void*) == 8 ? 80 : 40),
+              "add a row above for each new field");
 
 template <>
 struct FieldsOf<TfLiteRegistration> {
@@ -85,7 +87,8 @@ struct FieldsOf<TfLiteRegistration> {
     visit("inplace_operator", &TfLiteRegistration::inplace_operator, FieldKind::kValue);
   }
 };
-static_assert(sizeof(TfLiteRegistration) == 88, "add a row above for each new field");
+static_assert(sizeof(TfLiteRegistration) == (sizeof(void*) == 8 ? 88 : 48),
+              "add a row above for each new field");
 
 // ---- One field ----------------------------------------------------------------------------------
 

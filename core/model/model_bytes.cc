@@ -28,9 +28,14 @@ struct File {
   }
 };
 
-// Returns the text of an errno value. Thread-safe, unlike strerror.
+// Returns the text of an errno value. Thread-safe: strerror of older C libraries of GNU returns a
+// constant for every known error, as that of musl and Android does for all.
 const char* ErrnoText(int error) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
   const char* text = strerrordesc_np(error);
+#else
+  const char* text = std::strerror(error);
+#endif
   return text == nullptr ? "unknown error" : text;
 }
 

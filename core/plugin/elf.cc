@@ -25,8 +25,8 @@ std::string ReadSharedObject(std::span<const uint8_t> file,
   if (problem.empty()) problem = CheckElfRelocations(dynamic, symbols);
   if (!problem.empty()) return problem;
   for (uint64_t i = 1; i < symbols.count(); ++i) {
-    const Elf64_Sym entry = symbols.symbol(i);
-    const unsigned binding = ELF64_ST_BIND(entry.st_info);
+    const ElfW(Sym) entry = symbols.symbol(i);
+    const unsigned binding = ELF32_ST_BIND(entry.st_info);
     if (binding == STB_LOCAL) continue;
     visit({symbols.name(i), entry.st_shndx != SHN_UNDEF, binding == STB_WEAK, dynamic.needed()});
   }

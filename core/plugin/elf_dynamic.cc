@@ -20,11 +20,12 @@ struct Table {
 };
 constexpr Table kTables[] = {
     {DT_STRTAB, DT_STRSZ, 0, 1, "string table"},
-    {DT_RELA, DT_RELASZ, DT_RELAENT, sizeof(Elf64_Rela), "table of relocations"},
-    {DT_JMPREL, DT_PLTRELSZ, 0, sizeof(Elf64_Rela), "table of function relocations"},
-    {kTagRelr, kTagRelrSize, kTagRelrEntry, 8, "table of relative relocations"},
-    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, 0, 8, "table of initialisers"},
-    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 0, 8, "table of finalisers"},
+    {kTagRelocations, kTagRelocationsSize, kTagRelocationsEntry, sizeof(ElfRelocation),
+     "table of relocations"},
+    {DT_JMPREL, DT_PLTRELSZ, 0, sizeof(ElfRelocation), "table of function relocations"},
+    {kTagRelr, kTagRelrSize, kTagRelrEntry, kElfWord, "table of relative relocations"},
+    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, 0, kElfWord, "table of initialisers"},
+    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, 0, kElfWord, "table of finalisers"},
 };
 
 // Tags that must both be present or both absent.
@@ -35,8 +36,8 @@ struct Partners {
 constexpr Partners kPartners[] = {
     {DT_STRTAB, DT_STRSZ, "string table"},
     {DT_SYMTAB, DT_SYMENT, "symbol table"},
-    {DT_RELA, DT_RELASZ, "table of relocations"},
-    {DT_RELA, DT_RELAENT, "table of relocations"},
+    {kTagRelocations, kTagRelocationsSize, "table of relocations"},
+    {kTagRelocations, kTagRelocationsEntry, "table of relocations"},
     {DT_JMPREL, DT_PLTRELSZ, "table of function relocations"},
     {DT_JMPREL, DT_PLTREL, "table of function relocations"},
     {kTagRelr, kTagRelrSize, "table of relative relocations"},
@@ -101,10 +102,10 @@ bool ElfDynamic::IsLazy() const {
 }
 
 std::string ElfDynamic::ReadTags() {
-  const Elf64_Phdr* segment = image_.FindSegment(PT_DYNAMIC);
+  const ElfW(Phdr)* segment = image_.FindSegment(PT_DYNAMIC);
   if (segment == nullptr) return "is damaged: it has no dynamic segment";
-  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment->p_filesz; at += sizeof(Elf64_Dyn)) {
-    const auto entry = image_.At<Elf64_Dyn>(segment->p_offset + at);
+  for (uint64_t at = 0; at + sizeof(ElfW(Dyn)) <= segment->p_filesz; at += sizeof(ElfW(Dyn))) {
+    const auto entry = image_.At<ElfW(Dyn)>(segment->p_offset + at);
     if (entry.d_tag == DT_NULL) return "";
     if (IsName(entry.d_tag)) names_.emplace_back(entry.d_tag, entry.d_un.d_val);
     const bool is_new = values_.emplace(entry.d_tag, entry.d_un.d_val).second;
@@ -122,13 +123,13 @@ std::string ElfDynamic::CheckPartners() const {
       return ElfText("is damaged: the %s has an address or a size, but not both", partners.name);
     }
   }
-  if (Has(DT_PLTREL) && Value(DT_PLTREL) != DT_RELA) {
+  if (Has(DT_PLTREL) && Value(DT_PLTREL) != kTagRelocations) {
     return "is damaged: its function relocations are of another kind";
   }
   if (!Has(DT_STRTAB)) return "is damaged: it has no string table";
   if (!Has(DT_SYMTAB)) return "is damaged: it has no symbol table";
-  if (Value(DT_SYMENT) != sizeof(Elf64_Sym)) {
-    return ElfText("is damaged: expected symbols of %zu bytes, found %llu", sizeof(Elf64_Sym),
+  if (Value(DT_SYMENT) != sizeof(ElfW(Sym))) {
+    return ElfText("is damaged: expected symbols of %zu bytes, found %llu", sizeof(ElfW(Sym)),
                    static_cast<unsigned long long>(Value(DT_SYMENT)));
   }
   if (!Has(DT_HASH) && !Has(DT_GNU_HASH)) return "is damaged: it has no hash table";
@@ -164,7 +165,7 @@ std::string ElfDynamic::CheckTables() const {
 }
 
 std::string ElfDynamic::CheckSections() const {
-  for (const Elf64_Shdr& section : image_.sections()) {
+  for (const ElfW(Shdr) & section : image_.sections()) {
     if ((section.sh_flags & SHF_ALLOC) == 0) continue;
     std::string problem = CheckSection(section);
     if (!problem.empty()) return problem;
@@ -172,7 +173,7 @@ std::string ElfDynamic::CheckSections() const {
   return "";
 }
 
-std::string ElfDynamic::CheckSection(const Elf64_Shdr& section) const {
+std::string ElfDynamic::CheckSection(const ElfW(Shdr) & section) const {
   for (const SectionTags& tags : kSectionTags) {
     if (section.sh_type != tags.type) continue;
     if (Value(tags.address) != section.sh_addr ||
@@ -181,13 +182,13 @@ std::string ElfDynamic::CheckSection(const Elf64_Shdr& section) const {
     }
   }
   if (section.sh_type == SHT_DYNSYM && section.sh_link < image_.sections().size()) {
-    const Elf64_Shdr& strings = image_.sections()[section.sh_link];
+    const ElfW(Shdr)& strings = image_.sections()[section.sh_link];
     if (Value(DT_STRTAB) != strings.sh_addr || Value(DT_STRSZ) != strings.sh_size) {
       return "is damaged: the string table is at another address than its section";
     }
   }
   if (section.sh_type == SHT_DYNAMIC) {
-    const Elf64_Phdr* segment = image_.FindSegment(PT_DYNAMIC);
+    const ElfW(Phdr)* segment = image_.FindSegment(PT_DYNAMIC);
     if (segment->p_vaddr != section.sh_addr) {
       return "is damaged: the dynamic segment is at another address than its section";
     }

@@ -17,6 +17,14 @@
 
 namespace deputy {
 
+// The tags of the table of relocations: DT_REL… without addends, else DT_RELA….
+#if defined(__arm__)
+inline constexpr int64_t kTagRelocations = DT_REL, kTagRelocationsSize = DT_RELSZ,
+                         kTagRelocationsEntry = DT_RELENT, kTagRelativeCount = DT_RELCOUNT;
+#else
+inline constexpr int64_t kTagRelocations = DT_RELA, kTagRelocationsSize = DT_RELASZ,
+                         kTagRelocationsEntry = DT_RELAENT, kTagRelativeCount = DT_RELACOUNT;
+#endif
 // Tags that older headers do not define.
 inline constexpr int64_t kTagRelrSize = 35, kTagRelr = 36, kTagRelrEntry = 37;
 
@@ -46,7 +54,7 @@ class ElfDynamic {
   std::string CheckPartners() const;
   std::string CheckTables() const;
   std::string CheckSections() const;
-  std::string CheckSection(const Elf64_Shdr& section) const;
+  std::string CheckSection(const ElfW(Shdr) & section) const;
   std::string ReadStrings();
 
   const ElfImage& image_;

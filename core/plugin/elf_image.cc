@@ -15,9 +15,15 @@ namespace {
 constexpr unsigned kMachine = EM_X86_64;
 #elif defined(__aarch64__)
 constexpr unsigned kMachine = EM_AARCH64;
+#elif defined(__arm__)
+constexpr unsigned kMachine = EM_ARM;
+#elif defined(__riscv)
+constexpr unsigned kMachine = EM_RISCV;
 #else
 #error "the ELF number of this machine is missing"
 #endif
+
+constexpr unsigned kClass = kElfWord == 8 ? ELFCLASS64 : ELFCLASS32;
 
 // The smallest page size of any machine; the loader rejects segments that are not page-aligned.
 constexpr uint64_t kMinPage = 4096;
@@ -132,7 +138,7 @@ std::string ElfImage::ReadHeader() {
   std::string problem = ExpectHeld("the ELF header", 0, sizeof(header_));
   if (problem.empty()) problem = CheckPlatform();
   if (!problem.empty()) return problem;
-  header_ = At<Elf64_Ehdr>(0);
+  header_ = At<ElfW(Ehdr)>(0);
   if (header_.e_ident[EI_VERSION] != EV_CURRENT || header_.e_version != EV_CURRENT) {
     return ElfText("is damaged: expected ELF version 1, found %u", header_.e_version);
   }
@@ -153,30 +159,30 @@ std::string ElfImage::CheckPlatform() const {
   if (data != ELFDATA2LSB && data != ELFDATA2MSB) {
     return ElfText("is damaged: expected ELF data encoding 1 or 2, found %u", data);
   }
-  const size_t at = offsetof(Elf64_Ehdr, e_machine);
+  const size_t at = offsetof(ElfW(Ehdr), e_machine);
   const unsigned low = file_[data == ELFDATA2LSB ? at : at + 1];
   const unsigned high = file_[data == ELFDATA2LSB ? at + 1 : at];
   const unsigned machine = low | high << 8;
-  if (elf_class == ELFCLASS64 && data == ELFDATA2LSB && machine == kMachine) return "";
+  if (elf_class == kClass && data == ELFDATA2LSB && machine == kMachine) return "";
   return ElfText("is built for another machine: expected %s, found %s",
-                 PlatformName(kMachine, ELFCLASS64, ELFDATA2LSB).c_str(),
+                 PlatformName(kMachine, kClass, ELFDATA2LSB).c_str(),
                  PlatformName(machine, elf_class, data).c_str());
 }
 
 // ---- Segments -----------------------------------------------------------------------------------
 
 std::string ElfImage::ReadSegments() {
-  if (header_.e_phentsize != sizeof(Elf64_Phdr)) {
+  if (header_.e_phentsize != sizeof(ElfW(Phdr))) {
     return ElfText("is damaged: expected segment headers of %zu bytes, found %u",
-                   sizeof(Elf64_Phdr), header_.e_phentsize);
+                   sizeof(ElfW(Phdr)), header_.e_phentsize);
   }
-  const uint64_t bytes = uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr);
+  const uint64_t bytes = uint64_t{header_.e_phnum} * sizeof(ElfW(Phdr));
   std::string problem = ExpectHeld("the table of segments", header_.e_phoff, bytes);
   if (!problem.empty()) return problem;
   for (unsigned i = 0; i < header_.e_phnum; ++i) {
-    segments_.push_back(At<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr)));
+    segments_.push_back(At<ElfW(Phdr)>(header_.e_phoff + i * sizeof(ElfW(Phdr))));
   }
-  const Elf64_Phdr* previous = nullptr;  // the previous loaded segment
+  const ElfW(Phdr)* previous = nullptr;  // the previous loaded segment
   for (size_t i = 0; i < segments_.size(); ++i) {
     if (segments_[i].p_type != PT_LOAD) continue;
     problem = CheckLoad(i, previous);
@@ -194,8 +200,8 @@ std::string ElfImage::ReadSegments() {
 }
 
 // Checks a loaded segment. Segments are mapped page by page, so two of them must not share a page.
-std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
-  const Elf64_Phdr& load = segments_[index];
+std::string ElfImage::CheckLoad(size_t index, const ElfW(Phdr) * previous) {
+  const ElfW(Phdr)& load = segments_[index];
   std::string problem =
       ExpectHeld(ElfText("segment %zu", index).c_str(), load.p_offset, load.p_filesz);
   if (!problem.empty()) return problem;
@@ -217,7 +223,7 @@ std::string ElfImage::CheckLoad(size_t index, const Elf64_Phdr* previous) {
 
 // Checks a segment that the loader reads or protects: it must lie inside a loaded one.
 std::string ElfImage::CheckOther(size_t index) const {
-  const Elf64_Phdr& segment = segments_[index];
+  const ElfW(Phdr)& segment = segments_[index];
   if (IsSingle(segment.p_type) && FindSegment(segment.p_type) != &segment) {
     return ElfText("is damaged: segment %zu is the second of its type", index);
   }
@@ -255,13 +261,13 @@ std::string ElfImage::CheckOther(size_t index) const {
 
 // Checks that the notes of a segment fit: each contains its size. Notes are aligned to eight bytes
 // if the segment is, else to four.
-std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
+std::string ElfImage::CheckNotes(const ElfW(Phdr) & segment) const {
   const uint64_t align = segment.p_align == 8 ? 8 : 4;
   const auto rounded = [align](uint64_t size) { return (size + align - 1) & ~(align - 1); };
   for (uint64_t at = 0; at < segment.p_filesz;) {
     const uint64_t left = segment.p_filesz - at;
-    if (left < sizeof(Elf64_Nhdr)) return "";  // only padding is left
-    const auto note = At<Elf64_Nhdr>(segment.p_offset + at);
+    if (left < sizeof(ElfW(Nhdr))) return "";  // only padding is left
+    const auto note = At<ElfW(Nhdr)>(segment.p_offset + at);
     const uint64_t name_end = rounded(sizeof(note) + uint64_t{note.n_namesz});
     if (name_end + note.n_descsz > left) return "is damaged: a note is truncated";
     at += rounded(name_end + note.n_descsz);
@@ -270,28 +276,28 @@ std::string ElfImage::CheckNotes(const Elf64_Phdr& segment) const {
 }
 
 // Returns true if a segment's address is mapped to its file offset, for its first `size` bytes.
-bool ElfImage::IsMappedToOffset(const Elf64_Phdr& segment, uint64_t size) const {
+bool ElfImage::IsMappedToOffset(const ElfW(Phdr) & segment, uint64_t size) const {
   uint64_t offset = 0;
   return Locate(segment.p_vaddr, size, &offset) && offset == segment.p_offset;
 }
 
 // Returns true if the loaded segment around this one has no file data after it.
-bool ElfImage::EndsFile(const Elf64_Phdr& segment) const {
-  return std::none_of(segments_.begin(), segments_.end(), [&segment](const Elf64_Phdr& load) {
+bool ElfImage::EndsFile(const ElfW(Phdr) & segment) const {
+  return std::none_of(segments_.begin(), segments_.end(), [&segment](const ElfW(Phdr) & load) {
     return load.p_type == PT_LOAD && segment.p_vaddr >= load.p_vaddr &&
            segment.p_vaddr - load.p_vaddr <= load.p_filesz &&
            load.p_filesz - (segment.p_vaddr - load.p_vaddr) > segment.p_filesz;
   });
 }
 
-const Elf64_Phdr* ElfImage::FindSegment(unsigned type) const {
+const ElfW(Phdr) * ElfImage::FindSegment(unsigned type) const {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
-                                  [type](const Elf64_Phdr& s) { return s.p_type == type; });
+                                  [type](const ElfW(Phdr) & s) { return s.p_type == type; });
   return found == segments_.end() ? nullptr : &*found;
 }
 
 bool ElfImage::Locate(uint64_t address, uint64_t size, uint64_t* out_offset) const {
-  for (const Elf64_Phdr& load : segments_) {
+  for (const ElfW(Phdr) & load : segments_) {
     if (load.p_type != PT_LOAD || address < load.p_vaddr || (load.p_flags & PF_R) == 0) continue;
     const uint64_t into = address - load.p_vaddr;
     if (into > load.p_filesz || size > load.p_filesz - into) continue;
@@ -302,7 +308,7 @@ bool ElfImage::Locate(uint64_t address, uint64_t size, uint64_t* out_offset) con
 }
 
 bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
-  for (const Elf64_Phdr& load : segments_) {
+  for (const ElfW(Phdr) & load : segments_) {
     if (load.p_type != PT_LOAD || address < load.p_vaddr) continue;
     const uint64_t into = address - load.p_vaddr;
     const uint64_t mapped_bytes = PageEnd(load.p_vaddr + load.p_memsz) - load.p_vaddr;
@@ -314,7 +320,7 @@ bool ElfImage::InMemory(uint64_t address, uint64_t size, unsigned flags) const {
 
 bool ElfImage::IsNear(uint64_t address) const {
   // `place` is signed, because an address shortly before the begin may be below 0.
-  const auto place = static_cast<int64_t>(address);
+  const int64_t place = static_cast<intptr_t>(address);
   const auto page = static_cast<int64_t>(kMinPage);
   return place >= static_cast<int64_t>(begin_) - page && place <= static_cast<int64_t>(end_) + page;
 }
@@ -323,15 +329,15 @@ bool ElfImage::IsNear(uint64_t address) const {
 
 std::string ElfImage::ReadSections() {
   if (header_.e_shoff == 0 || header_.e_shnum == 0) return "";  // the file has no section headers
-  if (header_.e_shentsize != sizeof(Elf64_Shdr)) {
+  if (header_.e_shentsize != sizeof(ElfW(Shdr))) {
     return ElfText("is damaged: expected section headers of %zu bytes, found %u",
-                   sizeof(Elf64_Shdr), header_.e_shentsize);
+                   sizeof(ElfW(Shdr)), header_.e_shentsize);
   }
-  const uint64_t bytes = uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr);
+  const uint64_t bytes = uint64_t{header_.e_shnum} * sizeof(ElfW(Shdr));
   std::string problem = ExpectHeld("the table of sections", header_.e_shoff, bytes);
   if (!problem.empty()) return problem;
   for (unsigned i = 0; i < header_.e_shnum; ++i) {
-    sections_.push_back(At<Elf64_Shdr>(header_.e_shoff + i * sizeof(Elf64_Shdr)));
+    sections_.push_back(At<ElfW(Shdr)>(header_.e_shoff + i * sizeof(ElfW(Shdr))));
     if ((sections_[i].sh_flags & SHF_ALLOC) != 0 && !IsLoaded(sections_[i])) {
       return ElfText("is damaged: section %u is outside of the loaded segments", i);
     }
@@ -339,7 +345,7 @@ std::string ElfImage::ReadSections() {
   return "";
 }
 
-bool ElfImage::IsLoaded(const Elf64_Shdr& section) const {
+bool ElfImage::IsLoaded(const ElfW(Shdr) & section) const {
   unsigned flags = PF_R;
   if ((section.sh_flags & SHF_WRITE) != 0) flags |= PF_W;
   if ((section.sh_flags & SHF_EXECINSTR) != 0) flags |= PF_X;

@@ -8,6 +8,7 @@
 #define DEPUTY_CORE_PLUGIN_ELF_IMAGE_H_
 
 #include <elf.h>
+#include <link.h>
 
 #include <cstdint>
 #include <cstring>
@@ -17,6 +18,17 @@
 #include <vector>
 
 namespace deputy {
+
+// Number of bytes of an address in files for this machine. The structs of <elf.h> have this size in
+// their names, which ElfW of <link.h> selects.
+inline constexpr uint64_t kElfWord = sizeof(ElfW(Addr));
+
+// A relocation. Those of 32-bit ARM have no addend; the bytes at their target contain it.
+#if defined(__arm__)
+using ElfRelocation = ElfW(Rel);
+#else
+using ElfRelocation = ElfW(Rela);
+#endif
 
 // Returns a printf-formatted text of at most 511 characters.
 std::string ElfText(const char* format, ...) __attribute__((format(printf, 1, 2)));
@@ -54,9 +66,9 @@ class ElfImage {
   bool IsNear(uint64_t address) const;
 
   // Returns the first segment of a type, or null.
-  const Elf64_Phdr* FindSegment(unsigned type) const;
+  const ElfW(Phdr) * FindSegment(unsigned type) const;
   // Returns the section headers; empty if the file has none.
-  const std::vector<Elf64_Shdr>& sections() const { return sections_; }
+  const std::vector<ElfW(Shdr)>& sections() const { return sections_; }
 
  private:
   bool Holds(uint64_t offset, uint64_t size) const;
@@ -64,18 +76,18 @@ class ElfImage {
   std::string ReadHeader();
   std::string CheckPlatform() const;
   std::string ReadSegments();
-  std::string CheckLoad(size_t index, const Elf64_Phdr* previous);
+  std::string CheckLoad(size_t index, const ElfW(Phdr) * previous);
   std::string CheckOther(size_t index) const;
-  std::string CheckNotes(const Elf64_Phdr& segment) const;
+  std::string CheckNotes(const ElfW(Phdr) & segment) const;
   std::string ReadSections();
-  bool IsMappedToOffset(const Elf64_Phdr& segment, uint64_t size) const;
-  bool EndsFile(const Elf64_Phdr& segment) const;
-  bool IsLoaded(const Elf64_Shdr& section) const;
+  bool IsMappedToOffset(const ElfW(Phdr) & segment, uint64_t size) const;
+  bool EndsFile(const ElfW(Phdr) & segment) const;
+  bool IsLoaded(const ElfW(Shdr) & section) const;
 
   std::span<const uint8_t> file_;
-  Elf64_Ehdr header_ = {};
-  std::vector<Elf64_Phdr> segments_;
-  std::vector<Elf64_Shdr> sections_;
+  ElfW(Ehdr) header_ = {};
+  std::vector<ElfW(Phdr)> segments_;
+  std::vector<ElfW(Shdr)> sections_;
   uint64_t begin_ = 0, end_ = 0;  // address range of all loaded segments
   uint64_t page_ = 0;             // the largest page size that the file supports
 };

@@ -11,6 +11,12 @@
 namespace deputy {
 namespace {
 
+#if defined(__aarch64__) && !defined(R_AARCH64_IRELATIVE)  // missing in musl's header
+constexpr uint32_t R_AARCH64_IRELATIVE = 1032;
+#elif defined(__riscv) && !defined(R_RISCV_IRELATIVE)  // missing in older headers
+constexpr uint32_t R_RISCV_IRELATIVE = 58;
+#endif
+
 // Machine-independent classification of relocation types.
 enum class Kind {
   kOther,     // a type that dlopen knows, or rejects with a message
@@ -73,13 +79,75 @@ Kind KindOf(uint32_t type) {
     default:
       return Kind::kOther;
   }
+#elif defined(__arm__)
+  switch (type) {
+    case R_ARM_NONE:
+      return Kind::kNone;
+    case R_ARM_ABS32:
+    case R_ARM_GLOB_DAT:
+      return Kind::kAddress;
+    case R_ARM_JUMP_SLOT:
+      return Kind::kFunction;
+    case R_ARM_RELATIVE:
+      return Kind::kRelative;
+    case R_ARM_IRELATIVE:
+      return Kind::kResolver;
+    case R_ARM_TLS_DTPMOD32:
+    case R_ARM_TLS_DTPOFF32:
+    case R_ARM_TLS_TPOFF32:
+      return Kind::kThread;
+    case R_ARM_TLS_DESC:
+      return Kind::kThreadDescriptor;
+    case R_ARM_COPY:
+      return Kind::kCopy;
+    default:
+      return Kind::kOther;
+  }
+#elif defined(__riscv)
+  switch (type) {
+    case R_RISCV_NONE:
+      return Kind::kNone;
+    case R_RISCV_64:
+      return Kind::kAddress;
+    case R_RISCV_JUMP_SLOT:
+      return Kind::kFunction;
+    case R_RISCV_RELATIVE:
+      return Kind::kRelative;
+    case R_RISCV_IRELATIVE:
+      return Kind::kResolver;
+    case R_RISCV_TLS_DTPMOD64:
+    case R_RISCV_TLS_DTPREL64:
+    case R_RISCV_TLS_TPREL64:
+      return Kind::kThread;
+    case R_RISCV_COPY:
+      return Kind::kCopy;
+    default:
+      return Kind::kOther;
+  }
 #endif
 }
 
 // Number of bytes that a relocation writes; for kOther a lower bound.
 uint32_t BytesOf(Kind kind) {
-  return kind == Kind::kThreadDescriptor ? 16 : kind == Kind::kOther ? 1 : 8;
+  return kind == Kind::kThreadDescriptor ? 2 * kElfWord : kind == Kind::kOther ? 1 : kElfWord;
 }
+
+uint32_t TypeOf(const ElfRelocation& relocation) {
+  return kElfWord == 8 ? ELF64_R_TYPE(relocation.r_info) : ELF32_R_TYPE(relocation.r_info);
+}
+uint64_t SymbolOf(const ElfRelocation& relocation) {
+  const uint64_t info = relocation.r_info;
+  return kElfWord == 8 ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
+}
+
+// The words of the table of functions that the loader fills. Those before them belong to the
+// linker.
+#if defined(__riscv)
+constexpr uint64_t kLoaderWordsBegin = 1,
+                   kLoaderWordsEnd = 2;  // the linker fills the first with -1
+#else
+constexpr uint64_t kLoaderWordsBegin = 1, kLoaderWordsEnd = 3;
+#endif
 
 class RelocationReader {
  public:
@@ -87,7 +155,8 @@ class RelocationReader {
       : dynamic_(dynamic), image_(dynamic.image()), symbols_(symbols) {}
 
   std::string Read() {
-    std::string problem = ReadTable(DT_RELA, DT_RELASZ, &RelocationReader::CheckKind);
+    std::string problem =
+        ReadTable(kTagRelocations, kTagRelocationsSize, &RelocationReader::CheckKind);
     if (problem.empty()) {
       problem = ReadTable(DT_JMPREL, DT_PLTRELSZ, &RelocationReader::CheckFunctionKind);
     }
@@ -101,7 +170,7 @@ class RelocationReader {
   }
 
  private:
-  using Check = bool (RelocationReader::*)(const Elf64_Rela&, Kind) const;
+  using Check = bool (RelocationReader::*)(const ElfRelocation&, Kind) const;
 
   // A location that the loader writes, and whether it then holds the address of code.
   struct Place {
@@ -111,10 +180,10 @@ class RelocationReader {
   };
 
   std::string ReadTable(int64_t address, int64_t size, Check check);
-  bool IsSound(const Elf64_Rela& relocation, Kind kind) const;
-  bool WritesCode(const Elf64_Rela& relocation, Kind kind) const;
-  bool CheckKind(const Elf64_Rela& relocation, Kind kind) const;
-  bool CheckFunctionKind(const Elf64_Rela& relocation, Kind kind) const;
+  bool IsSound(const ElfRelocation& relocation, Kind kind) const;
+  bool WritesCode(const ElfRelocation& relocation, Kind kind) const;
+  bool CheckKind(const ElfRelocation& relocation, Kind kind) const;
+  bool CheckFunctionKind(const ElfRelocation& relocation, Kind kind) const;
   std::string CheckRelativeCount() const;
   std::string ReadRelative();
   bool AddRelative(uint64_t address);
@@ -122,6 +191,9 @@ class RelocationReader {
   std::string CheckFunctionTable() const;
   std::string CheckCalls(int64_t address, int64_t size) const;
 
+  // Reads an address at an offset in the file.
+  uint64_t Word(uint64_t offset) const { return image_.At<ElfW(Addr)>(offset); }
+  uint64_t Addend(const ElfRelocation& relocation) const;
   bool IsCode(uint64_t address) const { return image_.InMemory(address, 1, PF_X); }
   // Returns the permission that memory needs for relocations: libraries with a TEXTREL tag may have
   // relocations in read-only code.
@@ -137,17 +209,17 @@ class RelocationReader {
   std::vector<Place> places_;
 };
 
-// ---- Relocations with an addend -----------------------------------------------------------------
+// ---- Relocations of the tables ------------------------------------------------------------------
 
 std::string RelocationReader::ReadTable(int64_t address, int64_t size, Check check) {
   if (!dynamic_.Has(address)) return "";
   uint64_t offset = 0;
   const uint64_t bytes = dynamic_.Value(size);
   if (!image_.Locate(dynamic_.Value(address), bytes, &offset)) return "is damaged";
-  const uint64_t count = bytes / sizeof(Elf64_Rela);
+  const uint64_t count = bytes / sizeof(ElfRelocation);
   for (uint64_t i = 0; i < count; ++i) {
-    const auto relocation = image_.At<Elf64_Rela>(offset + i * sizeof(Elf64_Rela));
-    const Kind kind = KindOf(ELF64_R_TYPE(relocation.r_info));
+    const auto relocation = image_.At<ElfRelocation>(offset + i * sizeof(ElfRelocation));
+    const Kind kind = KindOf(TypeOf(relocation));
     if (!IsSound(relocation, kind) || !(this->*check)(relocation, kind)) {
       return ElfText("is damaged: relocation %llu of %llu has an invalid target",
                      static_cast<unsigned long long>(i), static_cast<unsigned long long>(count));
@@ -159,31 +231,40 @@ std::string RelocationReader::ReadTable(int64_t address, int64_t size, Check che
   return "";
 }
 
-bool RelocationReader::WritesCode(const Elf64_Rela& relocation, Kind kind) const {
+uint64_t RelocationReader::Addend(const ElfRelocation& relocation) const {
+#if defined(__arm__)
+  uint64_t offset = 0;
+  return image_.Locate(relocation.r_offset, kElfWord, &offset) ? Word(offset) : 0;
+#else
+  return static_cast<uint64_t>(relocation.r_addend);
+#endif
+}
+
+bool RelocationReader::WritesCode(const ElfRelocation& relocation, Kind kind) const {
   if (kind != Kind::kAddress && kind != Kind::kFunction) {
-    return IsCode(static_cast<uint64_t>(relocation.r_addend));
+    return IsCode(Addend(relocation));
   }
-  const Elf64_Sym symbol = symbols_.symbol(ELF64_R_SYM(relocation.r_info));
+  const ElfW(Sym) symbol = symbols_.symbol(SymbolOf(relocation));
   return symbol.st_shndx == SHN_UNDEF || IsCode(symbol.st_value);
 }
 
 // Checks the relocation's target and its symbol.
-bool RelocationReader::IsSound(const Elf64_Rela& relocation, Kind kind) const {
+bool RelocationReader::IsSound(const ElfRelocation& relocation, Kind kind) const {
   if (kind == Kind::kNone) return true;
-  const uint64_t symbol = ELF64_R_SYM(relocation.r_info);
+  const uint64_t symbol = SymbolOf(relocation);
   if (!image_.InMemory(relocation.r_offset, BytesOf(kind), Writable()) ||
       symbol >= std::max<uint64_t>(symbols_.count(), 1)) {
     return false;
   }
   if (symbol == 0) return true;
   // A symbol that is local must be defined.
-  const Elf64_Sym named = symbols_.symbol(symbol);
-  return named.st_shndx != SHN_UNDEF || ELF64_ST_BIND(named.st_info) != STB_LOCAL;
+  const ElfW(Sym) named = symbols_.symbol(symbol);
+  return named.st_shndx != SHN_UNDEF || ELF32_ST_BIND(named.st_info) != STB_LOCAL;
 }
 
-bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const {
-  const uint64_t symbol = ELF64_R_SYM(relocation.r_info);
-  const auto addend = static_cast<uint64_t>(relocation.r_addend);
+bool RelocationReader::CheckKind(const ElfRelocation& relocation, Kind kind) const {
+  const uint64_t symbol = SymbolOf(relocation);
+  const uint64_t addend = Addend(relocation);
   switch (kind) {
     case Kind::kCopy:
       return false;
@@ -196,7 +277,7 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
       return symbol == 0 && IsCode(addend);
     case Kind::kThread:
     case Kind::kThreadDescriptor:
-      return symbol != 0 ? ELF64_ST_TYPE(symbols_.symbol(symbol).st_info) == STT_TLS
+      return symbol != 0 ? ELF32_ST_TYPE(symbols_.symbol(symbol).st_info) == STT_TLS
                          : image_.FindSegment(PT_TLS) != nullptr;
     default:
       return true;
@@ -205,28 +286,29 @@ bool RelocationReader::CheckKind(const Elf64_Rela& relocation, Kind kind) const 
 
 // Checks a function relocation. It may be resolved at the first call; until then the location holds
 // the address of the resolving code, which must be in the file.
-bool RelocationReader::CheckFunctionKind(const Elf64_Rela& relocation, Kind kind) const {
+bool RelocationReader::CheckFunctionKind(const ElfRelocation& relocation, Kind kind) const {
   const bool is_possible = kind == Kind::kFunction || kind == Kind::kResolver ||
                            kind == Kind::kThreadDescriptor || kind == Kind::kNone;
   if (!is_possible || !CheckKind(relocation, kind)) return false;
   uint64_t offset = 0;
   if (kind != Kind::kFunction || !dynamic_.IsLazy()) return true;
-  return image_.Locate(relocation.r_offset, 8, &offset) && IsCode(image_.At<uint64_t>(offset));
+  return image_.Locate(relocation.r_offset, kElfWord, &offset) && IsCode(Word(offset));
 }
 
 // Checks the number of relative relocations that the library declares: the loader assumes that the
 // first ones are relative, and aborts the process otherwise.
 std::string RelocationReader::CheckRelativeCount() const {
-  const uint64_t relative = dynamic_.Value(DT_RELACOUNT);
+  const uint64_t relative = dynamic_.Value(kTagRelativeCount);
   uint64_t offset = 0;
   if (relative == 0) return "";
-  if (relative > dynamic_.Value(DT_RELASZ) / sizeof(Elf64_Rela) ||
-      !image_.Locate(dynamic_.Value(DT_RELA), dynamic_.Value(DT_RELASZ), &offset)) {
+  if (relative > dynamic_.Value(kTagRelocationsSize) / sizeof(ElfRelocation) ||
+      !image_.Locate(dynamic_.Value(kTagRelocations), dynamic_.Value(kTagRelocationsSize),
+                     &offset)) {
     return "is damaged: it has fewer relocations than it declares";
   }
   for (uint64_t i = 0; i < relative; ++i) {
-    const auto relocation = image_.At<Elf64_Rela>(offset + i * sizeof(Elf64_Rela));
-    if (KindOf(ELF64_R_TYPE(relocation.r_info)) != Kind::kRelative) {
+    const auto relocation = image_.At<ElfRelocation>(offset + i * sizeof(ElfRelocation));
+    if (KindOf(TypeOf(relocation)) != Kind::kRelative) {
       return "is damaged: it has fewer relative relocations than it declares";
     }
   }
@@ -237,20 +319,21 @@ std::string RelocationReader::CheckRelativeCount() const {
 
 std::string RelocationReader::ReadRelative() {
   if (!dynamic_.Has(kTagRelr)) return "";
+  constexpr uint64_t kMaskBits = 8 * kElfWord - 1;
   uint64_t offset = 0, next = 0;
   bool sound = image_.Locate(dynamic_.Value(kTagRelr), dynamic_.Value(kTagRelrSize), &offset);
-  for (uint64_t i = 0; sound && i < dynamic_.Value(kTagRelrSize) / 8; ++i) {
-    const auto entry = image_.At<uint64_t>(offset + i * 8);
+  for (uint64_t i = 0; sound && i < dynamic_.Value(kTagRelrSize) / kElfWord; ++i) {
+    const uint64_t entry = Word(offset + i * kElfWord);
     if ((entry & 1) == 0) {
       sound = AddRelative(entry);
-      next = entry + 8;
+      next = entry + kElfWord;
       continue;
     }
     sound = next != 0;  // an entry with a mask needs a preceding address
-    for (uint64_t bit = 0; sound && bit < 63; ++bit) {
-      if ((entry >> (bit + 1) & 1) != 0) sound = AddRelative(next + bit * 8);
+    for (uint64_t bit = 0; sound && bit < kMaskBits; ++bit) {
+      if ((entry >> (bit + 1) & 1) != 0) sound = AddRelative(next + bit * kElfWord);
     }
-    next += 63 * 8;
+    next += kMaskBits * kElfWord;
   }
   return sound ? "" : "is damaged: a relative relocation has an invalid target";
 }
@@ -258,9 +341,12 @@ std::string RelocationReader::ReadRelative() {
 // Adds a relative relocation, whose addend is stored at the address to which the sum is written.
 bool RelocationReader::AddRelative(uint64_t address) {
   uint64_t offset = 0;
-  if (!image_.InMemory(address, 8, Writable()) || !image_.Locate(address, 8, &offset)) return false;
-  const auto value = image_.At<uint64_t>(offset);
-  places_.push_back({address, 8, IsCode(value)});
+  if (!image_.InMemory(address, kElfWord, Writable()) ||
+      !image_.Locate(address, kElfWord, &offset)) {
+    return false;
+  }
+  const uint64_t value = Word(offset);
+  places_.push_back({address, kElfWord, IsCode(value)});
   return image_.IsNear(value);
 }
 
@@ -277,23 +363,25 @@ std::string RelocationReader::SortPlaces() {
 
 // ---- Functions that the loader calls ------------------------------------------------------------
 
-// Checks the table of functions. The loader fills the second and third entry; the library must
-// leave them 0.
+// Checks the table of functions. The library must leave the entries 0 that the loader fills.
 std::string RelocationReader::CheckFunctionTable() const {
   if (!dynamic_.Has(DT_JMPREL) || !dynamic_.IsLazy()) return "";
   const uint64_t table = dynamic_.Value(DT_PLTGOT);
   uint64_t offset = 0;
-  if (!dynamic_.Has(DT_PLTGOT) || !image_.InMemory(table, 24, PF_R | PF_W) ||
-      !image_.Locate(table, 24, &offset)) {
+  if (!dynamic_.Has(DT_PLTGOT) ||
+      !image_.InMemory(table, kLoaderWordsEnd * kElfWord, PF_R | PF_W) ||
+      !image_.Locate(table, kLoaderWordsEnd * kElfWord, &offset)) {
     return "is damaged: the table of functions is outside of the loaded segments";
   }
-  const bool is_free =
-      image_.At<uint64_t>(offset + 8) == 0 && image_.At<uint64_t>(offset + 16) == 0;
+  bool is_free = true;
+  for (uint64_t i = kLoaderWordsBegin; i < kLoaderWordsEnd; ++i) {
+    is_free = is_free && Word(offset + i * kElfWord) == 0;
+  }
   return is_free ? "" : "is damaged: the table of functions is in use";
 }
 
 std::string RelocationReader::CheckCalls(int64_t address, int64_t size) const {
-  for (uint64_t at = 0; at < dynamic_.Value(size); at += 8) {
+  for (uint64_t at = 0; at < dynamic_.Value(size); at += kElfWord) {
     const uint64_t wanted = dynamic_.Value(address) + at;
     const auto found =
         std::lower_bound(places_.begin(), places_.end(), wanted,
@@ -301,7 +389,7 @@ std::string RelocationReader::CheckCalls(int64_t address, int64_t size) const {
     if (found == places_.end() || found->address != wanted || !found->is_code) {
       return ElfText("is damaged: %s %llu is not code",
                      address == DT_INIT_ARRAY ? "initialiser" : "finaliser",
-                     static_cast<unsigned long long>(at / 8));
+                     static_cast<unsigned long long>(at / kElfWord));
     }
   }
   return "";

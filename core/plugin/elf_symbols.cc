@@ -32,8 +32,8 @@ std::string ElfSymbols::Read() {
 // newer hash table, the last symbol with a hash is the last symbol.
 std::string ElfSymbols::Count() {
   uint64_t offset = 0;
-  for (const Elf64_Shdr& section : image_.sections()) {
-    if (section.sh_type == SHT_DYNSYM) count_ = section.sh_size / sizeof(Elf64_Sym);
+  for (const ElfW(Shdr) & section : image_.sections()) {
+    if (section.sh_type == SHT_DYNSYM) count_ = section.sh_size / sizeof(ElfW(Sym));
   }
   if (count_ == 0 && dynamic_.Has(DT_HASH)) {
     if (!image_.Locate(dynamic_.Value(DT_HASH), 8, &offset)) return kBadHash;
@@ -41,7 +41,7 @@ std::string ElfSymbols::Count() {
   }
   if (count_ == 0 && !CountByGnuHash()) return kBadHash;
   if (count_ > kMaxSymbols ||
-      !image_.Locate(dynamic_.Value(DT_SYMTAB), count_ * sizeof(Elf64_Sym), &symbols_)) {
+      !image_.Locate(dynamic_.Value(DT_SYMTAB), count_ * sizeof(ElfW(Sym)), &symbols_)) {
     return "is damaged: the symbol table is outside of the loaded segments";
   }
   return "";
@@ -96,7 +96,7 @@ bool ElfSymbols::ReadGnuHash(GnuHash* hash) const {
   hash->first_symbol = image_.At<uint32_t>(offset + 4);
   const uint64_t bloom_words = image_.At<uint32_t>(offset + 8);
   const bool power_of_two = bloom_words != 0 && (bloom_words & (bloom_words - 1)) == 0;
-  const uint64_t buckets = address + 16 + bloom_words * 8;
+  const uint64_t buckets = address + 16 + bloom_words * kElfWord;
   hash->chains = buckets + hash->buckets * 4;
   return power_of_two && hash->buckets != 0 &&
          image_.Locate(buckets, hash->buckets * 4, &hash->bucket_table);
@@ -136,7 +136,7 @@ std::string ElfSymbols::Problem(uint64_t index, const char* what) const {
 
 std::string ElfSymbols::CheckSymbols() const {
   for (uint64_t i = 1; i < count_; ++i) {
-    const Elf64_Sym entry = symbol(i);
+    const ElfW(Sym) entry = symbol(i);
     std::string_view ignored;
     if (!dynamic_.Name(entry.st_name, &ignored)) {
       return Problem(i, "has a name that is outside of the string table");
@@ -144,7 +144,7 @@ std::string ElfSymbols::CheckSymbols() const {
     if (entry.st_shndx != SHN_UNDEF) {
       std::string problem = CheckDefined(i, entry);
       if (!problem.empty()) return problem;
-    } else if (entry.st_value != 0 || ELF64_ST_VISIBILITY(entry.st_other) != STV_DEFAULT) {
+    } else if (entry.st_value != 0 || ELF32_ST_VISIBILITY(entry.st_other) != STV_DEFAULT) {
       // The loader would resolve such a symbol within this library.
       return Problem(i, "is not defined, but has a value or belongs to the library");
     }
@@ -152,11 +152,11 @@ std::string ElfSymbols::CheckSymbols() const {
   return "";
 }
 
-std::string ElfSymbols::CheckDefined(uint64_t index, const Elf64_Sym& entry) const {
-  const unsigned type = ELF64_ST_TYPE(entry.st_info);
+std::string ElfSymbols::CheckDefined(uint64_t index, const ElfW(Sym) & entry) const {
+  const unsigned type = ELF32_ST_TYPE(entry.st_info);
   if (entry.st_shndx == SHN_ABS) return "";
   if (type == STT_TLS) {
-    const Elf64_Phdr* threads = image_.FindSegment(PT_TLS);
+    const ElfW(Phdr)* threads = image_.FindSegment(PT_TLS);
     if (threads != nullptr && entry.st_value <= threads->p_memsz) return "";
     return Problem(index, "is outside of the thread-local memory");
   }

@@ -22,8 +22,8 @@ class ElfSymbols {
 
   uint64_t count() const { return count_; }
   // symbol() and name() return a symbol and its name; the index must be below count().
-  Elf64_Sym symbol(uint64_t index) const {
-    return image_.At<Elf64_Sym>(symbols_ + index * sizeof(Elf64_Sym));
+  ElfW(Sym) symbol(uint64_t index) const {
+    return image_.At<ElfW(Sym)>(symbols_ + index * sizeof(ElfW(Sym)));
   }
   std::string_view name(uint64_t index) const;
 
@@ -41,7 +41,7 @@ class ElfSymbols {
   std::string CheckHash() const;
   std::string CheckGnuHash() const;
   std::string CheckSymbols() const;
-  std::string CheckDefined(uint64_t index, const Elf64_Sym& entry) const;
+  std::string CheckDefined(uint64_t index, const ElfW(Sym) & entry) const;
   std::string Problem(uint64_t index, const char* what) const;
 
   const ElfDynamic& dynamic_;

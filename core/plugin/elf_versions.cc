@@ -36,7 +36,7 @@ class VersionReader {
   std::string CheckSymbols(uint64_t count) const;
 
  private:
-  std::string ReadNeededOf(uint64_t address, const Elf64_Verneed& library);
+  std::string ReadNeededOf(uint64_t address, const ElfW(Verneed) & library);
 
   // Reads an entry of a chain; false if it is not inside the file data of one readable segment.
   template <typename T>
@@ -62,7 +62,7 @@ std::string VersionReader::ReadNeeded() {
   uint64_t address = dynamic_.Value(DT_VERNEED);
   const uint64_t count = dynamic_.Value(DT_VERNEEDNUM);
   for (uint64_t i = 0; i < count; ++i) {
-    Elf64_Verneed library;
+    ElfW(Verneed) library;
     std::string_view name;
     if (!Get(address, &library) || !IsNext(library.vn_next, i, count) ||
         !dynamic_.Name(library.vn_file, &name)) {
@@ -79,10 +79,10 @@ std::string VersionReader::ReadNeeded() {
   return count == 0 ? kOutside : "";
 }
 
-std::string VersionReader::ReadNeededOf(uint64_t address, const Elf64_Verneed& library) {
+std::string VersionReader::ReadNeededOf(uint64_t address, const ElfW(Verneed) & library) {
   address += library.vn_aux;
   for (uint64_t i = 0; i < library.vn_cnt; ++i) {
-    Elf64_Vernaux version;
+    ElfW(Vernaux) version;
     std::string_view ignored;
     if (!Get(address, &version) || !IsNext(version.vna_next, i, library.vn_cnt) ||
         !dynamic_.Name(version.vna_name, &ignored)) {
@@ -99,8 +99,8 @@ std::string VersionReader::ReadDefined() {
   uint64_t address = dynamic_.Value(DT_VERDEF);
   const uint64_t count = dynamic_.Value(DT_VERDEFNUM);
   for (uint64_t i = 0; i < count; ++i) {
-    Elf64_Verdef version;
-    Elf64_Verdaux first;
+    ElfW(Verdef) version;
+    ElfW(Verdaux) first;
     std::string_view ignored;
     if (!Get(address, &version) || !IsNext(version.vd_next, i, count) ||
         !Get(address + version.vd_aux, &first) || !dynamic_.Name(first.vda_name, &ignored)) {

@@ -35,27 +35,27 @@ std::array<size_t, 3> StepWriter::OpenRows(KernelBuilder* k,
                                            const std::array<size_t, 3>& extents) const {
   const size_t rows = extents[1] * extents[2];
   const size_t wanted = 4 * static_cast<size_t>(options_.items);
-  const size_t each = std::max(CeilDiv(rows, wanted), CeilDiv(kMinElements, extents[0]));
+  const uint64_t each = std::max(CeilDiv(rows, wanted), CeilDiv(kMinElements, extents[0]));
   const std::string range = k->Int(static_cast<int64_t>(each));
   const std::string count = k->Int(static_cast<int64_t>(rows));
   k->Before("const int end = min((int)(get_global_id(0) + 1) * " + range + ", " + count + ");");
   k->BeforeOpen("for (int row = get_global_id(0) * " + range + "; row < end; ++row)");
   k->Before("const int g1 = row % s1, g2 = row / s1;");
   k->BeforeOpen("for (int g0 = 0; g0 < s0; ++g0)");
-  return {CeilDiv(rows, each), 1, 1};
+  return {static_cast<size_t>(CeilDiv(rows, each)), 1, 1};
 }
 
 // Opens a loop so that each work-item computes a range of one row. Returns the global size.
 std::array<size_t, 3> StepWriter::OpenRange(KernelBuilder* k,
                                             const std::array<size_t, 3>& extents) const {
   const size_t items = static_cast<size_t>(options_.items);
-  const size_t range = std::max(CeilDiv(extents[0], items), kMinElements);
+  const uint64_t range = std::max<uint64_t>(CeilDiv(extents[0], items), kMinElements);
   const std::string each = k->Int(static_cast<int64_t>(range));
   k->Before("const int g1 = get_global_id(1), g2 = get_global_id(2);");
   k->Before("const int first = get_global_id(0) * " + each + ", end = min(first + " + each +
             ", s0);");
   k->BeforeOpen("for (int g0 = first; g0 < end; ++g0)");
-  return {CeilDiv(extents[0], range), extents[1], extents[2]};
+  return {static_cast<size_t>(CeilDiv(extents[0], range)), extents[1], extents[2]};
 }
 
 namespace {

@@ -85,7 +85,8 @@ class RowWriter {
     k_.Close();
     k_.Close();
     const size_t each = static_cast<size_t>(RowsOfItem());
-    steps_->AddItems(k_, {static_cast<size_t>(Vectors()), CeilDiv(rows, each), 1});
+    const auto ranges = static_cast<size_t>(CeilDiv(rows, each));
+    steps_->AddItems(k_, {static_cast<size_t>(Vectors()), ranges, 1});
   }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 // Number of elements in a 16-byte vector.
 template <typename T>
 struct Side {
-  static constexpr bool kHas = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
+  static constexpr bool kHas = std::is_arithmetic_v<T> && sizeof(T) <= 8;
   static constexpr int kCount = kHas ? 16 / static_cast<int>(sizeof(T)) : 1;
 };
 

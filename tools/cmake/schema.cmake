@@ -10,6 +10,8 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/core/model/schema.fbs)
     OUTPUT ${generated_dir}/schema_generated.h
     COMMAND ${DEPUTY_FLATC} --cpp --scoped-enums -o ${generated_dir}
             ${PROJECT_SOURCE_DIR}/core/model/schema.fbs
+    # An enumerator of the schema is named ARG_MAX, a macro of some C libraries' <limits.h>.
+    COMMAND sed -i -e "1i #include <limits.h>" -e "1i #undef ARG_MAX" ${generated_dir}/schema_generated.h
     DEPENDS core/model/schema.fbs
     COMMENT "Generating schema_generated.h"
     VERBATIM)
