@@ -245,6 +245,20 @@ check-arm: configure-arm
 	cmake --build build/arm-tests -j $(JOBS) --target deputy kernel_tests write_mobilenet_v2
 	tools/check_arm.sh build/arm-tests build/arm64 $(JOBS)
 
+## check-armv7, check-riscv64  kernel tests and operator cases for 32-bit ARM and for RISC-V, cross built and
+##          run by QEMU (docs/platforms.md)
+.PHONY: check-armv7 check-riscv64
+check-armv7: DEBIAN := armhf
+check-armv7: EMULATOR := qemu-arm -cpu max
+check-riscv64: DEBIAN := riscv64
+check-riscv64: EMULATOR := qemu-riscv64
+check-armv7 check-riscv64: check-%: setup
+	@tools/setup.sh tools/packages-ports.txt
+	tools/arm_root.sh build/$(DEBIAN) $(DEBIAN)
+	$(CMAKE) -B build/$*-tests --toolchain tools/cmake/$*.cmake -DDEPUTY_PORT_ROOT=$(CURDIR)/build/$(DEBIAN)
+	cmake --build build/$*-tests -j $(JOBS) --target deputy deputy_tool kernel_tests softmax_delegate
+	tools/check_port.sh build/$*-tests build/$(DEBIAN) $(EMULATOR)
+
 ## bench-arm  instructions, bytes and estimated cycles of an inference on AArch64, in Deputy and LiteRT,
 ##          counted under QEMU (docs/arm.md); MODELS="FILE|DIRECTORY …", ARM_BENCH_CPUS="cortex-a76 …"
 .PHONY: bench-arm

@@ -1,18 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks the libraries of an arm64 Debian that the tests link, for the cross build of
-# tools/cmake/aarch64.cmake, and the Python that tools/bench/arm emulates:
+# Unpacks the libraries of a Debian that the tests link, for the cross builds of tools/cmake/aarch64.cmake,
+# armv7.cmake and riscv64.cmake, and the Python that tools/bench/arm emulates:
 #
-#   tools/arm_root.sh DIRECTORY
+#   tools/arm_root.sh DIRECTORY [arm64|armhf|riscv64]
 #
 # Nothing in the directory is executed, so that neither binfmt_misc nor a chroot is needed. An
 # existing directory with the same packages is left as it is, also if it has another release.
-# DEPUTY_ARM_SUITE selects Debian's release (bookworm), DEPUTY_ARM_MIRROR its mirror.
+# DEPUTY_ARM_SUITE selects Debian's release (bookworm; riscv64: trixie, the first with this architecture),
+# DEPUTY_ARM_MIRROR its mirror.
 set -eu
 
-root=${1:?usage: tools/arm_root.sh DIRECTORY}
-suite=${DEPUTY_ARM_SUITE:-bookworm}
+root=${1:?usage: tools/arm_root.sh DIRECTORY [ARCHITECTURE]}
+arch=${2:-arm64}
+suite=bookworm
+[ "$arch" != riscv64 ] || suite=trixie
+suite=${DEPUTY_ARM_SUITE:-$suite}
 packages=libc6-dev,libstdc++-12-dev,libgtest-dev,libgmock-dev,libcmocka-dev,libflatbuffers-dev
 packages=$packages,libbenchmark-dev,libcli11-dev,nlohmann-json3-dev,libstb-dev,python3
 packages=$packages,opencl-headers,libxnnpack-dev,libpthreadpool-dev
@@ -26,7 +30,7 @@ if ! command -v debootstrap >/dev/null; then
 fi
 rm -rf "$root"
 mkdir -p "$root"
-if ! debootstrap --foreign --arch=arm64 --variant=minbase --include="$packages" "$suite" "$root" \
+if ! debootstrap --foreign --arch="$arch" --variant=minbase --include="$packages" "$suite" "$root" \
     ${DEPUTY_ARM_MIRROR:+"$DEPUTY_ARM_MIRROR"} >"$root.log" 2>&1; then
   tail -n 20 "$root.log" >&2
   exit 1
@@ -38,4 +42,9 @@ for package in "$root"/var/cache/apt/archives/*.deb; do
   dpkg-deb --info "$package" shlibs >>"$root/shlibs" 2>/dev/null || true
 done
 rm -f "$root"/var/cache/apt/archives/*.deb
+# FlatBuffers' headers must have the version of this machine's flatc, which generates code for them.
+if [ -d /usr/include/flatbuffers ]; then
+  rm -rf "$root/usr/include/flatbuffers"
+  cp -r /usr/include/flatbuffers "$root/usr/include"
+fi
 echo "$packages" >"$root/complete"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the kernel tests and operator cases of a cross build under QEMU (make check-armv7, check-riscv64):
+#
+#   tools/check_port.sh BUILD ROOT EMULATOR...
+#
+# BUILD is a cross build of kernel_tests and command, ROOT a Debian with its libraries (tools/arm_root.sh),
+# EMULATOR the command that runs a program, as in `qemu-arm -cpu max`. Prints the last lines of each run, and all
+# lines of one that fails. Targets whose plug-ins are not built are not run.
+set -euo pipefail
+build=$(realpath "$1")
+root=$(realpath "$2")
+shift 2
+log=$build/check-port.log
+
+# run EMULATOR...: runs $tests of kernel_tests. A conformance test that is skipped has not tested its target.
+run() {
+  local status=0
+  (cd "$build" && "$@" -L "$root" tests/kernel_tests "--gtest_filter=$tests") >"$log" 2>&1 || status=$?
+  if [ "$status" -eq 0 ] && [[ $tests == *_agrees/* ]] && grep -q '^\[  SKIPPED' "$log"; then status=77; fi
+  if [ "$status" -ne 0 ]; then
+    cat "$log"
+    echo "check-port: $tests: FAILED with status $status"
+    exit 1
+  fi
+  echo "check-port: $tests: $(grep -E '^\[ +PASSED' "$log")"
+  grep ' ran on the target' "$log" || true
+}
+
+for tests in '-*every_*_agrees*' '*every_operator_case_agrees/reference' \
+    '*every_operator_case_agrees/generic*' '*every_operator_case_agrees/softmax' \
+    '*every_golden_row_agrees/generic'; do
+  run "$@"
+done
+"$@" -L "$root" "$build/deputy" run examples/digits/digits_int8.tflite --image examples/digits/images \
+  --labels examples/digits/labels.txt --expect-from-name | grep "^accuracy"
