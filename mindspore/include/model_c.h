@@ -71,9 +71,13 @@ MS_API MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray in
                                MSTensorHandleArray* outputs, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
 
-// Functions for training, which return kMSStatusLiteNotSupport.
+// Runs one inference with the contents of the model's inputs: a step without training. The results
+// are in the model's outputs.
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before,
                                const MSKernelCallBackC after);
+
+// Functions for training, which return kMSStatusLiteNotSupport; MSModelSetTrainMode(model, false)
+// succeeds.
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);
 MS_API MSStatus MSModelExportWeight(const MSModelHandle model, const char* export_path);
 
@@ -100,6 +104,10 @@ MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char** loss_
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
 
+// Same as MSModelRunStep.
+MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before,
+                          const MSKernelCallBackC after);
+
 // Functions for training, which return kMSStatusLiteNotSupport. The caller keeps the ownership of
 // the context.
 MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void* model_data, size_t data_size,
@@ -109,15 +117,13 @@ MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char* model
                                           MSModelType model_type,
                                           const MSContextHandle model_context,
                                           const MSTrainCfgHandle train_cfg);
-MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before,
-                          const MSKernelCallBackC after);
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
 // Returns 0, because training is not supported.
 MS_API float MSModelGetLearningRate(MSModelHandle model);
 // Returns an empty array, because training is not supported.
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
-// Returns false, because training is not supported.
+// Returns false.
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier,
                                          float lr, float momentum);

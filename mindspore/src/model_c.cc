@@ -84,6 +84,16 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs,
       after == nullptr ? nullptr : static_cast<DeputyMSKernelCallBack>(call_after), &plain);
 }
 
+MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before,
+                        const MSKernelCallBackC after) {
+  return MSModelPredict(model, MSModelGetInputs(model), nullptr, before, after);
+}
+
+MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before,
+                   const MSKernelCallBackC after) {
+  return MSModelRunStep(model, before, after);
+}
+
 MSTensorHandleArray MSModelGetInputs(const MSModelHandle model) {
   const Model* const source = CheckedModel(model, "MSModelGetInputs");
   return source == nullptr ? MSTensorHandleArray{} : ArrayOf(source->inputs());

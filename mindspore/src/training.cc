@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions that an inference runtime does not support: training, and the workspace of
-// micro-controllers. They exist so that programs link, and all but MSTrainCfgDestroy report an
-// error.
+// micro-controllers. They exist so that programs link. All report an error, except
+// MSTrainCfgDestroy, MSModelSetTrainMode(false) and MSModelGetTrainMode.
 #include "mindspore/src/log.h"
 
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
@@ -24,13 +24,8 @@ size_t MSModelCalcWorkspaceSize(MSModelHandle /*model*/) {
   return 0;
 }
 
-MSStatus MSModelRunStep(MSModelHandle /*model*/, const MSKernelCallBackC /*before*/,
-                        const MSKernelCallBackC /*after*/) {
-  return NotSupported("MSModelRunStep");
-}
-
-MSStatus MSModelSetTrainMode(const MSModelHandle /*model*/, bool /*train*/) {
-  return NotSupported("MSModelSetTrainMode");
+MSStatus MSModelSetTrainMode(const MSModelHandle /*model*/, bool train) {
+  return train ? NotSupported("MSModelSetTrainMode(true)") : kMSStatusSuccess;
 }
 
 MSStatus MSModelExportWeight(const MSModelHandle /*model*/, const char* /*export_path*/) {
@@ -80,11 +75,6 @@ MSStatus MSTrainModelBuildFromFile(MSModelHandle /*model*/, const char* /*model_
   return NotSupported("MSTrainModelBuildFromFile");
 }
 
-MSStatus MSRunStep(MSModelHandle /*model*/, const MSKernelCallBackC /*before*/,
-                   const MSKernelCallBackC /*after*/) {
-  return NotSupported("MSRunStep");
-}
-
 MSStatus MSModelSetLearningRate(MSModelHandle /*model*/, float /*learning_rate*/) {
   return NotSupported("MSModelSetLearningRate");
 }
@@ -103,10 +93,7 @@ MSStatus MSModelUpdateWeights(MSModelHandle /*model*/, const MSTensorHandleArray
   return NotSupported("MSModelUpdateWeights");
 }
 
-bool MSModelGetTrainMode(MSModelHandle /*model*/) {
-  NotSupported("MSModelGetTrainMode");
-  return false;
-}
+bool MSModelGetTrainMode(MSModelHandle /*model*/) { return false; }
 
 MSStatus MSModelSetupVirtualBatch(MSModelHandle /*model*/, int /*virtual_batch_multiplier*/,
                                   float /*lr*/, float /*momentum*/) {

@@ -220,6 +220,36 @@ static void ModelRuns(void** state) {
   MSModelDestroy(&model);
 }
 
+// MSModelRunStep and MSRunStep compute what MSModelPredict computes for the contents of the inputs.
+static void StepIsAnInference(void** state) {
+  (void)state;
+  MSModelHandle model = MSModelCreate();
+  assert_int_equal(MSModelRunStep(model, NULL, NULL), kMSStatusLiteUninitializedObj);
+  assert_int_equal(MSModelBuildFromFile(model, model_path, kMSModelTypeMindIR, CpuContext()),
+                   kMSStatusSuccess);
+  FillInput(MSModelGetInputs(model).handle_list[0]);
+  assert_int_equal(MSModelPredict(model, MSModelGetInputs(model), NULL, NULL, NULL),
+                   kMSStatusSuccess);
+  const MSTensorHandle output = MSModelGetOutputs(model).handle_list[0];
+  const size_t size = MSTensorGetDataSize(output);
+  void* const expected = malloc(size);
+  assert_non_null(expected);
+  memcpy(expected, MSTensorGetData(output), size);
+  MSStatus (*const steps[])(MSModelHandle, const MSKernelCallBackC, const MSKernelCallBackC) = {
+      MSModelRunStep, MSRunStep};
+  for (size_t i = 0; i < 2; ++i) {
+    memset(MSTensorGetMutableData(output), 0, size);
+    callbacks = 0;
+    assert_int_equal(steps[i](model, Before, After), kMSStatusSuccess);
+    assert_int_equal(callbacks, 10);
+    assert_memory_equal(MSTensorGetData(output), expected, size);
+    assert_int_equal(steps[i](model, NULL, NULL), kMSStatusSuccess);
+    assert_int_equal(steps[i](NULL, NULL, NULL), kMSStatusLiteNullptr);
+  }
+  free(expected);
+  MSModelDestroy(&model);
+}
+
 static void ModelResizes(void** state) {
   (void)state;
   MSModelHandle model = MSModelCreate();
@@ -292,8 +322,8 @@ static void TrainingIsNotSupported(void** state) {
   const MSStatus no = kMSStatusLiteNotSupport;
   MSModelSetWorkspace(model, NULL, 0);
   assert_int_equal(MSModelCalcWorkspaceSize(model), 0);
-  assert_int_equal(MSModelRunStep(model, NULL, NULL), no);
   assert_int_equal(MSModelSetTrainMode(model, true), no);
+  assert_int_equal(MSModelSetTrainMode(model, false), kMSStatusSuccess);
   assert_int_equal(MSModelExportWeight(model, "x"), no);
   MSTrainCfgHandle cfg = MSTrainCfgCreate();
   assert_null(cfg);
@@ -309,7 +339,6 @@ static void TrainingIsNotSupported(void** state) {
   assert_int_equal(MSTrainModelBuildFromFile(model, "x", kMSModelTypeMindIR, context, cfg), no);
   MSContextDestroy(&context);
   MSTrainCfgDestroy(&cfg);
-  assert_int_equal(MSRunStep(model, NULL, NULL), no);
   assert_int_equal(MSModelSetLearningRate(model, 0.1F), no);
   assert_true(MSModelGetLearningRate(model) == 0);
   const MSTensorHandleArray weights = MSModelGetWeights(model);
@@ -587,6 +616,7 @@ int main(int argc, char** argv) {
       cmocka_unit_test(DeviceKeepsItsSettings),
       cmocka_unit_test(TensorKeepsItsSettings),
       cmocka_unit_test(ModelRuns),
+      cmocka_unit_test(StepIsAnInference),
       cmocka_unit_test(ModelResizes),
       cmocka_unit_test(ModelRefusesInvalidArguments),
       cmocka_unit_test(TrainingIsNotSupported),
