@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -315,9 +316,18 @@ void RunSmall(mindspore::Model* model) {
   static_cast<void>(model->Predict(inputs, &outputs));
 }
 
+// Memory that parent and children share: the number of the current mutant, the number of models
+// that were built, the largest costs of a Build, and the failure of a mutant.
+struct Progress {
+  uint64_t number, built;
+  double max_seconds;
+  int64_t max_bytes;
+  std::array<char, 256> text;
+};
+
 // Builds a mutant, and runs it if it is a small model. Returns "" or the reason why Build is not
 // within the limits, which are not checked with sanitizers.
-std::string BuildMutant(const std::vector<Bytes>& models, uint64_t number) {
+std::string BuildMutant(const std::vector<Bytes>& models, uint64_t number, Progress* progress) {
   const Bytes mutant = Mutator(models[number % models.size()], number).Mutate();
   std::ofstream("/proc/self/clear_refs") << "5";  // resets VmHWM
   const int64_t before = StatusBytes("VmRSS:");
@@ -328,19 +338,15 @@ std::string BuildMutant(const std::vector<Bytes>& models, uint64_t number) {
   const int64_t peak = StatusBytes("VmHWM:") - before;
   constexpr double kMaxSeconds = 1;
   constexpr int64_t kMaxBytes = 200'000'000;
+  progress->built += status.IsOk();
+  progress->max_seconds = std::max(progress->max_seconds, seconds);
+  progress->max_bytes = std::max(progress->max_bytes, peak);
   if (status.IsError() && status.GetErrDescription().empty()) return "fails without a text";
   if (seconds > kMaxSeconds && !kIsSanitized) return "took " + std::to_string(seconds) + " s";
   if (peak > kMaxBytes && !kIsSanitized) return "needed " + std::to_string(peak) + " bytes";
   if (status.IsOk()) RunSmall(&model);
   return "";
 }
-
-// Memory that parent and children share: the number of the current mutant, the number of models
-// that were built, and the failure of a mutant.
-struct Progress {
-  uint64_t number, built;
-  std::array<char, 256> text;
-};
 
 // Builds the mutants [first, end) in a child process; returns the first one that failed, or `end`.
 uint64_t BuildInChild(const std::vector<Bytes>& models, uint64_t first, uint64_t end,
@@ -350,7 +356,7 @@ uint64_t BuildInChild(const std::vector<Bytes>& models, uint64_t first, uint64_t
   const pid_t child = fork();
   if (child == 0) {
     for (; progress->number < end; ++progress->number) {
-      const std::string problem = BuildMutant(models, progress->number);
+      const std::string problem = BuildMutant(models, progress->number, progress);
       if (problem.empty()) continue;
       std::snprintf(progress->text.data(), progress->text.size(), "%s", problem.c_str());
       _exit(1);
@@ -373,7 +379,8 @@ uint64_t NumberFrom(const char* variable, uint64_t otherwise) {
 TEST(MindSporeHostile, mutants_fail_with_a_text_within_bounds) {
   const std::vector<Bytes> models = AllModels();
   if (std::getenv("DEPUTY_MS_ONLY") != nullptr) {
-    EXPECT_EQ(BuildMutant(models, NumberFrom("DEPUTY_MS_ONLY", 0)), "");
+    Progress progress = {};
+    EXPECT_EQ(BuildMutant(models, NumberFrom("DEPUTY_MS_ONLY", 0), &progress), "");
     return;
   }
   const uint64_t end = NumberFrom("DEPUTY_MS_MUTANTS", 3000);
@@ -387,6 +394,12 @@ TEST(MindSporeHostile, mutants_fail_with_a_text_within_bounds) {
     ADD_FAILURE() << "mutant " << number << ": " << progress->text.data();
     ++failures;
   }
+  EXPECT_GT(progress->built, 0U);
+  EXPECT_LT(progress->built, end);
+  std::printf("%llu mutants of %zu models, %llu built, at most %.3f s and %.1f MB each\n",
+              static_cast<unsigned long long>(end), models.size(),
+              static_cast<unsigned long long>(progress->built), progress->max_seconds,
+              static_cast<double>(progress->max_bytes) / 1e6);
   munmap(progress, sizeof(Progress));
 }
 
