@@ -49,6 +49,14 @@ PROGRAMS = {
     'model': ([HERE / 'checks/model.cc'], []),
     'formats': ([HERE / 'checks/formats.cc'], []),
     'delegate': ([HERE / 'checks/delegate.cc'], []),
+    'npu_delegate': ([HERE / 'checks/npu_delegate.cc'], []),
+    'allocators': ([HERE / 'checks/allocators.cc', TREE / 'src/litert/inner_allocator.cc',
+                    TREE / 'providers/dpico/src/custom_allocator.cc', TREE / 'providers/dpico/common/log_util.cc',
+                    TREE / 'src/extendrt/dynamic_mem_allocator.cc', TREE / 'src/extendrt/dynamic_mem_manager.cc'],
+                   [f'-I{TREE}/providers/dpico']),
+    'format_functions': ([HERE / 'checks/format_functions.cc'], []),
+    'runner': ([HERE / 'checks/runner.cc'], []),
+    'registry_override': ([HERE / 'checks/registry_override.cc'], []),
     'dual_abi_data_helper': ([HERE / 'checks/dual_abi_data_helper.cc'], []),
     'dual_abi_converter': ([HERE / 'checks/dual_abi_converter.cc'], []),
     'registry_kernels': ([HERE / 'checks/registry_kernels.cc'], [OWN_WARNINGS]),
@@ -155,13 +163,22 @@ class Snippets(unittest.TestCase):
                     if not line.startswith(' '):
                         suite = line.strip()
                         continue
-                    case = suite + line.strip()
+                    case = suite + line.split()[0]
                     count += 1
                     done = run([program, f'--gtest_filter={case}'], cwd=PRODUCTS / 'run', timeout=300)
                     if (done.returncode != 0) != (case in MUST_FAIL):
                         failed.append(f'{case}: exit code {done.returncode}\n{done.stdout[-1500:]}')
                 self.assertGreater(count, 0)
                 self.assertFalse(failed, '\n'.join(failed))
+
+    def test_headers(self):
+        """Compiles headers of snippets without the exceptions for their sources."""
+        for name, headers, path, lines, _ in snippets():
+            if headers == 'registry' and path.endswith('.h') and lines == '-':
+                with self.subTest(name):
+                    unit = PRODUCTS / f'{name}.cc'
+                    unit.write_text(f'#include "{SOURCES / path}"\n', encoding='utf-8')
+                    compiled(unit, f'-I{DPICO}')
 
     def test_examples(self):
         """Runs whole programs of MindSpore Lite's examples in all of their modes."""

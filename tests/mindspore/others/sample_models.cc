@@ -55,6 +55,19 @@ std::vector<uint8_t> LeNet() {
   return w.Finish();
 }
 
+// An activation, a transpose from NHWC to NCHW and back around an addition.
+std::vector<uint8_t> Transposes() {
+  MsWriter w;
+  const uint32_t x = w.Input({1, 2, 2, 3}), a = w.Tensor({1, 2, 2, 3}), b = w.Tensor({1, 3, 2, 2});
+  const uint32_t c = w.Tensor({1, 3, 2, 2}), y = w.Output({1, 2, 2, 3});
+  w.Node(file::PrimitiveType_Activation, {x}, {a},
+         file::CreateActivation(w.fbb(), file::ActivationType_RELU));
+  w.Node(file::PrimitiveType_Transpose, {a, w.Ints({0, 3, 1, 2})}, {b});
+  w.Node(file::PrimitiveType_AddFusion, {b, b}, {c});
+  w.Node(file::PrimitiveType_Transpose, {c, w.Ints({0, 2, 3, 1})}, {y});
+  return w.Finish();
+}
+
 // One operator of a vendor, with two inputs.
 std::vector<uint8_t> CustomAdd(const char* type) {
   MsWriter w;
@@ -90,6 +103,7 @@ int main(int argc, char** argv) {
   const bool written = Write(folder + "mobilenetv2.ms", MobileNet()) &&
                        Write(folder + "lenet_tod_infer.ms", LeNet()) &&
                        Write(folder + "lenet_train.ms", LeNet()) &&
+                       Write(folder + "transposes.ms", Transposes()) &&
                        Write(folder + "custom_add.ms", CustomAdd("Custom_Add")) &&
                        Write(folder + "add.ms", CustomAdd("Add"));
   if (!written) std::perror(argv[1]);
