@@ -147,8 +147,8 @@ if [ "${1:-}" = --packages ]; then
   find "${@:2}" -maxdepth 1 \( -name '*.deb' -o -name '*.whl' \) ! -name '*-dbgsym_*' \
     -exec cp -t "$root/given" {} +
   cp -r "$here/examples/languages" "$here"/examples/digits/digits_*.tflite \
-    "$here/examples/link_client.c" "$here/examples/conv_mean.tflite" "$here/docs/cpp.md" \
-    "$here/tests/packaging/packages.sh" "$root/given"
+    "$here/examples/link_client.c" "$here/examples/conv_mean.tflite" "$here/examples/mindspore_2x" \
+    "$here/docs/cpp.md" "$here/tests/packaging/packages.sh" "$root/given"
   cp "$here"/examples/digits/images/*0_*.png "$root/given"
   status=0
   inside /given ./packages.sh || status=$?

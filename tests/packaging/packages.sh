@@ -49,6 +49,11 @@ cmake --build cpp >/dev/null
 cpp/digits digits_float.tflite images.raw | cmp - from_python
 say "C by pkg-config and C++ by find_package print what Python prints"
 
+cmake -S mindspore_2x -B mindspore_2x/build >/dev/null
+cmake --build mindspore_2x/build >/dev/null
+mindspore_2x/build/mindspore_2x conv_mean.tflite | grep -q '^kernels of the delegate: 1$'
+say "the example for MindSpore Lite 2.x runs its delegate"
+
 # The program and the delegate of docs/cpp.md, whose blocks begin with the names of their files.
 mkdir page
 block() { sed -n "\\,^\(//\|#\) $1\$,,/^\`\`\`/p" cpp.md | sed '$d'; }
