@@ -376,6 +376,16 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetVerificationStatus(
 // delegates. Equal structures have equal hashes within one process only. 0 for NULL.
 TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter);
 
+// Runs one delegate's node of the execution plan with the present contents of its inputs, after
+// TfLiteInterpreterAllocateTensors. Outputs may stay on the delegate's device, from which
+// TfLiteInterpreterEnsureTensorDataIsReadable copies those of subgraph 0. Under the policy Hot a
+// node that fails is computed on the CPU. kTfLiteError for NULL, for an index out of range, for
+// nodes of the CPU and replaced nodes, and if the node fails; DeputyInterpreterLastError() has the
+// text. Not while the interpreter runs.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterInvokeNode(TfLiteInterpreter* interpreter,
+                                                         int32_t subgraph_index,
+                                                         int32_t node_index);
+
 // ------------------------------------------------------------------------------------------------
 // Contents of an interpreter
 // ------------------------------------------------------------------------------------------------

@@ -220,6 +220,16 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   return digest;
 }
 
+TfLiteStatus DeputyInterpreterInvokeNode(TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                         int32_t node_index) {
+  deputy::Subgraph* const subgraph = FindSubgraph(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("InvokeNode"));
+    return subgraph->InvokeDelegateNode(node_index);
+  });
+}
+
 // ---- Contents of an interpreter -----------------------------------------------------------------
 
 int32_t DeputyInterpreterGetSubgraphCount(const TfLiteInterpreter* interpreter) {

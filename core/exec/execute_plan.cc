@@ -39,6 +39,19 @@ TfLiteStatus ExecutionPlan::Execute() {
   return kTfLiteOk;
 }
 
+TfLiteStatus ExecutionPlan::ExecuteDelegateNode(int node_index) {
+  const auto& plan = graph_->plan();
+  const auto found = std::find(plan.begin(), plan.end(), node_index);
+  if (found == plan.end() || graph_->node(node_index)->delegate == nullptr) {
+    return Fail(interpreter_->reporter(), kTfLiteError,
+                "subgraph %d node %d: expected a delegate's node of the plan", parts_->index,
+                node_index);
+  }
+  const int position = static_cast<int>(found - plan.begin());
+  if (position >= next_to_prepare_) TF_LITE_ENSURE_STATUS(PrepareAndAllocate());
+  return InvokeNode(position);
+}
+
 FusionPlan::Conditions ExecutionPlan::CurrentConditions() const {
   return {.runs_each_node = interpreter_->needs_each_node(),
           .has_client_memory = !parts_->custom_allocations.empty()};

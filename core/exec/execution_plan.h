@@ -50,6 +50,8 @@ class ExecutionPlan {
   // ---- Run -------------------------------------------------------------------------------------
   // Runs the nodes of the plan; prepares those that were not prepared yet.
   TfLiteStatus Execute();
+  // Runs one node of the plan, which must be a delegate's and therefore in no fusion group.
+  TfLiteStatus ExecuteDelegateNode(int node_index);
   // Copies stale inputs of other delegates to the CPU and checks that all inputs have data; reports
   // an error otherwise.
   TfLiteStatus CheckInputs(int node_index);

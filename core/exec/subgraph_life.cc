@@ -163,7 +163,7 @@ TfLiteStatus Subgraph::ResetVariableTensors() {
   return kTfLiteOk;
 }
 
-TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
+TfLiteStatus Subgraph::CheckInvokable() {
   ErrorReporter* reporter = parts_.interpreter->reporter();
   if (!consistent()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not consistent.; %s",
@@ -172,9 +172,12 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
   if (!ready()) {
     return Fail(reporter, kTfLiteError, "Invoke called on model that is not ready.");
   }
-  if (parts_.custom_allocations.may_be_too_small()) {
-    TF_LITE_ENSURE_STATUS(parts_.custom_allocations.Verify());
-  }
+  return parts_.custom_allocations.may_be_too_small() ? parts_.custom_allocations.Verify()
+                                                      : kTfLiteOk;
+}
+
+TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
+  TF_LITE_ENSURE_STATUS(CheckInvokable());
   const CallDepth depth(parts_.interpreter);
   if (!depth.allowed()) return kTfLiteError;
   const SubgraphRun running(&parts_);
@@ -186,6 +189,15 @@ TfLiteStatus Subgraph::Invoke(bool allow_stale_outputs) {
     status = RunPlan(allow_stale_outputs);
   }
   return status;
+}
+
+TfLiteStatus Subgraph::InvokeDelegateNode(int node_index) {
+  TF_LITE_ENSURE_STATUS(CheckInvokable());
+  const CallDepth depth(parts_.interpreter);
+  if (!depth.allowed()) return kTfLiteError;
+  const SubgraphRun running(&parts_);
+  const ScopedFlushDenormals flush;
+  return plan_.ExecuteDelegateNode(node_index);
 }
 
 TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
