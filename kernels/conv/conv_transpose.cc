@@ -451,12 +451,12 @@ void FillPixel(const void* source, int64_t row, int, uint8_t* out) {
 
 // Returns a function for RunSums that stores tiles in a matrix of sums with `columns` columns.
 auto StoreSums(int32_t* products, int64_t columns) {
-  return [=](int, int64_t row, int count, int column, int width, const int32_t* sums,
-             size_t stride) {
-    for (int r = 0; r < count; ++r, sums += stride) {
-      std::copy_n(sums, width, products + (row + r) * columns + column);
-    }
-  };
+  return
+      [=](int, int64_t row, int count, int column, int width, const int32_t* sums, size_t stride) {
+        for (int r = 0; r < count; ++r, sums += stride) {
+          std::copy_n(sums, width, products + (row + r) * columns + column);
+        }
+      };
 }
 
 }  // namespace
