@@ -190,6 +190,7 @@ def main(arguments):
         *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
         *check_bridge(build / 'libdeputy_nnapi.so'),
         *check_bridge(build / 'libdeputy_hexagon.so'),
+        *check_bridge(build / 'libdeputy_sandbox.so'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

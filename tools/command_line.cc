@@ -48,8 +48,8 @@ class HelpFormatter : public CLI::Formatter {
 
 // ---- Options of several subcommands -------------------------------------------------------------
 
-// Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --validate and
-// --verify.
+// Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --isolate,
+// --validate and --verify.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");
@@ -82,6 +82,16 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
                    "(default); tflite = fail as TFLite does")
       ->type_name("NAME")
       ->check(CLI::IsMember({"tflite", "hot"}).description(""));
+  command
+      ->add_option_function<std::string>(
+          "--isolate",
+          [](const std::string& profile) { setenv("DEPUTY_ISOLATE", profile.c_str(), 1); },
+          "Run delegates in processes of their own with these\n"
+          "restrictions: device (default), strict or none")
+      ->type_name("PROFILE")
+      ->expected(0, 1)
+      ->default_str("device")
+      ->check(CLI::IsMember({"device", "strict", "none"}).description(""));
   command->add_flag("--validate", options->validate,
                     "Enable the delegate validation layer; exit code 1\nif it has findings");
   command

@@ -20,6 +20,8 @@ const char* PlainText(Callback callback) {
       return "get_support threw an exception";
     case Callback::kNodeEvents:
       return "node_events threw an exception";
+    case Callback::kSetModel:
+      return "set_model threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
     case Callback::kCopyFrom:

@@ -21,6 +21,7 @@ enum class Callback {
   kDestroy,
   kSupport,     // the plug-in's get_support
   kNodeEvents,  // the plug-in's node_events
+  kSetModel,    // the plug-in's set_model
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,

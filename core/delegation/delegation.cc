@@ -207,6 +207,9 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   if (transaction_ != nullptr) transaction_->called = true;
   prepare_problem_.clear();
   CallObserver* const observer = subgraph_->interpreter()->call_observer();
+  const Model& model = subgraph_->interpreter()->model();
+  PassModel(subgraph_->context(), delegate.handle, model.bytes(), model.file_descriptor(),
+            observer);
   EnterDelegateMode();
   deputy::QuerySupport(observer, subgraph_->context(), subgraph_->graph().plan(),
                        delegates_.current());

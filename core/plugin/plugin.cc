@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "core/base/foreign_call.h"
+#include "core/plugin/isolation.h"
 #include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_folders.h"
 #include "core/plugin/plugin_probe.h"
@@ -110,25 +111,40 @@ std::string PluginLibrary::Open(bool allow_stable) {
   if (path_.empty()) return "no path given, expected the path of a shared object";
   const PluginFile file = InspectPluginFile(path_);
   if (!file.problem.empty()) return file.problem;
+  isolation_ = path_.ends_with(kSandboxFile) ? "" : IsolationProfile();
+  if (!isolation_.empty()) return OpenSandbox();
   const bool as_stable = file.is_stable && allow_stable;
   if (as_stable) NameStableFolder(path_);
   const int flags = (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL;
   if (IsPluginProbeEnabled() && !IsInProcess(path_)) {
     std::string problem =
-        ProbeInChild([&] { (void)OpenInProcess(flags, allow_stable); }, kProbeTimeoutMs);
+        ProbeInChild([&] { (void)OpenInProcess(path_, flags, allow_stable); }, kProbeTimeoutMs);
     if (!problem.empty()) return problem;
   }
-  return OpenInProcess(flags, allow_stable);
+  return OpenInProcess(path_, flags, allow_stable);
 }
 
-std::string PluginLibrary::OpenInProcess(int flags, bool allow_stable) {
+std::string PluginLibrary::OpenInProcess(const std::string& path, int flags, bool allow_stable) {
   std::string problem;
-  handle_ = OpenLibrary(path_, flags, &problem);
+  handle_ = OpenLibrary(path, flags, &problem);
   if (handle_ == nullptr) {
-    const bool is_here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
-    return is_here ? problem + "; to load the file in this directory, use ./" + path_ : problem;
+    const bool is_here = path.find('/') == std::string::npos && access(path.c_str(), F_OK) == 0;
+    return is_here ? problem + "; to load the file in this directory, use ./" + path : problem;
   }
   return FindFunctions(allow_stable);
+}
+
+std::string PluginLibrary::OpenSandbox() {
+  if (isolation_ != "none" && isolation_ != "device" && isolation_ != "strict") {
+    return "DEPUTY_ISOLATE: expected 0, 1, none, device or strict, found '" + isolation_ + "'";
+  }
+  const std::string sandbox = FindPlugin(kSandbox);
+  if (sandbox.empty()) return "DEPUTY_ISOLATE: there is no " + std::string(kSandboxFile);
+  std::string problem = OpenInProcess(sandbox, RTLD_LAZY | RTLD_LOCAL, false);
+  // Clients pass options of the isolated delegate, which are not known here.
+  plugin_.options = nullptr;
+  plugin_.option_count = 0;
+  return problem;
 }
 
 // Reads the plug-in's own description first, because its functions take precedence over the

@@ -35,9 +35,10 @@ class PluginLibrary {
                                              size_t count, void (*report_error)(const char* text));
   using DestroyFunction = void (*)(TfLiteDelegate* delegate);
 
-  // Loads the library at `path`; a name without a slash may be the name of a plug-in
-  // (plugin_folders.h). A stable delegate needs settings, which not every caller can pass; without
-  // `allow_stable` it is rejected. Returns null on failure, after a report.
+  // Loads the library at `path`, or the plug-in `sandbox` if DEPUTY_ISOLATE is set; a name without
+  // a slash may be the name of a plug-in (plugin_folders.h). A stable delegate needs settings,
+  // which not every caller can pass; without `allow_stable` it is rejected. Returns null on
+  // failure, after a report.
   static std::shared_ptr<const PluginLibrary> Load(const char* path, bool allow_stable,
                                                    ErrorReporter* reporter);
   PluginLibrary(const PluginLibrary&) = delete;
@@ -57,13 +58,18 @@ class PluginLibrary {
   // Returns the function that creates delegates; null if the kind is kStable.
   CreateFunction create() const { return create_; }
   DestroyFunction destroy() const { return destroy_; }
+  // Returns the profile with which delegates of this library run in processes of their own; "" if
+  // they run in this one. The library is then not loaded, and all functions are those of the
+  // plug-in `sandbox` (isolation.h).
+  const std::string& isolation() const { return isolation_; }
 
  private:
   explicit PluginLibrary(std::string path) : path_(std::move(path)) {}
 
   // The steps of Load. They return "" or the problem, as the end of a sentence about the library.
   std::string Open(bool allow_stable);
-  std::string OpenInProcess(int flags, bool allow_stable);
+  std::string OpenInProcess(const std::string& path, int flags, bool allow_stable);
+  std::string OpenSandbox();
   std::string FindFunctions(bool allow_stable);
   std::string AdoptPlugin(DeputyPluginFunction function);
   std::string AdoptStable(const TfLiteStableDelegate* stable);
@@ -75,6 +81,7 @@ class PluginLibrary {
   const TfLiteStableDelegate* stable_ = nullptr;
   CreateFunction create_ = nullptr;
   DestroyFunction destroy_ = nullptr;
+  std::string isolation_;
 };
 
 }  // namespace deputy

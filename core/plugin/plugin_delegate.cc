@@ -2,10 +2,12 @@
 #include "core/plugin/plugin_delegate.h"
 
 #include <utility>
+#include <vector>
 
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/plugin/delegate_proxy.h"
+#include "core/plugin/isolation.h"
 
 namespace deputy {
 namespace {
@@ -200,14 +202,31 @@ TfLiteStatus CallOptional(const std::string& subject, const char* what, bool has
 
 }  // namespace
 
+namespace {
+
+// Creates a delegate of the plug-in `sandbox`, which runs one of the library.
+TfLiteDelegate* CreateIsolated(const PluginLibrary& library, const PluginOptions& options,
+                               void (*report_error)(const char* text)) {
+  const GivenOptions given = SandboxOptions(library.path(), library.isolation(), options);
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : given) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  return library.create()(keys.data(), values.data(), keys.size(), report_error);
+}
+
+}  // namespace
+
 TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
                                      const PluginOptions& options, ErrorReporter* reporter,
                                      CallObserver* observer) {
+  const bool is_isolated = !library->isolation().empty();
   const std::string problem = CheckPluginOptions(library->plugin(), options);
   if (!problem.empty()) return Refuse(*library, problem, reporter);
-  const PluginLibrary::CreateFunction function = library->create();
-  const auto create = [&] {
-    return function(options.keys, options.values, options.count, &CollectReport);
+  const auto create = [&, &library = *library] {
+    if (is_isolated) return CreateIsolated(library, options, &CollectReport);
+    return library.create()(options.keys, options.values, options.count, &CollectReport);
   };
   auto given = std::make_shared<GivenOptions>();
   for (size_t i = 0; i < options.count; ++i) {
@@ -273,6 +292,18 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
   return CallOptional(
       PathOf(parts), "take times", take != nullptr, callback != nullptr,
       [&] { return take(parts.inner, callback, user_data); }, reporter);
+}
+
+void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,
+               int file, CallObserver* observer) {
+  const PluginDelegate parts = Unwrap(delegate);
+  const DeputyDelegatePlugin* const plugin = PluginOf(parts);
+  if (model.empty() || plugin == nullptr || plugin->set_model == nullptr) return;
+  const ForeignCall call = {
+      .callback = Callback::kSetModel, .context = context, .delegate = delegate};
+  CallForeign(observer, call, [&](CallResult*) {
+    plugin->set_model(parts.inner, model.data(), model.size(), file);
+  });
 }
 
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {

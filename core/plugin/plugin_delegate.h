@@ -7,8 +7,10 @@
 #ifndef DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 #define DEPUTY_CORE_PLUGIN_PLUGIN_DELEGATE_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "core/base/foreign_call.h"
 #include "core/plugin/plugin.h"
@@ -52,6 +54,11 @@ TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
                                       ErrorReporter* reporter);
 TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data, ErrorReporter* reporter);
+
+// Calls set_model of the delegate's plug-in, if it has the function and the model has bytes.
+// `context` is that of the subgraph to which the delegate is about to be applied.
+void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,
+               int file, CallObserver* observer);
 
 // The parts of a delegate. A delegate of no plug-in is its own inner delegate and has no library.
 struct PluginDelegate {

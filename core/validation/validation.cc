@@ -34,6 +34,8 @@ const char* NameOfCallback(Callback callback) {
       return "get_support";
     case Callback::kNodeEvents:
       return "node_events";
+    case Callback::kSetModel:
+      return "set_model";
     case Callback::kDelegatePrepare:
       return "Prepare of the delegate";
     case Callback::kInit:

@@ -76,6 +76,7 @@ class InstallTest(unittest.TestCase):
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
                      'deputy/plugins/libdeputy_nnapi.so', 'libdeputy_delegate_support.a',
+                     'deputy/plugins/libdeputy_sandbox.so', 'deputy/deputy-delegate-host',
                      'cmake/Deputy/DeputyConfig.cmake', 'cmake/tensorflow-lite/tensorflow-lite-config.cmake',
                      'cmake/tensorflowlite/tensorflowlite-config.cmake', 'pkgconfig/tensorflow-lite.pc',
                      'pkgconfig/tensorflowlite.pc', 'pkgconfig/tensorflow2-lite.pc'):
@@ -103,6 +104,12 @@ class InstallTest(unittest.TestCase):
         output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--use_xnnpack',
                                        env=self.environment()))
         self.assertIn('runs 12 of 16 nodes', output)
+
+    def test_installed_command_starts_the_process_of_a_delegate(self):
+        output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--isolate', '--delegate',
+                                         'npu_stub', env=self.environment()))
+        self.assertIn('runs 16 of 16 nodes', output)
+        self.assertIn('own process; profile device', output)
 
     def test_installed_command_finds_its_library(self):
         self.expect_success(run(self.prefix / 'bin/deputy', 'inspect', MODEL,

@@ -511,6 +511,10 @@ static TfLiteStatus Report(TfLiteDelegate* base, DeputyDelegateReport* report,
 }
 
 // Never called, because the delegate does not set kTfLiteDelegateFlagsPerOperatorProfiling.
+static void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
+  (void)delegate, (void)data, (void)size, (void)file;
+}
+
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
@@ -537,6 +541,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.list_operators = ListOperators;
   plugin.known.report = Report;
   plugin.known.node_events = NodeEvents;
+  plugin.known.set_model = SetModel;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

@@ -264,13 +264,15 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->list_operators, nullptr);
       EXPECT_EQ(plugin->report, nullptr);
       EXPECT_EQ(plugin->node_events, nullptr);
+      EXPECT_EQ(plugin->set_model, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
       EXPECT_NE(plugin->list_devices, nullptr);
       EXPECT_NE(plugin->list_operators, nullptr);
       EXPECT_NE(plugin->report, nullptr);
-      EXPECT_EQ(plugin->node_events == nullptr, missing != 0) << name;
+      EXPECT_NE(plugin->node_events, nullptr);
+      EXPECT_EQ(plugin->set_model == nullptr, missing != 0) << name;
     }
   }
 }

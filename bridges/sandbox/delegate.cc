@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/sandbox/delegate.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bridges/sandbox/graph_view.h"
+#include "bridges/sandbox/session.h"
+
+namespace deputy::sandbox {
+namespace {
+
+constexpr const char* kKernelName = "DeputySandbox";
+
+struct SandboxDelegate {
+  TfLiteDelegate base{};
+  Options options;
+  std::mutex mutex;  // held while the delegate is applied, and guards `device`
+  // While the delegate is applied: the session and the index of the claim that is being replaced.
+  std::shared_ptr<Session> session;
+  int claim = -1;
+  std::string device;  // text for reports
+};
+
+SandboxDelegate& Of(const TfLiteDelegate* delegate) {
+  return *static_cast<SandboxDelegate*>(delegate->data_);
+}
+
+// Runs `body` and converts exceptions to an error status: none may leave the library.
+template <typename Body>
+TfLiteStatus CatchExceptions(TfLiteContext* context, const Body& body) {
+  try {
+    return body();
+  } catch (const std::exception& exception) {
+    context->ReportError(context, "sandbox: %s", exception.what());
+    return kTfLiteError;
+  }
+}
+
+// ---- The delegate's nodes -----------------------------------------------------------------------
+
+// A tensor at the border of a partition, and its place in the shared memory.
+struct Border {
+  int tensor = -1;
+  int64_t offset = 0;
+  size_t bytes = 0;
+};
+
+struct Kernel {
+  std::shared_ptr<Session> session;
+  int claim = -1;
+  std::string name;
+  std::vector<Border> inputs, outputs;
+};
+
+Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
+
+std::vector<Border> BorderOf(const Session& session, const std::vector<int32_t>& tensors) {
+  std::vector<Border> border;
+  for (const int32_t index : tensors) {
+    const Slot* const slot = session.SlotOf(index);
+    if (slot != nullptr) border.push_back({index, slot->offset, static_cast<size_t>(slot->bytes)});
+  }
+  return border;
+}
+
+void* Init(TfLiteContext* context, const char* buffer, size_t) {
+  Kernel* created = nullptr;
+  (void)CatchExceptions(context, [&] {
+    const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+    const SandboxDelegate& delegate = Of(params.delegate);
+    const Claim& claim = delegate.session->claims().claims[static_cast<size_t>(delegate.claim)];
+    const TfLiteIntArray& nodes = *params.nodes_to_replace;
+    if (!std::equal(claim.nodes.begin(), claim.nodes.end(), nodes.data, nodes.data + nodes.size)) {
+      return kTfLiteError;
+    }
+    auto kernel = std::make_unique<Kernel>();
+    kernel->session = delegate.session;
+    kernel->claim = delegate.claim;
+    kernel->name = claim.name;
+    kernel->inputs = BorderOf(*delegate.session, claim.inputs);
+    kernel->outputs = BorderOf(*delegate.session, claim.outputs);
+    created = kernel.release();
+    return kTfLiteOk;
+  });
+  return created;
+}
+
+void Free(TfLiteContext*, void* data) { delete KernelOf(data); }
+
+// Fails if a tensor does not have the size for which the process was prepared.
+TfLiteStatus CheckSizes(TfLiteContext* context, const Kernel& kernel) {
+  for (const auto* border : {&kernel.inputs, &kernel.outputs}) {
+    for (const Border& at : *border) {
+      const TfLiteTensor& tensor = context->tensors[at.tensor];
+      if (tensor.bytes == at.bytes) continue;
+      context->ReportError(context, "sandbox: %s: tensor %d '%s': expected %zu bytes, found %zu",
+                           kernel.name.c_str(), at.tensor,
+                           tensor.name == nullptr ? "" : tensor.name, at.bytes, tensor.bytes);
+      return kTfLiteError;
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
+  const Kernel* const kernel = KernelOf(node->user_data);
+  if (kernel != nullptr) return CheckSizes(context, *kernel);
+  context->ReportError(context, "sandbox: the partition differs from that of the process");
+  return kTfLiteError;
+}
+
+TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
+  if (CheckSizes(context, kernel) != kTfLiteOk) return kTfLiteError;
+  const auto copy_in = [&](char* memory) {
+    for (const Border& at : kernel.inputs) {
+      std::memcpy(memory + at.offset, context->tensors[at.tensor].data.raw, at.bytes);
+    }
+  };
+  const auto copy_out = [&](const char* memory) {
+    for (const Border& at : kernel.outputs) {
+      std::memcpy(context->tensors[at.tensor].data.raw, memory + at.offset, at.bytes);
+    }
+  };
+  std::string problem;
+  if (kernel.session->Call(kernel.claim, copy_in, copy_out, &problem)) return kTfLiteOk;
+  context->ReportError(context, "sandbox: %s: %s", kernel.name.c_str(), problem.c_str());
+  return kTfLiteError;
+}
+
+TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+  const Kernel* const kernel = KernelOf(node->user_data);
+  if (kernel == nullptr) return kTfLiteError;
+  return CatchExceptions(context, [&] { return Run(context, *kernel); });
+}
+
+TfLiteRegistration PartitionRegistration() {
+  TfLiteRegistration registration{};
+  registration.init = &Init;
+  registration.free = &Free;
+  registration.prepare = &deputy::sandbox::Prepare;
+  registration.invoke = &Invoke;
+  registration.custom_name = kKernelName;
+  registration.version = 1;
+  return registration;
+}
+
+// ---- Applying -----------------------------------------------------------------------------------
+
+Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Options& options) {
+  Setup setup;
+  setup.library = options.library;
+  setup.options = options.delegate_options;
+  setup.threads = std::max(context.recommended_num_threads, 1);
+  setup.profile = options.profile;
+  setup.memory_bytes = options.memory_bytes;
+  setup.writable = options.writable;
+  setup.tensors = graph.Tensors();
+  setup.unavailable = graph.UnavailableNodes();
+  return setup;
+}
+
+// Returns the indices of the claims that the host accepts; reports the others.
+std::vector<int> AcceptedClaims(TfLiteContext* context, const GraphView& graph,
+                                const Claims& claims) {
+  std::vector<int> accepted;
+  std::vector<int32_t> taken;
+  for (size_t i = 0; i < claims.claims.size(); ++i) {
+    const Claim& claim = claims.claims[i];
+    std::string problem = graph.Refuse(claim);
+    for (const int32_t node : claim.nodes) {
+      if (std::find(taken.begin(), taken.end(), node) != taken.end()) {
+        problem = "node " + std::to_string(node) + " is claimed twice";
+      }
+    }
+    if (problem.empty()) {
+      taken.insert(taken.end(), claim.nodes.begin(), claim.nodes.end());
+      accepted.push_back(static_cast<int>(i));
+    } else {
+      context->ReportError(context, "sandbox: a partition of %zu nodes is left to the host: %s",
+                           claim.nodes.size(), problem.c_str());
+    }
+  }
+  return accepted;
+}
+
+TfLiteStatus ReplaceClaims(TfLiteContext* context, const std::vector<int>& accepted,
+                           SandboxDelegate* delegate) {
+  for (const int index : accepted) {
+    delegate->claim = index;
+    const Claim& claim = delegate->session->claims().claims[static_cast<size_t>(index)];
+    const IntArrayPtr nodes = MakeIntArray(claim.nodes);
+    TF_LITE_ENSURE_STATUS(context->ReplaceNodeSubsetsWithDelegateKernels(
+        context, PartitionRegistration(), nodes.get(), &delegate->base));
+  }
+  return kTfLiteOk;
+}
+
+// The model that the host program has passed for the next Prepare on this thread.
+struct PassedModel {
+  const SandboxDelegate* delegate = nullptr;
+  const void* data = nullptr;
+  size_t size = 0;
+  int file = -1;
+};
+thread_local PassedModel passed_model;
+
+// Returns a file with these contents; -1 if it cannot be created.
+int CopyToFile(const void* data, size_t size) {
+  Fd file(memfd_create("deputy-model", MFD_CLOEXEC));
+  const auto* bytes = static_cast<const char*>(data);
+  while (file.valid() && size > 0) {
+    const ssize_t written = write(file.get(), bytes, size);
+    if (written <= 0) return -1;
+    bytes += written;
+    size -= static_cast<size_t>(written);
+  }
+  return file.Release();
+}
+
+// Opens the model that the option names, or that the host program has passed. Returns no file and
+// the reason in `*problem` on failure.
+Fd OpenModel(const SandboxDelegate& delegate, std::string* problem) {
+  const PassedModel passed = std::exchange(passed_model, {});
+  const std::string& path = delegate.options.model;
+  if (path.empty() && passed.delegate != &delegate) {
+    *problem = "the option 'model' is needed: this program does not pass the model";
+    return Fd();
+  }
+  Fd file(!path.empty()      ? open(path.c_str(), O_RDONLY | O_CLOEXEC)
+          : passed.file >= 0 ? fcntl(passed.file, F_DUPFD_CLOEXEC, 0)
+                             : CopyToFile(passed.data, passed.size));
+  if (!file.valid()) *problem = "cannot open the model '" + path + "': " + std::strerror(errno);
+  return file;
+}
+
+std::unique_ptr<Session> StartSession(const TfLiteContext& context, const GraphView& graph,
+                                      const SandboxDelegate& delegate, std::string* problem) {
+  Fd model = OpenModel(delegate, problem);
+  if (!model.valid()) return nullptr;
+  return Session::Start(delegate.options, SetupFor(context, graph, delegate.options),
+                        std::move(model), problem);
+}
+
+TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
+  const GraphView graph(context);
+  std::string problem;
+  delegate->session = StartSession(*context, graph, *delegate, &problem);
+  if (delegate->session == nullptr) {
+    context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
+                         problem.c_str());
+    return kTfLiteError;
+  }
+  const Claims& claims = delegate->session->claims();
+  delegate->device = "own process; " + claims.confinement;
+  const std::vector<int> accepted = AcceptedClaims(context, graph, claims);
+  if (accepted.empty()) return kTfLiteOk;
+  std::vector<Slot> slots;
+  for (const int index : accepted) {
+    graph.AddSlots(claims.claims[static_cast<size_t>(index)], &slots);
+  }
+  if (!delegate->session->Map(std::move(slots), &problem)) {
+    context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
+                         problem.c_str());
+    return kTfLiteError;
+  }
+  return ReplaceClaims(context, accepted, delegate);
+}
+
+TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* base) {
+  SandboxDelegate& delegate = Of(base);
+  const std::lock_guard lock(delegate.mutex);
+  const TfLiteStatus status = CatchExceptions(context, [&] { return Apply(context, &delegate); });
+  delegate.session = nullptr;
+  delegate.claim = -1;
+  return status;
+}
+
+}  // namespace
+
+TfLiteDelegate* CreateDelegate(const Options& options) {
+  auto created = std::make_unique<SandboxDelegate>();
+  created->options = options;
+  created->base.data_ = created.get();
+  created->base.Prepare = &PrepareDelegate;
+  // A process has fixed shapes, so that a resize starts a new one.
+  created->base.flags = kTfLiteDelegateFlagsNone;
+  return &created.release()->base;
+}
+
+void DestroyDelegate(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &Of(delegate);
+}
+
+void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
+  passed_model = {&Of(delegate), data, size, file};
+}
+
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback, void*) {
+  const std::lock_guard lock(Of(delegate).mutex);
+  report->device = Of(delegate).device.c_str();
+  return kTfLiteOk;
+}
+
+}  // namespace deputy::sandbox

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegate: applies another delegate in a process of its own (Session) and claims its
+// partitions. Several interpreters may use one delegate concurrently; each gets processes of its
+// own.
+#ifndef DEPUTY_BRIDGES_SANDBOX_DELEGATE_H_
+#define DEPUTY_BRIDGES_SANDBOX_DELEGATE_H_
+
+#include "bridges/sandbox/options.h"
+#include "deputy/deputy_plugin.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace deputy::sandbox {
+
+// Creates a delegate. Throws std::bad_alloc if out of memory. The delegate must outlive its
+// interpreters.
+TfLiteDelegate* CreateDelegate(const Options& options);
+// Destroys a delegate, which may be null.
+void DestroyDelegate(TfLiteDelegate* delegate);
+
+// Implement the members set_model and report of DeputyDelegatePlugin.
+void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file);
+TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                            DeputyOptionUseCallback callback, void* user_data);
+
+}  // namespace deputy::sandbox
+
+#endif  // DEPUTY_BRIDGES_SANDBOX_DELEGATE_H_

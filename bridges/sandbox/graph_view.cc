@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/sandbox/graph_view.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include "bridges/sandbox/digest.h"
+#include "tensorflow/lite/builtin_ops.h"
+
+namespace deputy::sandbox {
+namespace {
+
+struct Node {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+};
+
+Node NodeAt(TfLiteContext* context, int index) {
+  Node found;
+  if (context->GetNodeAndRegistration(context, index, &found.node, &found.registration) !=
+      kTfLiteOk) {
+    throw std::runtime_error("node " + std::to_string(index) + " cannot be read");
+  }
+  return found;
+}
+
+std::span<const int> Indices(const TfLiteIntArray* array) {
+  if (array == nullptr) return {};
+  return {array->data, static_cast<size_t>(array->size)};
+}
+
+const TfLiteTensor* TensorAt(const TfLiteContext* context, int index) {
+  if (index < 0 || static_cast<size_t>(index) >= context->tensors_size) return nullptr;
+  return &context->tensors[index];
+}
+
+std::vector<int32_t> Sorted(std::span<const int32_t> values) {
+  std::vector<int32_t> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace
+
+IntArrayPtr MakeIntArray(std::span<const int32_t> values) {
+  IntArrayPtr array(DeputyIntArrayCreate(static_cast<int>(values.size())));
+  if (array == nullptr) throw std::bad_alloc();
+  std::copy(values.begin(), values.end(), array->data);
+  return array;
+}
+
+int64_t SharedBytes(const TfLiteTensor& tensor) {
+  switch (tensor.type) {
+    case kTfLiteNoType:
+    case kTfLiteString:
+    case kTfLiteResource:
+    case kTfLiteVariant:
+      return -1;
+    default:
+      break;
+  }
+  const bool is_fixed = tensor.allocation_type == kTfLiteArenaRw ||
+                        tensor.allocation_type == kTfLiteCustom ||
+                        tensor.allocation_type == kTfLitePersistentRo;
+  if (!is_fixed || tensor.is_variable || tensor.dims == nullptr) return -1;
+  return static_cast<int64_t>(tensor.bytes);
+}
+
+GraphView::GraphView(TfLiteContext* context) : context_(context) {
+  TfLiteIntArray* plan = nullptr;
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) {
+    throw std::runtime_error("the execution plan cannot be read");
+  }
+  // The plan belongs to the context until the next call.
+  const std::vector<int32_t> nodes(plan->data, plan->data + plan->size);
+  for (const int32_t index : nodes) {
+    const Node at = NodeAt(context, index);
+    if (at.node->delegate == nullptr && at.registration->builtin_code != kTfLiteBuiltinDelegate) {
+      available_.push_back(index);
+    }
+  }
+  std::sort(available_.begin(), available_.end());
+}
+
+std::vector<HostTensor> GraphView::Tensors() const {
+  std::vector<HostTensor> tensors(context_->tensors_size);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TfLiteTensor& tensor = context_->tensors[i];
+    tensors[i].identity = IdentityOf(tensor);
+    if (tensor.dims == nullptr) continue;
+    tensors[i].has_dims = true;
+    tensors[i].dims.assign(tensor.dims->data, tensor.dims->data + tensor.dims->size);
+  }
+  return tensors;
+}
+
+bool GraphView::IsAvailable(int32_t node) const {
+  return std::binary_search(available_.begin(), available_.end(), node);
+}
+
+std::vector<int32_t> GraphView::UnavailableNodes() const {
+  std::vector<int32_t> nodes;
+  const int32_t end = available_.empty() ? 0 : available_.back() + 1;
+  for (int32_t i = 0; i < end; ++i) {
+    if (!IsAvailable(i)) nodes.push_back(i);
+  }
+  return nodes;
+}
+
+uint64_t GraphView::DigestOf(const Claim& claim) const {
+  Digest digest;
+  for (const int32_t index : claim.nodes) {
+    const Node at = NodeAt(context_, index);
+    const char* const name = at.registration->custom_name;
+    digest.AddNode(at.registration->builtin_code, name == nullptr ? "" : name,
+                   Indices(at.node->inputs), Indices(at.node->outputs),
+                   [&](int tensor) { return TensorAt(context_, tensor); });
+  }
+  return digest.value();
+}
+
+std::string GraphView::CompareBorder(const Claim& claim) const {
+  const IntArrayPtr nodes = MakeIntArray(claim.nodes);
+  TfLiteDelegateParams* params = nullptr;
+  int count = 0;
+  if (context_->PreviewDelegatePartitioning(context_, nodes.get(), &params, &count) != kTfLiteOk) {
+    return "its nodes cannot be previewed";
+  }
+  if (count != 1) return "its nodes form " + std::to_string(count) + " partitions here";
+  std::vector<int32_t> inputs;
+  for (const int index : Indices(params->input_tensors)) {
+    const TfLiteTensor* const tensor = TensorAt(context_, index);
+    if (tensor != nullptr && tensor->allocation_type != kTfLiteMmapRo) inputs.push_back(index);
+  }
+  if (Sorted(inputs) != Sorted(claim.inputs) ||
+      Sorted(Indices(params->output_tensors)) != Sorted(claim.outputs)) {
+    return "its inputs or outputs are others here";
+  }
+  return "";
+}
+
+std::string GraphView::Refuse(const Claim& claim) const {
+  if (claim.nodes.empty()) return "it has no nodes";
+  for (size_t i = 0; i < claim.nodes.size(); ++i) {
+    if (!IsAvailable(claim.nodes[i]) || (i > 0 && claim.nodes[i] <= claim.nodes[i - 1])) {
+      return "node " + std::to_string(claim.nodes[i]) + " is not available";
+    }
+  }
+  if (DigestOf(claim) != claim.digest) return "its nodes or constants are others here";
+  for (const auto* indices : {&claim.inputs, &claim.outputs}) {
+    for (const int32_t index : *indices) {
+      const TfLiteTensor* const tensor = TensorAt(context_, index);
+      if (tensor == nullptr || SharedBytes(*tensor) < 0) {
+        return "tensor " + std::to_string(index) +
+               " is a variable, a string, a resource or of dynamic size";
+      }
+    }
+  }
+  return CompareBorder(claim);
+}
+
+void GraphView::AddSlots(const Claim& claim, std::vector<Slot>* slots) const {
+  for (const auto* indices : {&claim.inputs, &claim.outputs}) {
+    for (const int32_t index : *indices) {
+      const bool is_known = std::any_of(slots->begin(), slots->end(),
+                                        [&](const Slot& slot) { return slot.tensor == index; });
+      if (!is_known) slots->push_back({index, 0, SharedBytes(context_->tensors[index])});
+    }
+  }
+}
+
+}  // namespace deputy::sandbox

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// deputy-delegate-host: the process in which the delegate `sandbox` runs another delegate
+// (messages.h). It ends when the host program closes the socket.
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "bridges/sandbox/host/confinement.h"
+#include "bridges/sandbox/host/served_model.h"
+#include "bridges/sandbox/messages.h"
+#include "bridges/sandbox/wire.h"
+
+namespace deputy::sandbox {
+namespace {
+
+// Ends the process when the host has closed its end of the socket, even if a call hangs.
+void EndWithHost() {
+  std::thread([] {
+    for (;;) {
+      pollfd socket = {kSocketFd, POLLRDHUP, 0};
+      if (poll(&socket, 1, -1) > 0) _exit(0);
+    }
+  }).detach();
+}
+
+template <typename Message>
+bool Receive(Message* out) {
+  std::string bytes;
+  return ReceiveMessage(kSocketFd, -1, Clock::time_point::max(), &bytes) == Receipt::kMessage &&
+         Decode(bytes, out);
+}
+
+template <typename Message>
+bool Send(const Message& message) {
+  return SendMessage(kSocketFd, Encode(message), -1, Clock::time_point::max()) == Receipt::kMessage;
+}
+
+void EnterSecondStageOrWarn(const Confinement& confinement) {
+  if (EnterSecondStage(confinement)) return;
+  std::fputs("deputy-delegate-host: the second stage of seccomp is not available\n", stderr);
+}
+
+// Serves calls until the host ends.
+void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
+  uint64_t count = 0;
+  uint32_t call = 0;
+  std::set<uint32_t> have_run;
+  bool in_second_stage = confinement.profile == Profile::kStrict;
+  while (read(kRequestFd, &count, sizeof count) == sizeof count) {
+    const uint32_t request = page->request.load(std::memory_order_acquire);
+    if (request == call) continue;
+    call = request;
+    const uint32_t claim = page->claim;
+    if (!have_run.insert(claim).second && !in_second_stage) {
+      EnterSecondStageOrWarn(confinement);
+      in_second_stage = true;
+    }
+    const std::string problem = model->Run(claim);
+    page->status = problem.empty() ? 0 : 1;
+    std::snprintf(page->text, sizeof page->text, "%s", problem.c_str());
+    page->reply.store(call, std::memory_order_release);
+    const uint64_t one = 1;
+    if (write(kReplyFd, &one, sizeof one) != sizeof one) return;
+  }
+}
+
+int Main() {
+  (void)syscall(SYS_close_range, static_cast<unsigned>(kFdEnd), ~0u, 0u);
+  unsetenv("DEPUTY_ISOLATE");  // the delegate runs in this process
+  Setup setup;
+  if (!Receive(&setup)) {
+    std::fputs(
+        "deputy-delegate-host: expected a host program; the delegate 'sandbox' starts this one\n",
+        stderr);
+    return 2;
+  }
+  const Confinement confinement = {setup.profile, setup.memory_bytes, setup.writable};
+  const std::string restrictions = EnterFirstStage(confinement);
+  EndWithHost();
+  ServedModel model(kModelFd, setup);
+  Claims claims = model.claims();
+  claims.confinement = restrictions;
+  Mapping mapping;
+  if (!Send(claims) || !claims.problem.empty() || !Receive(&mapping)) return 1;
+  void* const memory = mmap(nullptr, static_cast<size_t>(mapping.size), PROT_READ | PROT_WRITE,
+                            MAP_SHARED, kMemoryFd, 0);
+  Ready ready;
+  if (memory == MAP_FAILED) {
+    ready.problem = "the shared memory cannot be mapped";
+  } else {
+    ready.problem = model.Map(mapping, static_cast<char*>(memory));
+  }
+  if (confinement.profile == Profile::kStrict) EnterSecondStageOrWarn(confinement);
+  if (!Send(ready) || !ready.problem.empty()) return 1;
+  Serve(confinement, &model, static_cast<CallPage*>(memory));
+  return 0;
+}
+
+}  // namespace
+}  // namespace deputy::sandbox
+
+int main() { return deputy::sandbox::Main(); }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/sandbox/host/served_model.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "bridges/sandbox/digest.h"
+#include "deputy/deputy_graph.h"
+#include "tensorflow/lite/builtin_ops.h"
+#include "tensorflow/lite/c/common.h"
+
+namespace deputy::sandbox {
+namespace {
+
+constexpr size_t kMaxMessages = 1000;
+constexpr int kPrimary = 0;  // the subgraph that the delegate is applied to
+
+// The host's tensors. The callbacks of the stubs have no user data; the process has one model.
+const std::vector<HostTensor>* host_tensors = nullptr;
+
+// Gives a handle of a resource the memory that its operator gives it, so that the graph is static.
+void PrepareHandle(TfLiteTensor* handle) {
+  handle->allocation_type = kTfLiteArenaRwPersistent;
+  handle->bytes = sizeof(int32_t);
+}
+
+// Gives the outputs the shapes that the host has computed.
+TfLiteStatus PrepareStub(TfLiteContext* context, TfLiteNode* node) {
+  for (int i = 0; i < node->outputs->size; ++i) {
+    const int index = node->outputs->data[i];
+    if (index < 0 || static_cast<size_t>(index) >= host_tensors->size()) continue;
+    const HostTensor& shape = (*host_tensors)[static_cast<size_t>(index)];
+    TfLiteTensor* const output = &context->tensors[index];
+    if (!shape.has_dims || output->allocation_type == kTfLiteMmapRo) continue;
+    TfLiteIntArray* const dims = TfLiteIntArrayCreate(static_cast<int>(shape.dims.size()));
+    if (dims == nullptr) return kTfLiteError;
+    std::copy(shape.dims.begin(), shape.dims.end(), dims->data);
+    TF_LITE_ENSURE_STATUS(context->ResizeTensor(context, output, dims));
+    if (output->type == kTfLiteResource) PrepareHandle(output);
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus InvokeStub(TfLiteContext*, TfLiteNode*) { return kTfLiteOk; }
+
+std::span<const int32_t> Span(const int32_t* data, int32_t count) {
+  return {data, static_cast<size_t>(count)};
+}
+
+bool HasDims(const TfLiteTensor& tensor, const std::vector<int32_t>& dims) {
+  return tensor.dims != nullptr && std::equal(dims.begin(), dims.end(), tensor.dims->data,
+                                              tensor.dims->data + tensor.dims->size);
+}
+
+}  // namespace
+
+ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
+  host_tensors = &setup.tensors;
+  DeputySetDefaultReporter(&Collect, this);
+  struct stat info {};
+  if (fstat(model_fd, &info) == 0 && info.st_size > 0) {
+    file_bytes_ = static_cast<size_t>(info.st_size);
+    file_ = mmap(nullptr, file_bytes_, PROT_READ, MAP_PRIVATE, model_fd, 0);
+    if (file_ == MAP_FAILED) file_ = nullptr;
+  }
+  if (file_ == nullptr) {
+    claims_.problem = "the model's file cannot be mapped";
+    return;
+  }
+  model_ = TfLiteModelCreate(file_, file_bytes_);
+  if (model_ != nullptr) CreateInterpreter();
+  if (interpreter_ != nullptr && !IsHostsGraph()) return;
+  if (interpreter_ != nullptr && ResizeInputs() && ApplyDelegate()) {
+    CollectClaims();
+  } else if (claims_.problem.empty()) {
+    claims_.problem = TakeMessages();
+  }
+}
+
+ServedModel::~ServedModel() {
+  TfLiteInterpreterDelete(interpreter_);
+  DeputyPluginDeleteDelegate(delegate_);
+  DeputyPluginRelease(plugin_);
+  TfLiteModelDelete(model_);
+  if (file_ != nullptr) munmap(file_, file_bytes_);
+  DeputySetDefaultReporter(nullptr, nullptr);
+}
+
+std::string ServedModel::TakeMessages() {
+  const std::lock_guard lock(messages_mutex_);
+  if (messages_.empty()) return "failed without a message";
+  return std::exchange(messages_, "");
+}
+
+void ServedModel::Collect(void* model, const char* format, va_list args) {
+  auto& self = *static_cast<ServedModel*>(model);
+  char line[kMaxMessages];
+  std::vsnprintf(line, sizeof line, format, args);
+  const std::lock_guard lock(self.messages_mutex_);
+  if (!self.messages_.empty()) self.messages_ += "; ";
+  self.messages_ += line;
+  if (self.messages_.size() > kMaxMessages) self.messages_.resize(kMaxMessages);
+}
+
+const TfLiteRegistration* ServedModel::StubFor(int code, const char* name, int version) {
+  // Builtin operators have a number as their key; the name of a custom operator follows a space.
+  const std::string key = name == nullptr ? std::to_string(code) : " " + std::string(name);
+  const auto [entry, added] = stubs_.try_emplace({key, version});
+  TfLiteRegistration& stub = entry->second;
+  if (added) {
+    stub.builtin_code = code;
+    if (name != nullptr) stub.custom_name = entry->first.first.c_str() + 1;
+    stub.version = version;
+    stub.prepare = &PrepareStub;
+    stub.invoke = &InvokeStub;
+  }
+  return &stub;
+}
+
+void ServedModel::CreateInterpreter() {
+  TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
+  TfLiteInterpreterOptionsSetNumThreads(options, static_cast<int32_t>(setup_.threads));
+  DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyTfLite);
+  TfLiteInterpreterOptionsSetErrorReporter(options, &Collect, this);
+  TfLiteInterpreterOptionsSetOpResolver(
+      options,
+      [](void* model, TfLiteBuiltinOperator op, int version) {
+        return static_cast<ServedModel*>(model)->StubFor(op, nullptr, version);
+      },
+      [](void* model, const char* name, int version) {
+        return static_cast<ServedModel*>(model)->StubFor(kTfLiteBuiltinCustom, name, version);
+      },
+      this);
+  for (const int32_t node : setup_.unavailable) {
+    DeputyPlacement placement = {};
+    placement.struct_size = sizeof placement;
+    placement.selector = kDeputySelectIndex;
+    placement.subgraph_index = kPrimary;
+    placement.node_index = node;
+    DeputyInterpreterOptionsAddPlacement(options, &placement);
+  }
+  interpreter_ = TfLiteInterpreterCreateWithSelectedOps(model_, options);
+  TfLiteInterpreterOptionsDelete(options);
+}
+
+bool ServedModel::IsHostsGraph() const {
+  const int32_t count = DeputyInterpreterGetTensorCount(interpreter_, kPrimary);
+  if (setup_.tensors.size() < static_cast<size_t>(count)) return false;
+  for (int32_t i = 0; i < count; ++i) {
+    const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, kPrimary, i);
+    if (tensor == nullptr ||
+        IdentityOf(*tensor) != setup_.tensors[static_cast<size_t>(i)].identity) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ServedModel::ResizeInputs() {
+  for (int32_t i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter_); ++i) {
+    const int index = TfLiteInterpreterGetInputTensorIndex(interpreter_, i);
+    if (index < 0 || static_cast<size_t>(index) >= setup_.tensors.size()) continue;
+    const HostTensor& shape = setup_.tensors[static_cast<size_t>(index)];
+    const TfLiteTensor* const tensor = TfLiteInterpreterGetInputTensor(interpreter_, i);
+    if (!shape.has_dims || tensor == nullptr || HasDims(*tensor, shape.dims)) continue;
+    if (TfLiteInterpreterResizeInputTensor(interpreter_, i, shape.dims.data(),
+                                           static_cast<int32_t>(shape.dims.size())) != kTfLiteOk) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ServedModel::ApplyDelegate() {
+  plugin_ = DeputyPluginLoad(setup_.library.c_str());
+  if (plugin_ != nullptr) {
+    DeputyPluginInfo info = {};
+    info.struct_size = sizeof info;
+    std::vector<const char*> keys, values;
+    for (const auto& [key, value] : setup_.options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+    const bool is_stable =
+        DeputyPluginDescribe(plugin_, &info) == kTfLiteOk && info.kind == kDeputyPluginStable;
+    delegate_ = is_stable
+                    ? DeputyPluginCreateStableDelegate(plugin_, nullptr)
+                    : DeputyPluginCreateDelegate(plugin_, keys.data(), values.data(), keys.size());
+  }
+  if (delegate_ == nullptr) {
+    claims_.problem = TakeMessages();
+    return false;
+  }
+  const int32_t subgraph = kPrimary;
+  return DeputyInterpreterModifySubgraphs(interpreter_, delegate_, &subgraph, 1) == kTfLiteOk;
+}
+
+void ServedModel::CollectClaims() {
+  const int32_t count = DeputyInterpreterGetPartitionCount(interpreter_, kPrimary);
+  for (int32_t i = 0; i < count; ++i) {
+    DeputyPartition partition = {};
+    partition.struct_size = sizeof partition;
+    if (DeputyInterpreterGetPartition(interpreter_, kPrimary, i, &partition) != kTfLiteOk) continue;
+    claims_.claims.push_back(ClaimOf(partition));
+    delegate_nodes_.push_back(partition.node_index);
+  }
+}
+
+Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
+  const auto tensor = [this](int index) {
+    return DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+  };
+  DeputyNodeInfo node = {};
+  node.struct_size = sizeof node;
+  Claim claim;
+  Digest digest;
+  for (const int32_t index : Span(partition.nodes, partition.node_count)) {
+    claim.nodes.push_back(index);
+    if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, index, &node) != kTfLiteOk) continue;
+    digest.AddNode(node.builtin_code, node.operator_name, Span(node.inputs, node.input_count),
+                   Span(node.outputs, node.output_count), tensor);
+  }
+  claim.digest = digest.value();
+  if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, partition.node_index, &node) !=
+      kTfLiteOk) {
+    return claim;
+  }
+  claim.name = node.operator_name;
+  for (const int32_t index : Span(node.inputs, node.input_count)) {
+    const TfLiteTensor* const input = tensor(index);
+    if (input != nullptr && input->allocation_type != kTfLiteMmapRo) claim.inputs.push_back(index);
+  }
+  for (const int32_t index : Span(node.outputs, node.output_count)) claim.outputs.push_back(index);
+  return claim;
+}
+
+std::string ServedModel::Map(const Mapping& mapping, char* memory) {
+  for (const Slot& slot : mapping.slots) {
+    if (slot.offset < kPageBytes || slot.bytes < 0 || slot.bytes > mapping.size - slot.offset) {
+      return "tensor " + std::to_string(slot.tensor) + ": expected a slot in the shared memory";
+    }
+    const TfLiteCustomAllocation allocation = {memory + slot.offset,
+                                               static_cast<size_t>(slot.bytes)};
+    places_[slot.tensor] = {memory + slot.offset, allocation.bytes};
+    if (slot.bytes > 0 && TfLiteInterpreterSetCustomAllocationForTensor(
+                              interpreter_, slot.tensor, &allocation,
+                              kTfLiteCustomAllocationFlagsNone) != kTfLiteOk) {
+      return TakeMessages();
+    }
+  }
+  return TfLiteInterpreterAllocateTensors(interpreter_) == kTfLiteOk ? "" : TakeMessages();
+}
+
+std::string ServedModel::CopyOutput(int index) {
+  const auto place = places_.find(index);
+  if (place == places_.end()) return "";  // the host does not read the tensor
+  if (TfLiteInterpreterEnsureTensorDataIsReadable(interpreter_, index) != kTfLiteOk) {
+    return TakeMessages();
+  }
+  const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+  const Place& to = place->second;
+  if (tensor == nullptr || tensor->bytes != to.bytes) {
+    return "output tensor " + std::to_string(index) + ": expected " + std::to_string(to.bytes) +
+           " bytes, found " + std::to_string(tensor == nullptr ? 0 : tensor->bytes);
+  }
+  // A delegate may have given the tensor other memory.
+  if (tensor->data.raw != to.data && to.bytes > 0) {
+    if (tensor->data.raw == nullptr)
+      return "output tensor " + std::to_string(index) + " has no data";
+    std::memcpy(to.data, tensor->data.raw, to.bytes);
+  }
+  return "";
+}
+
+std::string ServedModel::Run(uint32_t claim) {
+  {
+    const std::lock_guard lock(messages_mutex_);
+    messages_.clear();
+  }
+  if (claim >= delegate_nodes_.size()) return "there is no partition " + std::to_string(claim);
+  const Claim& at = claims_.claims[claim];
+  for (const int32_t index : at.inputs) {
+    // The host has written the inputs, so that a copy on the delegate's device is out of date.
+    auto* const input =
+        const_cast<TfLiteTensor*>(DeputyInterpreterGetTensor(interpreter_, kPrimary, index));
+    if (input != nullptr) input->data_is_stale = false;
+  }
+  if (DeputyInterpreterInvokeNode(interpreter_, kPrimary, delegate_nodes_[claim]) != kTfLiteOk) {
+    return TakeMessages();
+  }
+  for (const int32_t index : at.outputs) {
+    std::string problem = CopyOutput(index);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace deputy::sandbox

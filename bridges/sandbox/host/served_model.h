@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The model and the delegate in the process: an interpreter whose other nodes do nothing, so that
+// the delegate sees the whole graph while only its partitions run.
+#ifndef DEPUTY_BRIDGES_SANDBOX_HOST_SERVED_MODEL_H_
+#define DEPUTY_BRIDGES_SANDBOX_HOST_SERVED_MODEL_H_
+
+#include <cstdarg>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bridges/sandbox/messages.h"
+#include "deputy/deputy.h"
+#include "tensorflow/lite/c/c_api_experimental.h"
+
+namespace deputy::sandbox {
+
+class ServedModel {
+ public:
+  // Loads the model of the file `model_fd` and applies the delegate of `setup`, which must outlive
+  // this object. The result has a problem if that fails.
+  ServedModel(int model_fd, const Setup& setup);
+  ~ServedModel();
+  ServedModel(const ServedModel&) = delete;
+  ServedModel& operator=(const ServedModel&) = delete;
+
+  const Claims& claims() const { return claims_; }
+
+  // Places tensors in the shared memory and allocates the others. Returns "" or the reason of a
+  // failure.
+  std::string Map(const Mapping& mapping, char* memory);
+
+  // Runs a partition. Returns "" or the reason of a failure.
+  std::string Run(uint32_t claim);
+
+ private:
+  struct Place {
+    char* data = nullptr;
+    size_t bytes = 0;
+  };
+
+  const TfLiteRegistration* StubFor(int code, const char* name, int version);
+  void CreateInterpreter();
+  // Returns true if the tensors of subgraph 0 are the host's first ones. Delegates are applied to
+  // other subgraphs, too, for which there are no claims.
+  bool IsHostsGraph() const;
+  bool ResizeInputs();
+  bool ApplyDelegate();
+  void CollectClaims();
+  Claim ClaimOf(const DeputyPartition& partition) const;
+  std::string CopyOutput(int tensor);
+  // Returns the messages that were reported since the last call.
+  std::string TakeMessages();
+  static void Collect(void* model, const char* format, va_list args);
+
+  const Setup& setup_;
+  void* file_ = nullptr;  // mapping of the model's file
+  size_t file_bytes_ = 0;
+  TfLiteModel* model_ = nullptr;
+  TfLiteInterpreter* interpreter_ = nullptr;
+  DeputyPlugin* plugin_ = nullptr;
+  TfLiteDelegate* delegate_ = nullptr;
+  std::map<std::pair<std::string, int>, TfLiteRegistration> stubs_;
+  Claims claims_;
+  std::vector<int32_t> delegate_nodes_;  // by claim
+  std::map<int, Place> places_;          // by tensor
+  std::mutex messages_mutex_;            // guards `messages_`
+  std::string messages_;
+};
+
+}  // namespace deputy::sandbox
+
+#endif  // DEPUTY_BRIDGES_SANDBOX_HOST_SERVED_MODEL_H_

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/sandbox/messages.h"
+
+#include "bridges/sandbox/wire.h"
+
+namespace deputy::sandbox {
+namespace {
+
+enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady };
+
+MessageWriter Begin(Type type) {
+  MessageWriter writer;
+  writer.Int(kProtocolVersion);
+  writer.Int(static_cast<int64_t>(type));
+  return writer;
+}
+
+// Reads the beginning of a message.
+bool IsOfType(MessageReader* reader, Type type) {
+  return reader->Int() == kProtocolVersion && reader->Int() == static_cast<int64_t>(type) &&
+         reader->ok();
+}
+
+// Appends the number of elements, and each of them by `write`.
+template <typename Element, typename Write>
+void WriteAll(const std::vector<Element>& elements, MessageWriter* writer, const Write& write) {
+  writer->Int(static_cast<int64_t>(elements.size()));
+  for (const Element& element : elements) write(element);
+}
+
+// Reads elements that WriteAll has written. Each element takes at least 8 bytes.
+template <typename Element, typename Read>
+void ReadAll(MessageReader* reader, std::vector<Element>* out, const Read& read) {
+  const size_t count = reader->Count(8);
+  out->clear();
+  for (size_t i = 0; i < count && reader->ok(); ++i) read(&out->emplace_back());
+}
+
+}  // namespace
+
+std::string Encode(const Setup& message) {
+  MessageWriter writer = Begin(Type::kSetup);
+  writer.Text(message.library);
+  WriteAll(message.options, &writer, [&](const auto& option) {
+    writer.Text(option.first);
+    writer.Text(option.second);
+  });
+  writer.Int(message.threads);
+  writer.Int(static_cast<int64_t>(message.profile));
+  writer.Int(message.memory_bytes);
+  WriteAll(message.writable, &writer, [&](const std::string& folder) { writer.Text(folder); });
+  WriteAll(message.tensors, &writer, [&](const HostTensor& tensor) {
+    writer.Int(tensor.has_dims ? 1 : 0);
+    writer.Ints(tensor.dims);
+    writer.Int(static_cast<int64_t>(tensor.identity));
+  });
+  writer.Ints(message.unavailable);
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Setup* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kSetup)) return false;
+  out->library = reader.Text();
+  ReadAll(&reader, &out->options, [&](auto* option) {
+    option->first = reader.Text();
+    option->second = reader.Text();
+  });
+  out->threads = reader.Int();
+  const int64_t profile = reader.Int();
+  out->profile = static_cast<Profile>(profile);
+  out->memory_bytes = reader.Int();
+  ReadAll(&reader, &out->writable, [&](std::string* folder) { *folder = reader.Text(); });
+  ReadAll(&reader, &out->tensors, [&](HostTensor* tensor) {
+    tensor->has_dims = reader.Int() != 0;
+    tensor->dims = reader.Ints();
+    tensor->identity = static_cast<uint64_t>(reader.Int());
+  });
+  out->unavailable = reader.Ints();
+  return reader.IsComplete() && profile >= 0 && profile <= static_cast<int64_t>(Profile::kStrict);
+}
+
+std::string Encode(const Claims& message) {
+  MessageWriter writer = Begin(Type::kClaims);
+  writer.Text(message.problem);
+  writer.Text(message.confinement);
+  WriteAll(message.claims, &writer, [&](const Claim& claim) {
+    writer.Ints(claim.nodes);
+    writer.Ints(claim.inputs);
+    writer.Ints(claim.outputs);
+    writer.Text(claim.name);
+    writer.Int(static_cast<int64_t>(claim.digest));
+  });
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Claims* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kClaims)) return false;
+  out->problem = reader.Text();
+  out->confinement = reader.Text();
+  ReadAll(&reader, &out->claims, [&](Claim* claim) {
+    claim->nodes = reader.Ints();
+    claim->inputs = reader.Ints();
+    claim->outputs = reader.Ints();
+    claim->name = reader.Text();
+    claim->digest = static_cast<uint64_t>(reader.Int());
+  });
+  return reader.IsComplete();
+}
+
+std::string Encode(const Mapping& message) {
+  MessageWriter writer = Begin(Type::kMapping);
+  writer.Int(message.size);
+  WriteAll(message.slots, &writer, [&](const Slot& slot) {
+    writer.Int(slot.tensor);
+    writer.Int(slot.offset);
+    writer.Int(slot.bytes);
+  });
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Mapping* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kMapping)) return false;
+  out->size = reader.Int();
+  ReadAll(&reader, &out->slots, [&](Slot* slot) {
+    slot->tensor = static_cast<int32_t>(reader.Int());
+    slot->offset = reader.Int();
+    slot->bytes = reader.Int();
+  });
+  return reader.IsComplete();
+}
+
+std::string Encode(const Ready& message) {
+  MessageWriter writer = Begin(Type::kReady);
+  writer.Text(message.problem);
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Ready* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kReady)) return false;
+  out->problem = reader.Text();
+  return reader.IsComplete();
+}
+
+}  // namespace deputy::sandbox

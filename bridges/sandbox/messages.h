@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages between the delegate and the process that runs the real delegate (wire.h), and the
+// shared page of a call. The order is: Setup to the process, Claims back, Mapping to the process,
+// Ready back. After that only calls cross, through the shared page.
+#ifndef DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
+#define DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace deputy::sandbox {
+
+inline constexpr int64_t kProtocolVersion = 1;
+
+// File descriptors of the process.
+enum { kSocketFd = 3, kMemoryFd = 4, kRequestFd = 5, kReplyFd = 6, kModelFd = 7, kFdEnd = 8 };
+
+// Restrictions of the process (confinement.h).
+enum class Profile : int64_t { kNone = 0, kDevice = 1, kStrict = 2 };
+
+// A tensor of the host's graph.
+struct HostTensor {
+  bool has_dims = false;
+  std::vector<int32_t> dims;
+  uint64_t identity = 0;  // digest of name and type (digest.h)
+};
+
+struct Setup {
+  std::string library;
+  std::vector<std::pair<std::string, std::string>> options;
+  int64_t threads = 1;
+  Profile profile = Profile::kDevice;
+  int64_t memory_bytes = 0;           // limit of private memory; 0: none
+  std::vector<std::string> writable;  // folders that the process may write
+  std::vector<HostTensor> tensors;    // of the subgraph
+  std::vector<int32_t> unavailable;   // nodes that the delegate must not claim
+};
+
+// One partition of the real delegate: the nodes that it replaces, its inputs other than constants,
+// and its outputs.
+struct Claim {
+  std::vector<int32_t> nodes, inputs, outputs;
+  std::string name;     // name of the delegate's kernel
+  uint64_t digest = 0;  // of the nodes (digest.h)
+};
+
+struct Claims {
+  std::string problem;      // reason why the delegate could not be applied; "" otherwise
+  std::string confinement;  // restrictions in effect, for reports
+  std::vector<Claim> claims;
+};
+
+// Place of a tensor in the shared memory.
+struct Slot {
+  int32_t tensor = -1;
+  int64_t offset = 0, bytes = 0;
+};
+
+struct Mapping {
+  int64_t size = 0;  // of the shared memory
+  std::vector<Slot> slots;
+};
+
+struct Ready {
+  std::string problem;  // "" if the process accepts calls
+};
+
+std::string Encode(const Setup& message);
+std::string Encode(const Claims& message);
+std::string Encode(const Mapping& message);
+std::string Encode(const Ready& message);
+// Return false if the bytes are no complete message of that type and version.
+bool Decode(std::string_view bytes, Setup* out);
+bool Decode(std::string_view bytes, Claims* out);
+bool Decode(std::string_view bytes, Mapping* out);
+bool Decode(std::string_view bytes, Ready* out);
+
+// The first bytes of the shared memory. The delegate writes `claim`, then `request`, and signals
+// the event of kRequestFd; the process writes `status` and `text`, then `reply`, and signals the
+// event of kReplyFd. `request` and `reply` are the number of the call. Everything that the process
+// writes is untrusted.
+struct CallPage {
+  static constexpr size_t kTextBytes = 1024;
+
+  std::atomic<uint32_t> request;
+  uint32_t claim;  // index of the partition in Claims
+  alignas(64) std::atomic<uint32_t> reply;
+  int32_t status;  // a TfLiteStatus
+  char text[kTextBytes];
+};
+inline constexpr int64_t kPageBytes = 4096;
+inline constexpr int64_t kSlotAlignment = 64;
+static_assert(sizeof(CallPage) <= kPageBytes);
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace deputy::sandbox
+
+#endif  // DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/sandbox/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace deputy::sandbox {
+namespace {
+
+// Wait before the first restart; it doubles with each death.
+constexpr std::chrono::milliseconds kFirstWait{20};
+
+Clock::time_point DeadlineIn(int64_t milliseconds) {
+  return milliseconds == 0 ? Clock::time_point::max()
+                           : Clock::now() + std::chrono::milliseconds(milliseconds);
+}
+
+bool AreEqual(const Claims& a, const Claims& b) {
+  return std::equal(a.claims.begin(), a.claims.end(), b.claims.begin(), b.claims.end(),
+                    [](const Claim& x, const Claim& y) {
+                      return x.nodes == y.nodes && x.inputs == y.inputs && x.outputs == y.outputs &&
+                             x.digest == y.digest;
+                    });
+}
+
+// Returns a printable copy of a text of the process.
+std::string Printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Session> Session::Start(const Options& options, Setup setup, Fd model,
+                                        std::string* problem) {
+  std::unique_ptr<Session> session(new Session(options, std::move(setup), std::move(model)));
+  session->process_ = session->StartProcess(&session->claims_, problem);
+  if (session->process_ == nullptr) return nullptr;
+  return session;
+}
+
+Session::~Session() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  wake_restarter_.notify_all();
+  if (restarter_.joinable()) restarter_.join();
+}
+
+std::unique_ptr<Process> Session::StartProcess(Claims* out_claims, std::string* problem) const {
+  const auto deadline = DeadlineIn(options_.prepare_ms);
+  std::unique_ptr<Process> process = Process::Start(options_.program, model_.get(), problem);
+  std::string answer;
+  if (process == nullptr || !process->Send(Encode(setup_), deadline, problem) ||
+      !process->Receive(deadline, &answer, problem)) {
+    return nullptr;
+  }
+  if (!Decode(answer, out_claims)) {
+    *problem = "the process sent an invalid message";
+    return nullptr;
+  }
+  if (!out_claims->problem.empty()) {
+    *problem = Printable(out_claims->problem);
+    return nullptr;
+  }
+  return process;
+}
+
+bool Session::MapProcess(Process* process, std::string* problem) const {
+  const auto deadline = DeadlineIn(options_.prepare_ms);
+  std::string answer;
+  Ready ready;
+  if (!process->MapMemory(mapping_.size, problem)) return false;
+  new (process->memory()) CallPage{};
+  if (!process->Send(Encode(mapping_), deadline, problem) ||
+      !process->Receive(deadline, &answer, problem)) {
+    return false;
+  }
+  *problem =
+      Decode(answer, &ready) ? Printable(ready.problem) : "the process sent an invalid message";
+  return problem->empty();
+}
+
+bool Session::Map(std::vector<Slot> slots, std::string* problem) {
+  int64_t end = kPageBytes;
+  for (Slot& slot : slots) {
+    slot.offset = end;
+    end += (slot.bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  }
+  mapping_ = {end, std::move(slots)};
+  return MapProcess(process_.get(), problem);
+}
+
+const Slot* Session::SlotOf(int tensor) const {
+  const auto found = std::find_if(mapping_.slots.begin(), mapping_.slots.end(),
+                                  [tensor](const Slot& slot) { return slot.tensor == tensor; });
+  return found == mapping_.slots.end() ? nullptr : &*found;
+}
+
+int Session::deaths() const {
+  const std::lock_guard lock(mutex_);
+  return deaths_;
+}
+
+bool Session::IsRunning(std::string* problem) const {
+  if (process_ != nullptr) return true;
+  *problem = last_failure_ +
+             (deaths_ >= options_.max_deaths
+                  ? "; no further process is started after " + std::to_string(deaths_) + " failures"
+                  : "; a new process is being started");
+  return false;
+}
+
+bool Session::Exchange(int claim, std::string* problem) {
+  auto* const page = reinterpret_cast<CallPage*>(process_->memory());
+  const auto begin = Clock::now();
+  page->claim = static_cast<uint32_t>(claim);
+  page->request.store(++calls_, std::memory_order_release);
+  CallEnd end = CallEnd::kEnded;
+  if (process_->SignalRequest()) {
+    const auto deadline = DeadlineIn(options_.invoke_ms);
+    do {
+      end = process_->WaitForReply(deadline);
+      // A reply with the number of another call is ignored.
+    } while (end == CallEnd::kReply && page->reply.load(std::memory_order_acquire) != calls_);
+  }
+  if (end == CallEnd::kReply) {
+    // The process can change the page at any time, so it is copied before it is used.
+    const int32_t status = *static_cast<volatile int32_t*>(&page->status);
+    if (status == 0) return true;
+    char text[CallPage::kTextBytes + 1] = {};
+    std::memcpy(text, page->text, CallPage::kTextBytes);
+    *problem = Printable(text);
+    if (problem->empty()) *problem = "the delegate's kernel failed";
+    return false;
+  }
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  const std::string call =
+      "call " + std::to_string(calls_) + ", partition " + std::to_string(claim);
+  const std::string how = process_->Kill();
+  *problem = end == CallEnd::kDeadline
+                 ? "the process did not reply within " + std::to_string(options_.invoke_ms) +
+                       " ms and was killed (" + call + ")"
+                 : "the process ended after " + std::to_string(took.count()) + " ms: " + how +
+                       " (" + call + ")";
+  NoteDeath(*problem);
+  return false;
+}
+
+void Session::NoteDeath(const std::string& reason) {
+  process_ = nullptr;
+  calls_ = 0;
+  last_failure_ = reason;
+  ++deaths_;
+  if (deaths_ >= options_.max_deaths) return;
+  if (!restarter_.joinable()) restarter_ = std::thread([this] { Restart(); });
+  wake_restarter_.notify_all();
+}
+
+void Session::Restart() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_restarter_.wait(lock, [this] { return stops_ || process_ == nullptr; });
+    if (stops_ || deaths_ >= options_.max_deaths) return;
+    wake_restarter_.wait_for(lock, kFirstWait * (1 << std::min(deaths_ - 1, 10)),
+                             [this] { return stops_; });
+    if (stops_) return;
+    lock.unlock();
+    Claims claims;
+    std::string problem;
+    std::unique_ptr<Process> process = StartProcess(&claims, &problem);
+    if (process != nullptr && !AreEqual(claims, claims_)) {
+      problem = "the new process claims other nodes";
+      process = nullptr;
+    }
+    if (process != nullptr && !MapProcess(process.get(), &problem)) process = nullptr;
+    lock.lock();
+    if (process != nullptr) {
+      process_ = std::move(process);
+    } else {
+      last_failure_ = "no new process could be started: " + problem;
+      ++deaths_;
+    }
+  }
+}
+
+}  // namespace deputy::sandbox

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate in a process for one graph: its claims, the calls of its partitions, and the start of
+// a new process after a failure.
+#ifndef DEPUTY_BRIDGES_SANDBOX_SESSION_H_
+#define DEPUTY_BRIDGES_SANDBOX_SESSION_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bridges/sandbox/messages.h"
+#include "bridges/sandbox/options.h"
+#include "bridges/sandbox/process.h"
+
+namespace deputy::sandbox {
+
+class Session {
+ public:
+  // Starts a process that applies the delegate to the model in the file `model`. Returns null and
+  // the reason in `*problem` if that fails. May throw bad_alloc.
+  static std::unique_ptr<Session> Start(const Options& options, Setup setup, Fd model,
+                                        std::string* problem);
+  // Ends the process.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const Claims& claims() const { return claims_; }
+
+  // Lays out the shared memory and waits until the process accepts calls. `slots` have tensors and
+  // sizes; the offsets are set here.
+  bool Map(std::vector<Slot> slots, std::string* problem);
+  // Returns the slot of a tensor; null if it has none.
+  const Slot* SlotOf(int tensor) const;
+
+  // Runs one partition: `copy_in(memory)` fills the inputs, `copy_out(memory)` reads the outputs.
+  // Returns false and the reason in `*problem` if the call failed. After a death or a deadline a
+  // new process starts in the background, unless too many have ended. Thread-safe.
+  template <typename CopyIn, typename CopyOut>
+  bool Call(int claim, const CopyIn& copy_in, const CopyOut& copy_out, std::string* problem) {
+    const std::lock_guard lock(mutex_);
+    if (!IsRunning(problem)) return false;
+    copy_in(process_->memory());
+    if (!Exchange(claim, problem)) return false;
+    copy_out(static_cast<const char*>(process_->memory()));
+    return true;
+  }
+
+  // Number of processes that ended or were killed because of a failure.
+  int deaths() const;
+
+ private:
+  Session(const Options& options, Setup setup, Fd model)
+      : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
+
+  std::unique_ptr<Process> StartProcess(Claims* out_claims, std::string* problem) const;
+  bool MapProcess(Process* process, std::string* problem) const;
+  // Require the mutex.
+  bool IsRunning(std::string* problem) const;
+  bool Exchange(int claim, std::string* problem);
+  void NoteDeath(const std::string& reason);
+
+  void Restart();  // runs on restarter_
+
+  const Options options_;
+  const Setup setup_;
+  const Fd model_;  // file of the model
+  Claims claims_;
+  Mapping mapping_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_restarter_;
+  std::unique_ptr<Process> process_;  // null while none accepts calls
+  uint32_t calls_ = 0;                // number of the newest call of process_
+  int deaths_ = 0;
+  std::string last_failure_;
+  bool stops_ = false;
+  std::thread restarter_;
+};
+
+}  // namespace deputy::sandbox
+
+#endif  // DEPUTY_BRIDGES_SANDBOX_SESSION_H_

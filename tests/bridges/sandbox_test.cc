@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests delegates in a process of their own: results, faults of the delegate in each callback, and
+// what the process may do.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+#include "tests/support/plugin_support.h"
+#include "tests/support/scoped_environment.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::sandbox_test {
+namespace {
+
+// z = ((x + x) * 3) + (x + x): the partitions of the ADDs are separated by a node of the CPU.
+std::vector<uint8_t> Model(float factor = 3) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {factor, factor}, "c");
+  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
+  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {product, two_x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+// y = x + c
+std::vector<uint8_t> ModelWithConstant(float c_value) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {c_value, c_value}, "c");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, c}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+Options WithDefaults(const std::string& delegate_options, const std::string& model,
+                     const Options& others) {
+  Options options = {{"library", Library("faulty")},
+                     {"model", model},
+                     {"options", delegate_options},
+                     {"invoke_ms", "3000"},
+                     {"prepare_ms", "5000"}};
+  options.insert(options.end(), others.begin(), others.end());
+  return options;
+}
+
+// An interpreter under the policy Hot with the delegate in a process of its own.
+class Sandboxed {
+ public:
+  explicit Sandboxed(const std::string& delegate_options, const Options& others = {},
+                     std::vector<uint8_t> model = Model(), std::string model_file = "")
+      : file_(model_file.empty() ? ScratchFile("sandbox.tflite") : std::move(model_file)) {
+    if (!std::filesystem::exists(file_)) WriteBytes(file_, model);
+    delegate_ = CreateExternal(BuildPath("libdeputy_sandbox.so"),
+                               WithDefaults(delegate_options, file_, others));
+    interpreter.emplace(std::move(model), [](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+      DeputyInterpreterOptionsSetDelegateRetry(options, 0);
+    });
+    if (delegate_ == nullptr) return;
+    applied = TfLiteInterpreterModifyGraphWithDelegate(interpreter->get(), delegate_);
+  }
+  ~Sandboxed() {
+    interpreter.reset();
+    DeputyPluginDeleteDelegate(delegate_);
+    std::filesystem::remove(file_);
+  }
+  Sandboxed(const Sandboxed&) = delete;
+  Sandboxed& operator=(const Sandboxed&) = delete;
+
+  int Partitions() const { return DeputyInterpreterGetPartitionCount(interpreter->get(), 0); }
+
+  // Runs one inference; returns the outputs.
+  std::vector<float> Run(const std::vector<float>& x) {
+    EXPECT_EQ(interpreter->Allocate(), kTfLiteOk) << interpreter->log();
+    interpreter->Set<float>(0, x);
+    EXPECT_EQ(interpreter->Invoke(), kTfLiteOk) << interpreter->log();
+    return interpreter->Get<float>(0);
+  }
+
+  // Returns the number of nodes that were computed on the CPU in place of the delegate.
+  int64_t Recomputed() const {
+    DeputyDelegationStatus status = {};
+    status.struct_size = sizeof status;
+    EXPECT_EQ(DeputyInterpreterGetDelegationStatus(interpreter->get(), &status), kTfLiteOk);
+    return static_cast<int64_t>(status.recomputed_nodes);
+  }
+
+  std::optional<TestInterpreter> interpreter;
+  TfLiteStatus applied = kTfLiteError;
+
+ private:
+  const std::string file_;
+  TfLiteDelegate* delegate_ = nullptr;
+};
+
+size_t OpenFds() {
+  const auto files = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(files), end(files)));
+}
+
+void ExpectNoChild() {
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+// Waits until `condition` is true, at most ten seconds.
+bool Eventually(const std::function<bool()>& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+const std::vector<float> kInput = {1, 2};
+const std::vector<float> kOutput = {8, 16};
+
+class Sandbox : public QuietTest {};
+
+TEST_F(Sandbox, runs_the_partitions_in_the_process) {
+  Sandboxed s("");
+  ASSERT_EQ(s.applied, kTfLiteOk) << s.interpreter->log();
+  EXPECT_EQ(s.Partitions(), 2);
+  for (float scale : {1.0f, 2.0f, -3.0f}) {
+    EXPECT_EQ(s.Run({scale, 2 * scale}), (std::vector<float>{8 * scale, 16 * scale}));
+  }
+  EXPECT_EQ(s.Recomputed(), 0);
+  // The library of the delegate is only in the process.
+  EXPECT_FALSE(IsLoaded(Library("faulty")));
+}
+
+TEST_F(Sandbox, leaves_no_process_and_no_descriptor) {
+  const size_t before = OpenFds();
+  for (int i = 0; i < 3; ++i) {
+    Sandboxed s("");
+    s.Run(kInput);
+  }
+  EXPECT_EQ(OpenFds(), before);
+  ExpectNoChild();
+}
+
+TEST_F(Sandbox, follows_a_resize) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1}, "y");
+  const int z = m.AddTensor(kTfLiteFloat32, {1}, "z");
+  m.AddOp(kTfLiteBuiltinNeg, {x}, {y});
+  m.AddOp(kTfLiteBuiltinAdd, {y, y}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  Sandboxed s("", {}, m.Finish());
+  EXPECT_EQ(s.Run({1}), (std::vector<float>{-2}));
+  ASSERT_EQ(s.interpreter->Resize(0, {3}), kTfLiteOk);
+  EXPECT_EQ(s.Run({1, 2, 3}), (std::vector<float>{-2, -4, -6}));
+  EXPECT_EQ(s.Partitions(), 1);
+  EXPECT_EQ(s.Recomputed(), 0);
+}
+
+TEST_F(Sandbox, a_failed_status_is_reported_with_its_message) {
+  Sandboxed s("fault=status;in=invoke");
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_EQ(s.Recomputed(), 1);
+  EXPECT_NE(s.interpreter->log().find("sandbox: Faulty: no device 7"), std::string::npos)
+      << s.interpreter->log();
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_EQ(s.Recomputed(), 1);
+}
+
+// AddressSanitizer reports a crash of the process and exits with a status of its own.
+#ifdef __SANITIZE_ADDRESS__
+constexpr const char* kCrash = "the process ended";
+constexpr const char* kAbort = "the process ended";
+constexpr bool kSanitized = true;
+#else
+constexpr const char* kCrash = "signal 11";
+constexpr const char* kAbort = "signal 6";
+constexpr bool kSanitized = false;
+#endif
+
+struct Fault {
+  const char* name;
+  const char* report;  // part of the message if the fault ends the process; null if it does not
+};
+
+// Faults that end the process at once, or that the process survives.
+const Fault kFaults[] = {
+    {"segv", kCrash},
+    {"abort", kAbort},
+    {"exit", "the process ended"},
+    {"_exit", "exit status 0"},
+    {"kill", "signal 9"},
+    {"stack", kCrash},
+    {"hang", "did not reply within 300 ms"},
+    {"spin", "did not reply within 300 ms"},
+    {"fds", ""},
+    {"signals", nullptr},
+    {"fpu", nullptr},
+    {"zeros", nullptr},
+    {"ones", nullptr},
+    {"truncate", nullptr},
+};
+
+bool NeverReturns(const Fault& fault) {
+  return std::string(fault.name) == "hang" || std::string(fault.name) == "spin";
+}
+
+TEST_F(Sandbox, survives_each_fault_in_an_invoke) {
+  const size_t before = OpenFds();
+  for (const Fault& fault : kFaults) {
+    for (int call = 1; call <= 4; ++call) {
+      SCOPED_TRACE(std::string(fault.name) + " in call " + std::to_string(call));
+      Sandboxed s("fault=" + std::string(fault.name) + ";in=invoke;call=" + std::to_string(call),
+                  {{"invoke_ms", NeverReturns(fault) ? "300" : "3000"}});
+      ASSERT_EQ(s.Partitions(), 2);
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(s.Run(kInput), kOutput) << s.interpreter->log();
+      if (fault.report == nullptr) continue;
+      EXPECT_GT(s.Recomputed(), 0);
+      EXPECT_NE(s.interpreter->log().find(fault.report), std::string::npos) << s.interpreter->log();
+    }
+  }
+  EXPECT_EQ(OpenFds(), before);
+  ExpectNoChild();
+}
+
+TEST_F(Sandbox, survives_each_fault_before_the_first_call) {
+  for (const Fault& fault : kFaults) {
+    for (const char* const callback : {"create", "prepare", "init", "kernel_prepare"}) {
+      SCOPED_TRACE(std::string(fault.name) + " in " + callback);
+      Sandboxed s("fault=" + std::string(fault.name) + ";in=" + callback, {{"prepare_ms", "400"}});
+      EXPECT_EQ(s.Run(kInput), kOutput);
+      // A process that ended is no delegate; one that survived is.
+      if (fault.report != nullptr) {
+        EXPECT_EQ(s.Partitions(), 0);
+      }
+    }
+  }
+  ExpectNoChild();
+}
+
+TEST_F(Sandbox, starts_a_new_process_after_a_death) {
+  Sandboxed s("fault=segv;in=invoke;call=3");
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_EQ(s.Recomputed(), 0);
+  EXPECT_EQ(s.Run(kInput), kOutput);  // the process dies in the third call
+  const int64_t lost = s.Recomputed();
+  EXPECT_GT(lost, 0);
+  ASSERT_TRUE(Eventually([&] {
+    const int64_t before = s.Recomputed();
+    s.Run(kInput);
+    return s.Recomputed() == before;
+  })) << s.interpreter->log();
+}
+
+TEST_F(Sandbox, gives_up_after_the_maximum_number_of_deaths) {
+  Sandboxed s("fault=_exit;in=invoke", {{"max_deaths", "2"}});
+  ASSERT_TRUE(Eventually([&] {
+    EXPECT_EQ(s.Run(kInput), kOutput);
+    return s.interpreter->log().find("no further process is started after 2 failures") !=
+           std::string::npos;
+  })) << s.interpreter->log();
+  ExpectNoChild();
+}
+
+TEST_F(Sandbox, the_limit_of_memory_ends_the_process) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer itself exceeds the limit";
+  Sandboxed s("fault=memory;in=invoke", {{"memory_mb", "256"}, {"invoke_ms", "10000"}});
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_NE(s.interpreter->log().find("signal 6"), std::string::npos) << s.interpreter->log();
+}
+
+TEST_F(Sandbox, the_profiles_refuse_system_calls) {
+  struct Row {
+    const char* fault;
+    const char* profile;
+  };
+  // The plug-in ends its process with status 9 if the call succeeds.
+  for (const Row& row :
+       {Row{"socket", "device"}, Row{"kill_host", "device"}, Row{"exec", "device"},
+        Row{"create", "device"}, Row{"socket", "strict"}, Row{"kill_host", "strict"},
+        Row{"exec", "strict"}, Row{"create", "strict"}, Row{"open", "strict"}}) {
+    SCOPED_TRACE(std::string(row.fault) + " with " + row.profile);
+    // With the profile device, programs can be executed until a partition runs for the second time.
+    Sandboxed s("fault=" + std::string(row.fault) + ";in=invoke;call=3",
+                {{"profile", row.profile}});
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(s.Run(kInput), kOutput);
+    EXPECT_EQ(s.Recomputed(), 0) << s.interpreter->log();
+  }
+  Sandboxed without("fault=socket;in=invoke", {{"profile", "none"}});
+  EXPECT_EQ(without.Run(kInput), kOutput);
+  EXPECT_NE(without.interpreter->log().find("exit status 9"), std::string::npos)
+      << without.interpreter->log();
+}
+
+TEST_F(Sandbox, a_file_with_other_constants_is_not_used) {
+  const std::string file = ScratchFile("sandbox_other.tflite");
+  WriteBytes(file, ModelWithConstant(5));
+  Sandboxed s("", {}, ModelWithConstant(7), file);
+  EXPECT_EQ(s.applied, kTfLiteOk);
+  EXPECT_EQ(s.Partitions(), 0);
+  EXPECT_NE(s.interpreter->log().find("its nodes or constants are others here"), std::string::npos)
+      << s.interpreter->log();
+  EXPECT_EQ(s.Run(kInput), (std::vector<float>{8, 9}));
+}
+
+TEST_F(Sandbox, nodes_of_an_earlier_delegate_are_left_to_it) {
+  const std::string file = ScratchFile("sandbox_two.tflite");
+  WriteBytes(file, Model());
+  const Handle multiplies = External("elementwise", {{"ops", "18"}});
+  const Handle sandbox(
+      CreateExternal(BuildPath("libdeputy_sandbox.so"), WithDefaults("", file, {})),
+      &DeputyPluginDeleteDelegate);
+  TestInterpreter t(Model());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), multiplies.get()), kTfLiteOk);
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), sandbox.get()), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  t.Set<float>(0, kInput);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Get<float>(0), kOutput);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 3);
+  std::filesystem::remove(file);
+}
+
+TEST_F(Sandbox, refuses_invalid_options) {
+  const std::string library = BuildPath("libdeputy_sandbox.so");
+  const Options good = {{"library", "x"}, {"model", "y"}};
+  const auto error = [&](const char* key, const char* value) {
+    Options options = good;
+    options.emplace_back(key, value);
+    return CreationError(library, options);
+  };
+  EXPECT_NE(CreationError(library, {{"model", "y"}}).find("option 'library'"), std::string::npos);
+  EXPECT_NE(error("profile", "tight").find("expected none, device or strict, found 'tight'"),
+            std::string::npos);
+  EXPECT_NE(error("invoke_ms", "-1").find("expected a whole number from 0"), std::string::npos);
+  EXPECT_NE(error("max_deaths", "0").find("expected a whole number from 1"), std::string::npos);
+  EXPECT_NE(error("options", "a").find("expected KEY=VALUE;KEY=VALUE"), std::string::npos);
+}
+
+// Applies the plug-in `faulty` to a model in memory, with DEPUTY_ISOLATE.
+class Isolated {
+ public:
+  explicit Isolated(const Options& options)
+      : delegate_(CreateExternal(Library("faulty"), options), &DeputyPluginDeleteDelegate),
+        t(Model()) {
+    if (delegate_ == nullptr) return;
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate_.get()), kTfLiteOk)
+        << t.log();
+    EXPECT_EQ(t.Allocate(), kTfLiteOk);
+    t.Set<float>(0, kInput);
+    status = t.Invoke();
+  }
+
+ private:
+  const Handle delegate_;
+
+ public:
+  TestInterpreter t;
+  TfLiteStatus status = kTfLiteError;
+};
+
+TEST_F(Sandbox, the_environment_isolates_every_plug_in) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  const ScopedEnvironment isolate("DEPUTY_ISOLATE", "strict");
+  Isolated correct({});
+  ASSERT_EQ(correct.status, kTfLiteOk) << correct.t.log();
+  EXPECT_EQ(correct.t.Get<float>(0), kOutput);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(correct.t.get(), 0), 2);
+  EXPECT_FALSE(IsLoaded(Library("faulty")));
+  // Under the policy TfLite the death of the process is an error of Invoke. The options reach the
+  // delegate.
+  Isolated dies({{"fault", "segv"}, {"in", "invoke"}});
+  EXPECT_NE(dies.status, kTfLiteOk);
+  EXPECT_NE(dies.t.log().find(kCrash), std::string::npos) << dies.t.log();
+}
+
+TEST_F(Sandbox, an_invalid_value_of_the_environment_loads_nothing) {
+  const ScopedEnvironment isolate("DEPUTY_ISOLATE", "strickt");
+  EXPECT_NE(CreationError(Library("faulty"))
+                .find("DEPUTY_ISOLATE: expected 0, 1, none, device or strict, found 'strickt'"),
+            std::string::npos)
+      << CreationError(Library("faulty"));
+  EXPECT_FALSE(IsLoaded(Library("faulty")));
+}
+
+TEST_F(Sandbox, options_with_separators_reach_the_delegate) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  const ScopedEnvironment isolate("DEPUTY_ISOLATE", "1");
+  const std::string error = [] {
+    const Handle handle = External("elementwise", {{"no;such\\option", "x=y;z"}});
+    TestInterpreter t(Model());
+    if (handle == nullptr) return std::string("no delegate");
+    (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), handle.get());
+    return t.log();
+  }();
+  EXPECT_NE(error.find("no;such\\option"), std::string::npos) << error;
+}
+
+TEST_F(Sandbox, reports_a_program_that_is_none) {
+  for (const char* const program : {"/nowhere/host", "/bin/true", "/bin/cat"}) {
+    SCOPED_TRACE(program);
+    Sandboxed s("", {{"program", program}, {"prepare_ms", "300"}});
+    EXPECT_EQ(s.Partitions(), 0);
+    EXPECT_EQ(s.Run(kInput), kOutput);
+    EXPECT_NE(s.interpreter->log().find("sandbox: "), std::string::npos) << s.interpreter->log();
+  }
+  ExpectNoChild();
+}
+
+}  // namespace
+}  // namespace deputy::sandbox_test
