@@ -334,7 +334,8 @@ TEST_F(Sandbox, nodes_of_an_earlier_delegate_are_left_to_it) {
   WriteBytes(file, Model());
   const Handle multiplies = External("elementwise", {{"ops", "18"}});
   const Handle sandbox(
-      CreateExternal(BuildPath("libdeputy_sandbox.so"), WithDefaults("", file, {})),
+      CreateExternal(BuildPath("libdeputy_sandbox.so"),
+                     WithDefaults("", file, {{"library", Library("elementwise")}})),
       &DeputyPluginDeleteDelegate);
   TestInterpreter t(Model());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), multiplies.get()), kTfLiteOk);
