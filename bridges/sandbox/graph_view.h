@@ -36,7 +36,7 @@ class GraphView {
   std::vector<int32_t> UnavailableNodes() const;
 
   // Returns why the claim cannot be accepted; "" if the host has the same nodes, they form one
-  // partition with the same border, and all tensors at the border have a fixed size.
+  // partition with these inputs and outputs, and all tensors at the border have a fixed size.
   std::string Refuse(const Claim& claim) const;
 
   // Adds the slots of the claim's tensors that `slots` does not contain.

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kProgram = "deputy-delegate-host";
 
-// Returns the path of the program in the folder of this library or in the folder above; "" if there is none.
+// Returns the path of the program in the folder of this library or in the folder above; "" if there
+// is none.
 std::string FindProgram(std::string* error) {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&FindProgram), &info) == 0 || info.dli_fname == nullptr) {

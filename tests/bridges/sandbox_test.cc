@@ -329,6 +329,31 @@ TEST_F(Sandbox, a_file_with_other_constants_is_not_used) {
   EXPECT_EQ(s.Run(kInput), (std::vector<float>{8, 9}));
 }
 
+// The weights of a FULLY_CONNECTED are a float16 constant that a DEQUANTIZE node widens. The NPU
+// stub reads float16, so it connects its node to the constant. PRELU stays on the CPU and reads the
+// widened weights.
+TEST_F(Sandbox, constants_of_float16_reach_the_delegate) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2}, "x");
+  const int half = m.AddConstant<uint16_t>(kTfLiteFloat16, {2, 2}, {0x3c00, 0x4000, 0x4200, 0x4400},
+                                           "half");  // 1, 2, 3, 4
+  const int slope = m.AddConstant<float>(kTfLiteFloat32, {2}, {1, 1}, "slope");
+  const int w = m.AddTensor(kTfLiteFloat32, {2, 2}, "w");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 2}, "y");
+  const int z = m.AddTensor(kTfLiteFloat32, {2, 2}, "z");
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {w});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {y},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinPrelu, {w, slope}, {z});
+  m.SetInputs({x});
+  m.SetOutputs({y, z});
+  Sandboxed s("", {{"library", BuildPath("libdeputy_npu_stub.so")}}, m.Finish());
+  ASSERT_EQ(s.applied, kTfLiteOk) << s.interpreter->log();
+  EXPECT_EQ(s.Partitions(), 1) << s.interpreter->log();
+  EXPECT_EQ(s.Run({1, -5}), (std::vector<float>{-9, -17}));
+  EXPECT_EQ(s.Recomputed(), 0);
+}
+
 TEST_F(Sandbox, nodes_of_an_earlier_delegate_are_left_to_it) {
   const std::string file = ScratchFile("sandbox_two.tflite");
   WriteBytes(file, Model());

@@ -75,6 +75,7 @@ ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
   model_ = TfLiteModelCreate(file_, file_bytes_);
   if (model_ != nullptr) CreateInterpreter();
   if (interpreter_ != nullptr && !IsHostsGraph()) return;
+  if (interpreter_ != nullptr) DigestNodes();
   if (interpreter_ != nullptr && ResizeInputs() && ApplyDelegate()) {
     CollectClaims();
   } else if (claims_.problem.empty()) {
@@ -211,6 +212,23 @@ void ServedModel::CollectClaims() {
   }
 }
 
+void ServedModel::DigestNodes() {
+  const auto tensor = [this](int index) {
+    return DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+  };
+  const int32_t count = DeputyInterpreterGetNodeCount(interpreter_, kPrimary);
+  for (int32_t i = 0; i < count; ++i) {
+    DeputyNodeInfo node = {};
+    node.struct_size = sizeof node;
+    Digest digest;
+    if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, i, &node) == kTfLiteOk) {
+      digest.AddNode(node.builtin_code, node.operator_name, Span(node.inputs, node.input_count),
+                     Span(node.outputs, node.output_count), tensor);
+    }
+    node_digests_.push_back(digest.value());
+  }
+}
+
 Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
   const auto tensor = [this](int index) {
     return DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
@@ -221,9 +239,7 @@ Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
   Digest digest;
   for (const int32_t index : Span(partition.nodes, partition.node_count)) {
     claim.nodes.push_back(index);
-    if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, index, &node) != kTfLiteOk) continue;
-    digest.AddNode(node.builtin_code, node.operator_name, Span(node.inputs, node.input_count),
-                   Span(node.outputs, node.output_count), tensor);
+    digest.AddInt(static_cast<int64_t>(node_digests_.at(static_cast<size_t>(index))));
   }
   claim.digest = digest.value();
   if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, partition.node_index, &node) !=

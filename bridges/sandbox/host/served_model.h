@@ -49,6 +49,8 @@ class ServedModel {
   // Returns true if the tensors of subgraph 0 are the host's first ones. Delegates are applied to
   // other subgraphs, too, for which there are no claims.
   bool IsHostsGraph() const;
+  // Computes node_digests_ before the delegate is applied, which may change the inputs of nodes.
+  void DigestNodes();
   bool ResizeInputs();
   bool ApplyDelegate();
   void CollectClaims();
@@ -67,6 +69,7 @@ class ServedModel {
   TfLiteDelegate* delegate_ = nullptr;
   std::map<std::pair<std::string, int>, TfLiteRegistration> stubs_;
   Claims claims_;
+  std::vector<uint64_t> node_digests_;   // by node of the model
   std::vector<int32_t> delegate_nodes_;  // by claim
   std::map<int, Place> places_;          // by tensor
   std::mutex messages_mutex_;            // guards `messages_`
