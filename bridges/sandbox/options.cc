@@ -102,7 +102,7 @@ std::string Set(std::string_view key, std::string_view value, Options* options) 
   } else if (key == "writable") {
     options->writable = Split(value, ':');
   } else if (key == "memory_mb") {
-    const std::string problem = SetInt(key, value, 0, &options->memory_bytes);
+    std::string problem = SetInt(key, value, 0, &options->memory_bytes);
     options->memory_bytes <<= 20;
     return problem;
   } else if (key == "prepare_ms") {

@@ -28,7 +28,7 @@ std::string FindProgram(std::string* error) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   for (const char* const between : {"/", "/../"}) {
-    const std::string program = folder + between + kProgram;
+    std::string program = folder + between + kProgram;
     if (access(program.c_str(), X_OK) == 0) return program;
   }
   *error = "there is no " + std::string(kProgram) + " in " + folder + " or above it";

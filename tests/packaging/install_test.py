@@ -107,7 +107,7 @@ class InstallTest(unittest.TestCase):
 
     def test_installed_command_starts_the_process_of_a_delegate(self):
         output = self.expect_success(run(self.prefix / 'bin/deputy', 'explain', MODEL, '--isolate', '--delegate',
-                                         'npu_stub', env=self.environment()))
+                                         'cpu', env=self.environment()))
         self.assertIn('runs 16 of 16 nodes', output)
         self.assertIn('own process; profile device', output)
 
