@@ -13,7 +13,9 @@
 #include "core/exec/node_calls.h"
 #include "core/exec/subgraph.h"
 #include "core/graph/graph_digest.h"
+#include "core/model/model.h"
 #include "core/model/op_names.h"
+#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 
