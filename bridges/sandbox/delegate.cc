@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,21 +172,21 @@ Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Optio
   return setup;
 }
 
-// Returns the indices of the claims that the host accepts; reports the others.
+// Returns the indices of the claims that the host accepts; reports the others. Claims are
+// untrusted: their number is bounded by that of the nodes.
 std::vector<int> AcceptedClaims(TfLiteContext* context, const GraphView& graph,
                                 const Claims& claims) {
   std::vector<int> accepted;
-  std::vector<int32_t> taken;
-  for (size_t i = 0; i < claims.claims.size(); ++i) {
+  std::set<int32_t> taken;
+  const size_t count = std::min(claims.claims.size(), graph.available_count());
+  for (size_t i = 0; i < count; ++i) {
     const Claim& claim = claims.claims[i];
-    std::string problem = graph.Refuse(claim);
-    for (const int32_t node : claim.nodes) {
-      if (std::find(taken.begin(), taken.end(), node) != taken.end()) {
-        problem = "node " + std::to_string(node) + " is claimed twice";
-      }
-    }
+    const bool overlaps = std::any_of(claim.nodes.begin(), claim.nodes.end(),
+                                      [&](int32_t node) { return taken.contains(node); });
+    const std::string problem =
+        overlaps ? "one of its nodes is claimed twice" : graph.Refuse(claim);
     if (problem.empty()) {
-      taken.insert(taken.end(), claim.nodes.begin(), claim.nodes.end());
+      taken.insert(claim.nodes.begin(), claim.nodes.end());
       accepted.push_back(static_cast<int>(i));
     } else {
       context->ReportError(context, "sandbox: a partition of %zu nodes is left to the host: %s",
@@ -266,10 +267,10 @@ TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
   delegate->device = "own process; " + claims.confinement;
   const std::vector<int> accepted = AcceptedClaims(context, graph, claims);
   if (accepted.empty()) return kTfLiteOk;
-  std::vector<Slot> slots;
-  for (const int index : accepted) {
-    graph.AddSlots(claims.claims[static_cast<size_t>(index)], &slots);
-  }
+  std::vector<const Claim*> mapped;
+  mapped.reserve(accepted.size());
+  for (const int index : accepted) mapped.push_back(&claims.claims[static_cast<size_t>(index)]);
+  std::vector<Slot> slots = graph.SlotsOf(mapped);
   if (!delegate->session->Map(std::move(slots), &problem)) {
     context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
                          problem.c_str());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <stdexcept>
 
 #include "bridges/sandbox/digest.h"
@@ -165,14 +166,18 @@ std::string GraphView::Refuse(const Claim& claim) const {
   return CompareBorder(claim);
 }
 
-void GraphView::AddSlots(const Claim& claim, std::vector<Slot>* slots) const {
-  for (const auto* indices : {&claim.inputs, &claim.outputs}) {
-    for (const int32_t index : *indices) {
-      const bool is_known = std::any_of(slots->begin(), slots->end(),
-                                        [&](const Slot& slot) { return slot.tensor == index; });
-      if (!is_known) slots->push_back({index, 0, SharedBytes(context_->tensors[index])});
-    }
+std::vector<Slot> GraphView::SlotsOf(std::span<const Claim* const> claims) const {
+  std::set<int32_t> tensors;
+  for (const Claim* const claim : claims) {
+    tensors.insert(claim->inputs.begin(), claim->inputs.end());
+    tensors.insert(claim->outputs.begin(), claim->outputs.end());
   }
+  std::vector<Slot> slots;
+  slots.reserve(tensors.size());
+  for (const int32_t index : tensors) {
+    slots.push_back({index, 0, SharedBytes(context_->tensors[index])});
+  }
+  return slots;
 }
 
 }  // namespace deputy::sandbox

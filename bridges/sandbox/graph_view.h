@@ -39,8 +39,11 @@ class GraphView {
   // partition with these inputs and outputs, and all tensors at the border have a fixed size.
   std::string Refuse(const Claim& claim) const;
 
-  // Adds the slots of the claim's tensors that `slots` does not contain.
-  void AddSlots(const Claim& claim, std::vector<Slot>* slots) const;
+  // Returns a slot for each tensor at the border of the claims, in the order of the tensors.
+  std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
+
+  // Returns the number of nodes that the delegate may claim.
+  size_t available_count() const { return available_.size(); }
 
  private:
   bool IsAvailable(int32_t node) const;

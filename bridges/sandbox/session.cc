@@ -97,9 +97,10 @@ bool Session::Map(std::vector<Slot> slots, std::string* problem) {
 }
 
 const Slot* Session::SlotOf(int tensor) const {
-  const auto found = std::find_if(mapping_.slots.begin(), mapping_.slots.end(),
-                                  [tensor](const Slot& slot) { return slot.tensor == tensor; });
-  return found == mapping_.slots.end() ? nullptr : &*found;
+  const auto found =
+      std::lower_bound(mapping_.slots.begin(), mapping_.slots.end(), tensor,
+                       [](const Slot& slot, int index) { return slot.tensor < index; });
+  return found == mapping_.slots.end() || found->tensor != tensor ? nullptr : &*found;
 }
 
 int Session::deaths() const {
@@ -124,9 +125,10 @@ bool Session::Exchange(int claim, std::string* problem) {
   CallEnd end = CallEnd::kEnded;
   if (process_->SignalRequest()) {
     const auto deadline = DeadlineIn(options_.invoke_ms);
+    // A reply with the number of another call is ignored. The deadline also ends the wait for a
+    // process that sends such replies without end.
     do {
-      end = process_->WaitForReply(deadline);
-      // A reply with the number of another call is ignored.
+      end = Clock::now() < deadline ? process_->WaitForReply(deadline) : CallEnd::kDeadline;
     } while (end == CallEnd::kReply && page->reply.load(std::memory_order_acquire) != calls_);
   }
   if (end == CallEnd::kReply) {

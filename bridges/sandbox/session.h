@@ -33,8 +33,8 @@ class Session {
 
   const Claims& claims() const { return claims_; }
 
-  // Lays out the shared memory and waits until the process accepts calls. `slots` have tensors and
-  // sizes; the offsets are set here.
+  // Lays out the shared memory and waits until the process accepts calls. `slots` have sizes and
+  // ascending tensors; the offsets are set here.
   bool Map(std::vector<Slot> slots, std::string* problem);
   // Returns the slot of a tensor; null if it has none.
   const Slot* SlotOf(int tensor) const;

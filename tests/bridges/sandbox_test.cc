@@ -216,6 +216,7 @@ const Fault kFaults[] = {
     {"stack", kCrash},
     {"hang", "did not reply within 300 ms"},
     {"spin", "did not reply within 300 ms"},
+    {"chatter", "did not reply within 300 ms"},
     {"fds", ""},
     {"signals", nullptr},
     {"fpu", nullptr},
@@ -225,7 +226,8 @@ const Fault kFaults[] = {
 };
 
 bool NeverReturns(const Fault& fault) {
-  return std::string(fault.name) == "hang" || std::string(fault.name) == "spin";
+  const std::string name = fault.name;
+  return name == "hang" || name == "spin" || name == "chatter";
 }
 
 TEST_F(Sandbox, survives_each_fault_in_an_invoke) {

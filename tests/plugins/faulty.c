@@ -22,7 +22,7 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-enum { kOperands = 2, kNameBytes = 32, kMemoryFd = 4, kSharedBytes = 4096 };
+enum { kOperands = 2, kNameBytes = 32, kMemoryFd = 4, kReplyFd = 6, kSharedBytes = 4096 };
 
 static struct {
   char fault[kNameBytes], in[kNameBytes];
@@ -80,6 +80,10 @@ static void Fail(void) {
   if (strcmp(fault, "kill") == 0) raise(SIGKILL);
   while (strcmp(fault, "hang") == 0) pause();
   while (strcmp(fault, "spin") == 0) {
+  }
+  // Sends replies to no call.
+  for (const uint64_t one = 1; strcmp(fault, "chatter") == 0;) {
+    if (write(kReplyFd, &one, sizeof one) < 0) abort();
   }
   if (strcmp(fault, "memory") == 0) UseMemory();
   if (strcmp(fault, "stack") == 0) UseStack(1 << 24);
