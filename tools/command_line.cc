@@ -62,7 +62,7 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command
       ->add_option("--precision", options->precision,
                    "Precision of products: float32, or bf16 (faster,\nless exact; needs a CPU with "
-                   "AVX512-BF16)")
+                   "AVX512-BF16, AMX or\nFEAT_BF16)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"float32", "bf16"}).description(""));
   command->add_option("--shape", options->shapes, "Resize an input, e.g. x=1,224,224,3")

@@ -142,7 +142,7 @@ std::string Session::PrecisionText() const {
     }
   }
   if (nodes > 0) return "bf16 in " + PluralText(nodes, "node", "nodes");
-  return "float32 in all nodes: bf16 is for layers in float32 and a CPU with AVX512-BF16";
+  return "float32 in all nodes: bf16 is for layers in float32 and a CPU with products of bfloat16";
 }
 
 void Session::FailIfMissing() const {

@@ -37,8 +37,8 @@ extern "C" {
 TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
 // Name of the set of CPU kernels that this process uses: "reference" or "generic" on any machine,
-// "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot" or "neon_i8mm" on 64-bit Arm. The
-// environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
+// "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot", "neon_i8mm" or "neon_bf16" on
+// 64-bit Arm. The environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------
@@ -147,10 +147,9 @@ typedef enum DeputyPrecision {
   // Products and sums in float32.
   kDeputyPrecisionFloat32 = 0,
   // Factors may be rounded to bfloat16, each with a relative error of at most 2^-8; denormal
-  // factors
-  // and sums may become zero. Sums and tensors stay float32. Faster in large layers on AMD's
-  // processors with AVX512-BF16, about twice, and on Intel's with AMX; no effect on others.
-  // DeputyNodeRun reports the affected nodes.
+  // factors and sums may become zero. Sums and tensors stay float32. Faster in large layers on
+  // AMD's processors with AVX512-BF16, about twice, on Intel's with AMX, and on 64-bit Arm with
+  // FEAT_BF16 and FEAT_I8MM; no effect on others. DeputyNodeRun reports the affected nodes.
   kDeputyPrecisionBfloat16 = 1,
 } DeputyPrecision;
 

@@ -30,6 +30,7 @@ enum class CpuFeature {
   kNeon,  // every AArch64 processor has it
   kNeonDot,
   kNeonI8mm,
+  kNeonBf16,
 };
 
 class CpuFeatures {
@@ -73,6 +74,7 @@ inline constexpr CpuFeatures kAmxSet =
 inline constexpr CpuFeatures kNeonSet = {CpuFeature::kNeon};
 inline constexpr CpuFeatures kNeonDotSet = kNeonSet | CpuFeatures{CpuFeature::kNeonDot};
 inline constexpr CpuFeatures kNeonI8mmSet = kNeonDotSet | CpuFeatures{CpuFeature::kNeonI8mm};
+inline constexpr CpuFeatures kNeonBf16Set = kNeonI8mmSet | CpuFeatures{CpuFeature::kNeonBf16};
 
 // ---- Detection --------------------------------------------------------------------------------
 

@@ -422,10 +422,11 @@ TEST(DeputyFunctionsTest, copied_models_do_not_need_their_file) {
 }
 
 TEST(DeputyFunctionsTest, selected_kernel_table_exists) {
-  EXPECT_THAT(DeputyCpuTable(), testing::AnyOf(testing::StrEq("generic"), testing::StrEq("avx2"),
-                                               testing::StrEq("avx512"), testing::StrEq("amx"),
-                                               testing::StrEq("neon"), testing::StrEq("neon_dot"),
-                                               testing::StrEq("neon_i8mm")));
+  EXPECT_THAT(
+      DeputyCpuTable(),
+      testing::AnyOf(testing::StrEq("generic"), testing::StrEq("avx2"), testing::StrEq("avx512"),
+                     testing::StrEq("amx"), testing::StrEq("neon"), testing::StrEq("neon_dot"),
+                     testing::StrEq("neon_i8mm"), testing::StrEq("neon_bf16")));
 }
 
 // Runs in a child process, because each variable is reported once per process.

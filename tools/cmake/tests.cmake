@@ -245,7 +245,7 @@ deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
 # conformance test. `make check-arm` builds it, and the program that writes the models it counts.
 set(kernel_test_sources ${test_sources})
 list(FILTER kernel_test_sources INCLUDE REGEX
-     "/tests/(kernels/(common|conv|cpu|linalg|vector)/[^/]*|agreement/conformance_test\\.cc)$")
+     "/tests/(kernels/((common|conv|cpu|linalg|vector)/.*|precision_test\\.cc)|agreement/conformance_test\\.cc)$")
 deputy_add_test_program(kernel_tests SOURCES ${kernel_test_sources} LINKS ${test_links})
 add_executable(write_mobilenet_v2 tests/arm/write_mobilenet_v2.cc)
 target_link_libraries(write_mobilenet_v2 PRIVATE ${test_links})

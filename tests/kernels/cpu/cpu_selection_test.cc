@@ -137,7 +137,7 @@ bool HasAllSets() {
 #if defined(__x86_64__)
   return HasSet("amx");
 #else
-  return HasSet("neon_i8mm");
+  return HasSet("neon_bf16");
 #endif
 }
 
@@ -255,16 +255,20 @@ TEST(CpuFeatures, are_detected) {
 std::vector<Row> Rows() {
   const std::vector<std::string> neon = {"neon", "-",    "neon", "-",    "neon", "neon",
                                          "neon", "neon", "neon", "neon", "neon"};
-  std::vector<std::string> dot = neon, i8mm = neon;
+  std::vector<std::string> dot = neon, i8mm = neon, bf16;
   dot[2] = dot[7] = "neon_dot";  // products and depthwise lines of int8
   i8mm[2] = "neon_i8mm";
   i8mm[7] = "neon_dot";
+  bf16 = i8mm;
+  bf16[1] = "neon_bf16";
   const CpuFeatures portable_i8mm = kPortableSet | kNeonI8mmSet;
   return {
       {"NEON", kPortableSet | kNeonSet, neon},
       {"DotProd", kPortableSet | kNeonDotSet, dot},
       {"I8MM without DotProd", portable_i8mm.Without({F::kNeonDot}), neon},
       {"I8MM", portable_i8mm, i8mm},
+      {"BF16", kPortableSet | kNeonBf16Set, bf16},
+      {"BF16 without I8MM", (kPortableSet | kNeonBf16Set).Without({F::kNeonI8mm}), dot},
   };
 }
 
@@ -275,6 +279,7 @@ TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonSet).name, "neon");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonDotSet).name, "neon_dot");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonI8mmSet).name, "neon_i8mm");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonBf16Set).name, "neon_bf16");
   EXPECT_STREQ(BestCpuSet((kPortableSet | kNeonI8mmSet).Without({F::kNeonDot})).name, "neon");
 }
 
@@ -287,6 +292,7 @@ TEST(CpuFeatures, are_detected) {
   EXPECT_TRUE(features.Includes(kPortableSet | kNeonSet));
   EXPECT_EQ(features.Includes({F::kNeonDot}), (isar0 >> 44 & 15) != 0);
   EXPECT_EQ(features.Includes({F::kNeonI8mm}), (isar1 >> 52 & 15) != 0);
+  EXPECT_EQ(features.Includes({F::kNeonBf16}), (isar1 >> 44 & 15) != 0);
 }
 
 #endif

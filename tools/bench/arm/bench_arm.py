@@ -45,14 +45,14 @@ class Engine:
         return instructions.difference(profiles[1], profiles[0], MORE - FEWER), values
 
 
-def deputy_engine(work, build):
-    """Compiles infer.c and returns the engine of libdeputy."""
+def deputy_engine(work, build, precision='float32'):
+    """Compiles infer.c and returns the engine of libdeputy, with this value of DEPUTY_PRECISION."""
     library = build / 'libdeputy.so'
     if not library.exists():
         raise RuntimeError(f'{library} does not exist: build the target deputy for AArch64 first')
     program = emulator.build_program(emulator.FOLDER / 'infer.c', work / 'infer', f'-I{build / "include"}',
                                      library, '-lm', f'-Wl,-rpath,{build.resolve()}')
-    return Engine('deputy', [program], {}, functions.Library.open(library))
+    return Engine('deputy', [program], {'DEPUTY_PRECISION': precision}, functions.Library.open(library))
 
 
 def litert_engine(root, site):
@@ -163,6 +163,7 @@ def arguments_of_command():
     parser.add_argument('--build', type=pathlib.Path, required=True, help='build directory of libdeputy for AArch64')
     parser.add_argument('--root', type=pathlib.Path, required=True, help='root of an arm64 Debian')
     parser.add_argument('--litert', type=pathlib.Path, help='directory of the Python packages of LiteRT')
+    parser.add_argument('--precision', default='float32', help="precision of Deputy's float32 products (%(default)s)")
     parser.add_argument('--cpus', default=' '.join(emulator.CPUS), help='processors, separated by spaces (%(default)s)')
     parser.add_argument('--work', type=pathlib.Path, default=pathlib.Path('build/bench-arm'),
                         help='directory for compiled programs (%(default)s)')
@@ -184,7 +185,7 @@ def main():
     models, work, rows = models_of(arguments.models), arguments.work, []
     work.mkdir(parents=True, exist_ok=True)
     plugin = emulator.build_plugin(work)
-    engines = [deputy_engine(work, arguments.build)]
+    engines = [deputy_engine(work, arguments.build, arguments.precision)]
     if arguments.litert:
         engines.append(litert_engine(arguments.root, arguments.litert))
     for model in models:

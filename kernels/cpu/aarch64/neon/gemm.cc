@@ -7,7 +7,7 @@
 namespace deputy {
 namespace {
 
-constexpr int kRowsF32 = 8, kColumnsF32 = 8;
+constexpr int kRowsF32 = 8, kColumnsF32 = kPanelColumns;
 
 // ---- Tiles --------------------------------------------------------------------------------------
 
@@ -95,32 +95,6 @@ template <int kRows>
     }
   }
   return b;
-}
-
-// Clamps, applies the epilogue and stores kRows rows of a panel.
-template <int kRows>
-[[gnu::always_inline]] inline void StoreRows(const GemmTileF32& tile, int row, int first,
-                                             float32x4_t (&sums)[kRows][2]) {
-  ClampAll(tile.low, tile.high, sums);
-  if (tile.epilogue != nullptr) {
-    ApplyEpilogueToRows(*tile.epilogue, row, first, Min(tile.columns - first, kColumnsF32), sums);
-  }
-  const size_t stride = tile.out_stride;
-  float* out = tile.out + static_cast<size_t>(row) * stride + first;
-  const int count = tile.columns - first;
-  if (count >= kColumnsF32) {
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r, out += stride) {
-      vst1q_f32(out, sums[r][0]);
-      vst1q_f32(out + 4, sums[r][1]);
-    }
-    return;
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r, out += stride) {
-    StoreLanes(sums[r][0], out, count);
-    StoreLanes(sums[r][1], out + 4, count - 4);
-  }
 }
 
 // Computes rows [row, end), a multiple of kRows, of the panel whose first column is `first`.
