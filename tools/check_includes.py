@@ -75,7 +75,8 @@ LAYERS = {
     'bridges/xnnpack': ('core/support', 'public'),
     'bridges/hexagon': ('core/support', 'public'),
     'bridges/nnapi': ('core/support', 'public'),
-    'bridges/sandbox': ('public',),
+    'bridges/sandbox': ('core/support', 'public'),
+    'bridges/layers': ('core/base', 'core/support', 'public'),
     'bridges/sandbox/host': ('bridges/sandbox', 'public'),
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),

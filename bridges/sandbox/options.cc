@@ -5,6 +5,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/support/option_list.h"
+
 namespace deputy::sandbox {
 namespace {
 
@@ -47,25 +49,9 @@ std::string SetInt(std::string_view key, std::string_view value, int64_t min, in
   return "";
 }
 
-// Splits at `separator`; a backslash makes the next character literal.
-std::vector<std::string> Split(std::string_view text, char separator) {
-  std::vector<std::string> pieces(1);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) {
-      pieces.back() += text[++i];
-    } else if (text[i] == separator) {
-      pieces.emplace_back();
-    } else {
-      pieces.back() += text[i];
-    }
-  }
-  std::erase(pieces, "");
-  return pieces;
-}
-
 std::string SetDelegateOptions(std::string_view value, Options* options) {
   options->delegate_options.clear();
-  for (const std::string& piece : Split(value, ';')) {
+  for (const std::string& piece : SplitOptions(value)) {
     const size_t equals = piece.find('=');
     if (equals == std::string::npos || equals == 0) {
       return Invalid("options", "KEY=VALUE;KEY=VALUE", value);
@@ -100,7 +86,7 @@ std::string Set(std::string_view key, std::string_view value, Options* options) 
   } else if (key == "profile") {
     return SetProfile(value, options);
   } else if (key == "writable") {
-    options->writable = Split(value, ':');
+    options->writable = SplitOptions(value, ':');
   } else if (key == "memory_mb") {
     std::string problem = SetInt(key, value, 0, &options->memory_bytes);
     options->memory_bytes <<= 20;

@@ -2,20 +2,8 @@
 #include "core/plugin/isolation.h"
 
 #include <cstdlib>
-#include <string_view>
 
 namespace deputy {
-namespace {
-
-// Appends a text; a backslash precedes the characters that separate options.
-void AppendEscaped(std::string_view text, std::string* out) {
-  for (const char c : text) {
-    if (c == ';' || c == '\\') *out += '\\';
-    *out += c;
-  }
-}
-
-}  // namespace
 
 std::string IsolationProfile() {
   const char* const value = std::getenv("DEPUTY_ISOLATE");
@@ -26,14 +14,7 @@ std::string IsolationProfile() {
 
 GivenOptions SandboxOptions(const std::string& path, const std::string& profile,
                             const PluginOptions& options) {
-  std::string joined;
-  for (size_t i = 0; i < options.count; ++i) {
-    if (i > 0) joined += ';';
-    AppendEscaped(options.keys[i], &joined);
-    joined += '=';
-    AppendEscaped(options.values[i], &joined);
-  }
-  return {{"library", path}, {"profile", profile}, {"options", joined}};
+  return {{"library", path}, {"profile", profile}, {"options", JoinOptions(options)}};
 }
 
 }  // namespace deputy

@@ -15,6 +15,7 @@
 
 #include "core/base/foreign_call.h"
 #include "core/plugin/isolation.h"
+#include "core/plugin/layers.h"
 #include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_folders.h"
 #include "core/plugin/plugin_probe.h"
@@ -111,7 +112,10 @@ std::string PluginLibrary::Open(bool allow_stable) {
   if (path_.empty()) return "no path given, expected the path of a shared object";
   const PluginFile file = InspectPluginFile(path_);
   if (!file.problem.empty()) return file.problem;
-  isolation_ = path_.ends_with(kSandboxFile) ? "" : IsolationProfile();
+  const bool is_wrapper = path_.ends_with(kSandboxFile) || path_.ends_with(kLayersFile);
+  layers_ = is_wrapper ? "" : LayersFromEnvironment();
+  if (!layers_.empty()) return OpenLayers();
+  isolation_ = is_wrapper ? "" : IsolationProfile();
   if (!isolation_.empty()) return OpenSandbox();
   const bool as_stable = file.is_stable && allow_stable;
   if (as_stable) NameStableFolder(path_);
@@ -145,6 +149,47 @@ std::string PluginLibrary::OpenSandbox() {
   plugin_.options = nullptr;
   plugin_.option_count = 0;
   return problem;
+}
+
+std::string PluginLibrary::OpenLayers() {
+  const std::string path = FindPlugin(kLayers);
+  if (path.empty()) return "DEPUTY_LAYERS: there is no " + std::string(kLayersFile);
+  PluginLibrary layers(path);
+  std::string problem = layers.OpenInProcess(path, RTLD_LAZY | RTLD_LOCAL, false);
+  // A library whose delegates run in another process is not loaded.
+  if (problem.empty() && !HasIsolation(layers_)) {
+    problem = OpenInProcess(path_, RTLD_LAZY | RTLD_LOCAL, false);
+  }
+  if (problem.empty()) AdoptLayers(layers);
+  return problem;
+}
+
+// Replaces the functions of the library's delegates by those of the plug-in `layers`. The other
+// fields, and functions that the library lacks, stay as they are.
+void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
+  const auto replace = [](auto* own, auto function) {
+    if (*own != nullptr) *own = function;
+  };
+  replace(&plugin_.get_support, layers.plugin_.get_support);
+  replace(&plugin_.device_bytes, layers.plugin_.device_bytes);
+  replace(&plugin_.describe_partitions, layers.plugin_.describe_partitions);
+  replace(&plugin_.take_events, layers.plugin_.take_events);
+  replace(&plugin_.report, layers.plugin_.report);
+  replace(&plugin_.node_events, layers.plugin_.node_events);
+  if (handle_ == nullptr) {
+    plugin_.name = kSandbox;
+    plugin_.report = layers.plugin_.report;
+  }
+  kind_ = PluginKind::kDeputy;
+  plugin_.struct_size = sizeof plugin_;
+  plugin_.set_model = layers.plugin_.set_model;
+  create_ = layers.create_;
+  destroy_ = layers.destroy_;
+}
+
+GivenOptions PluginLibrary::WrapperOptions(const PluginOptions& options) const {
+  return layers_.empty() ? SandboxOptions(path_, isolation_, options)
+                         : LayersOptions(path_, layers_, options);
 }
 
 // Reads the plug-in's own description first, because its functions take precedence over the

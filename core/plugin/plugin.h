@@ -20,6 +20,7 @@
 #include "c_api/include/deputy_plugin.h"
 #include "c_api/include/stable_delegate.h"
 #include "core/base/error.h"
+#include "core/plugin/plugin_options.h"
 
 namespace deputy {
 
@@ -35,10 +36,10 @@ class PluginLibrary {
                                              size_t count, void (*report_error)(const char* text));
   using DestroyFunction = void (*)(TfLiteDelegate* delegate);
 
-  // Loads the library at `path`, or the plug-in `sandbox` if DEPUTY_ISOLATE is set; a name without
-  // a slash may be the name of a plug-in (plugin_folders.h). A stable delegate needs settings,
-  // which not every caller can pass; without `allow_stable` it is rejected. Returns null on
-  // failure, after a report.
+  // Loads the library at `path`, and the plug-in that wraps its delegates if DEPUTY_ISOLATE or
+  // DEPUTY_LAYERS is set; a name without a slash may be the name of a plug-in (plugin_folders.h). A
+  // stable delegate needs settings, which not every caller can pass; without `allow_stable` it is
+  // rejected. Returns null on failure, after a report.
   static std::shared_ptr<const PluginLibrary> Load(const char* path, bool allow_stable,
                                                    ErrorReporter* reporter);
   PluginLibrary(const PluginLibrary&) = delete;
@@ -58,10 +59,11 @@ class PluginLibrary {
   // Returns the function that creates delegates; null if the kind is kStable.
   CreateFunction create() const { return create_; }
   DestroyFunction destroy() const { return destroy_; }
-  // Returns the profile with which delegates of this library run in processes of their own; "" if
-  // they run in this one. The library is then not loaded, and all functions are those of the
-  // plug-in `sandbox` (isolation.h).
-  const std::string& isolation() const { return isolation_; }
+  // Returns true if another plug-in wraps the library's delegates: `sandbox` (isolation.h), or
+  // `layers` (layers.h). The functions of the library are then those of that plug-in, which get
+  // WrapperOptions.
+  bool is_wrapped() const { return !isolation_.empty() || !layers_.empty(); }
+  GivenOptions WrapperOptions(const PluginOptions& options) const;
 
  private:
   explicit PluginLibrary(std::string path) : path_(std::move(path)) {}
@@ -70,6 +72,8 @@ class PluginLibrary {
   std::string Open(bool allow_stable);
   std::string OpenInProcess(const std::string& path, int flags, bool allow_stable);
   std::string OpenSandbox();
+  std::string OpenLayers();
+  void AdoptLayers(const PluginLibrary& layers);
   std::string FindFunctions(bool allow_stable);
   std::string AdoptPlugin(DeputyPluginFunction function);
   std::string AdoptStable(const TfLiteStableDelegate* stable);
@@ -81,7 +85,8 @@ class PluginLibrary {
   const TfLiteStableDelegate* stable_ = nullptr;
   CreateFunction create_ = nullptr;
   DestroyFunction destroy_ = nullptr;
-  std::string isolation_;
+  std::string isolation_;  // profile of the process in which delegates run; "": none
+  std::string layers_;     // layers of the delegates; "": none
 };
 
 }  // namespace deputy

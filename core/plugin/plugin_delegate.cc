@@ -7,7 +7,6 @@
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/plugin/delegate_proxy.h"
-#include "core/plugin/isolation.h"
 
 namespace deputy {
 namespace {
@@ -204,10 +203,10 @@ TfLiteStatus CallOptional(const std::string& subject, const char* what, bool has
 
 namespace {
 
-// Creates a delegate of the plug-in `sandbox`, which runs one of the library.
-TfLiteDelegate* CreateIsolated(const PluginLibrary& library, const PluginOptions& options,
-                               void (*report_error)(const char* text)) {
-  const GivenOptions given = SandboxOptions(library.path(), library.isolation(), options);
+// Creates a delegate of the plug-in that wraps those of the library.
+TfLiteDelegate* CreateWrapped(const PluginLibrary& library, const PluginOptions& options,
+                              void (*report_error)(const char* text)) {
+  const GivenOptions given = library.WrapperOptions(options);
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : given) {
     keys.push_back(key.c_str());
@@ -221,11 +220,10 @@ TfLiteDelegate* CreateIsolated(const PluginLibrary& library, const PluginOptions
 TfLiteDelegate* CreatePluginDelegate(std::shared_ptr<const PluginLibrary> library,
                                      const PluginOptions& options, ErrorReporter* reporter,
                                      CallObserver* observer) {
-  const bool is_isolated = !library->isolation().empty();
   const std::string problem = CheckPluginOptions(library->plugin(), options);
   if (!problem.empty()) return Refuse(*library, problem, reporter);
   const auto create = [&, &library = *library] {
-    if (is_isolated) return CreateIsolated(library, options, &CollectReport);
+    if (library.is_wrapped()) return CreateWrapped(library, options, &CollectReport);
     return library.create()(options.keys, options.values, options.count, &CollectReport);
   };
   auto given = std::make_shared<GivenOptions>();

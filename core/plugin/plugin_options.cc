@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/support/option_list.h"
+
 namespace deputy {
 namespace {
 
@@ -86,6 +88,14 @@ std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginO
     if (!problem.empty()) return problem;
   }
   return "";
+}
+
+std::string JoinOptions(const PluginOptions& options) {
+  std::string list;
+  for (size_t i = 0; i < options.count; ++i) {
+    AppendOption(std::string(options.keys[i]) + "=" + options.values[i], &list);
+  }
+  return list;
 }
 
 }  // namespace deputy

@@ -27,6 +27,9 @@ using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 // and values are valid unless null.
 std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
 
+// Returns the options as one text, KEY=VALUE;KEY=VALUE (core/support/option_list.h).
+std::string JoinOptions(const PluginOptions& options);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_PLUGIN_PLUGIN_OPTIONS_H_

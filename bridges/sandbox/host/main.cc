@@ -74,7 +74,9 @@ void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
 
 int Main() {
   (void)syscall(SYS_close_range, static_cast<unsigned>(kFdEnd), ~0u, 0u);
-  unsetenv("DEPUTY_ISOLATE");  // the delegate runs in this process
+  // The delegate runs in this process, with the layers of its options.
+  unsetenv("DEPUTY_ISOLATE");
+  unsetenv("DEPUTY_LAYERS");
   Setup setup;
   if (!Receive(&setup)) {
     std::fputs(

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/layers/interposer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/base/delegate_call.h"
+#include "core/base/operator_object.h"
+
+namespace deputy::layers {
+
+// A kernel of the wrapper: a node's user data.
+struct Kernel {
+  Interposer* interposer = nullptr;
+  int number = -1;
+  // The delegate that replaced the nodes, its registration and parameters, and its user data.
+  TfLiteDelegate* owner = nullptr;
+  TfLiteRegistration registration{};
+  TfLiteDelegateParams params{};
+  TfLiteOpaqueDelegateParams opaque_params{};
+  void* user_data = nullptr;
+
+  const TfLiteOperator* op() const { return registration.registration_external; }
+};
+
+namespace {
+
+using ReplaceFunction = decltype(TfLiteContext::ReplaceNodeSubsetsWithDelegateKernels);
+
+TfLiteOpaqueContext* Opaque(TfLiteContext* context) {
+  return reinterpret_cast<TfLiteOpaqueContext*>(context);
+}
+TfLiteOpaqueNode* Opaque(TfLiteNode* node) { return reinterpret_cast<TfLiteOpaqueNode*>(node); }
+TfLiteOpaqueTensor* Opaque(TfLiteTensor* tensor) {
+  return reinterpret_cast<TfLiteOpaqueTensor*>(tensor);
+}
+
+// The value with which init states a failure.
+void* InitFailed() { return reinterpret_cast<void*>(intptr_t{-1}); }
+
+// ---- The inner delegate's view of nodes and tensors ---------------------------------------------
+
+// RAII guard: a tensor of `outer` belongs to `inner`.
+class TensorView {
+ public:
+  TensorView(TfLiteTensor* tensor, TfLiteDelegate* outer, TfLiteDelegate* inner)
+      : tensor_(tensor), outer_(outer), inner_(inner) {
+    if (tensor_->delegate == outer_) tensor_->delegate = inner_;
+  }
+  ~TensorView() {
+    if (tensor_->delegate == inner_) tensor_->delegate = outer_;
+  }
+  TensorView(const TensorView&) = delete;
+  TensorView& operator=(const TensorView&) = delete;
+
+ private:
+  TfLiteTensor* const tensor_;
+  TfLiteDelegate *const outer_, *const inner_;
+};
+
+// RAII guard: the node and its tensors are as the inner delegate expects them.
+class NodeView {
+ public:
+  NodeView(TfLiteContext* context, TfLiteNode* node, Kernel* kernel)
+      : context_(context), node_(node), kernel_(kernel), params_(node->builtin_data) {
+    TfLiteDelegate* const outer = kernel->interposer->table();
+    if (node->delegate == outer) node->delegate = kernel->owner;
+    node->user_data = kernel->user_data;
+    node->builtin_data = kernel->op() != nullptr ? static_cast<void*>(&kernel->opaque_params)
+                                                 : static_cast<void*>(&kernel->params);
+    ExchangeTensors(outer, kernel->owner);
+  }
+  ~NodeView() {
+    TfLiteDelegate* const outer = kernel_->interposer->table();
+    ExchangeTensors(kernel_->owner, outer);
+    node_->builtin_data = params_;
+    kernel_->user_data = node_->user_data;
+    node_->user_data = kernel_;
+    if (node_->delegate == kernel_->owner) node_->delegate = outer;
+  }
+  NodeView(const NodeView&) = delete;
+  NodeView& operator=(const NodeView&) = delete;
+
+ private:
+  void ExchangeTensors(const TfLiteDelegate* from, TfLiteDelegate* to) const {
+    for (const TfLiteIntArray* list : {node_->inputs, node_->outputs, node_->temporaries}) {
+      for (int i = 0; list != nullptr && i < list->size; ++i) {
+        const int tensor = list->data[i];
+        if (tensor < 0 || static_cast<size_t>(tensor) >= context_->tensors_size) continue;
+        if (context_->tensors[tensor].delegate == from) context_->tensors[tensor].delegate = to;
+      }
+    }
+  }
+
+  TfLiteContext* const context_;
+  TfLiteNode* const node_;
+  Kernel* const kernel_;
+  void* const params_;
+};
+
+// ---- Calls of the inner delegate's kernels ------------------------------------------------------
+
+void* InnerInit(TfLiteContext* context, const Kernel& kernel, size_t length) {
+  const TfLiteOperator* const op = kernel.op();
+  if (op == nullptr) {
+    if (kernel.registration.init == nullptr) return nullptr;
+    return kernel.registration.init(context, reinterpret_cast<const char*>(&kernel.params), length);
+  }
+  const char* const params = reinterpret_cast<const char*>(&kernel.opaque_params);
+  const size_t size = sizeof kernel.opaque_params;
+  if (op->init_with_data != nullptr) {
+    return op->init_with_data(op->user_data, Opaque(context), params, size);
+  }
+  return op->init == nullptr ? nullptr : op->init(Opaque(context), params, size);
+}
+
+void InnerFree(TfLiteContext* context, const Kernel& kernel) {
+  const TfLiteOperator* const op = kernel.op();
+  if (op == nullptr) {
+    if (kernel.registration.free != nullptr) kernel.registration.free(context, kernel.user_data);
+  } else if (op->free_with_data != nullptr) {
+    op->free_with_data(op->user_data, Opaque(context), kernel.user_data);
+  } else if (op->free != nullptr) {
+    op->free(Opaque(context), kernel.user_data);
+  }
+}
+
+TfLiteStatus InnerPrepare(TfLiteContext* context, TfLiteNode* node, const Kernel& kernel) {
+  const TfLiteOperator* const op = kernel.op();
+  if (op == nullptr) {
+    return kernel.registration.prepare == nullptr ? kTfLiteOk
+                                                  : kernel.registration.prepare(context, node);
+  }
+  if (op->prepare_with_data != nullptr) {
+    return op->prepare_with_data(op->user_data, Opaque(context), Opaque(node));
+  }
+  return op->prepare == nullptr ? kTfLiteOk : op->prepare(Opaque(context), Opaque(node));
+}
+
+TfLiteStatus InnerInvoke(TfLiteContext* context, TfLiteNode* node, const Kernel& kernel) {
+  const TfLiteOperator* const op = kernel.op();
+  if (op == nullptr) {
+    return kernel.registration.invoke == nullptr ? kTfLiteError
+                                                 : kernel.registration.invoke(context, node);
+  }
+  if (op->invoke_with_data != nullptr) {
+    return op->invoke_with_data(op->user_data, Opaque(context), Opaque(node));
+  }
+  return op->invoke == nullptr ? kTfLiteError : op->invoke(Opaque(context), Opaque(node));
+}
+
+// ---- Kernels of the wrapper ---------------------------------------------------------------------
+
+// A replacement of nodes in progress on this thread.
+struct Replacement {
+  const Interposer* interposer;
+  const TfLiteRegistration* registration;
+  TfLiteDelegate* owner;
+  const Replacement* outer;
+};
+thread_local const Replacement* replacements = nullptr;
+
+LayerCall CallOf(CallKind kind, TfLiteContext* context, const Kernel& kernel) {
+  LayerCall call;
+  call.kind = kind;
+  call.context = context;
+  call.registration = &kernel.registration;
+  call.params = &kernel.params;
+  call.kernel = kernel.number;
+  return call;
+}
+
+// The parameters as the inner delegate expects them.
+void SetParams(const TfLiteDelegateParams& params, Kernel* kernel) {
+  kernel->params = params;
+  kernel->params.delegate = kernel->owner;
+  const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(kernel->owner);
+  kernel->opaque_params.delegate = kernel->owner;
+  kernel->opaque_params.delegate_data = builder == nullptr ? nullptr : builder->data;
+  kernel->opaque_params.nodes_to_replace = params.nodes_to_replace;
+  kernel->opaque_params.input_tensors = params.input_tensors;
+  kernel->opaque_params.output_tensors = params.output_tensors;
+}
+
+void* Init(TfLiteContext* context, const char* buffer, size_t length) {
+  const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
+  Interposer& interposer = Interposer::Of(params.delegate);
+  const Replacement* replacement = replacements;
+  while (replacement != nullptr && replacement->interposer != &interposer) {
+    replacement = replacement->outer;
+  }
+  if (replacement == nullptr) return InitFailed();
+  auto kernel = std::make_unique<Kernel>();
+  kernel->interposer = &interposer;
+  kernel->number = interposer.CountKernel();
+  kernel->owner = replacement->owner;
+  kernel->registration = *replacement->registration;
+  SetParams(params, kernel.get());
+  bool called = false;
+  const auto init = [&] {
+    called = true;
+    kernel->user_data = InnerInit(context, *kernel, length);
+    return kernel->user_data == InitFailed() ? kTfLiteError : kTfLiteOk;
+  };
+  if (interposer.Run(CallOf(CallKind::kInit, context, *kernel), init) == kTfLiteOk) {
+    return kernel.release();
+  }
+  // A layer has reported a failure although the inner delegate's init was successful.
+  if (called && kernel->user_data != InitFailed()) InnerFree(context, *kernel);
+  return InitFailed();
+}
+
+void Free(TfLiteContext* context, void* data) {
+  if (data == nullptr || data == InitFailed()) return;
+  const std::unique_ptr<Kernel> kernel(static_cast<Kernel*>(data));
+  (void)kernel->interposer->Run(CallOf(CallKind::kFree, context, *kernel), [&] {
+    InnerFree(context, *kernel);
+    return kTfLiteOk;
+  });
+}
+
+template <typename Function>
+TfLiteStatus RunNode(CallKind kind, TfLiteContext* context, TfLiteNode* node,
+                     const Function& function) {
+  if (node->user_data == nullptr || node->user_data == InitFailed()) return kTfLiteError;
+  auto* const kernel = static_cast<Kernel*>(node->user_data);
+  LayerCall call = CallOf(kind, context, *kernel);
+  call.node = node;
+  return kernel->interposer->Run(call, [&] {
+    const NodeView view(context, node, kernel);
+    return function(context, node, *kernel);
+  });
+}
+
+TfLiteStatus PrepareNode(TfLiteContext* context, TfLiteNode* node) {
+  return RunNode(CallKind::kPrepare, context, node, &InnerPrepare);
+}
+TfLiteStatus InvokeNode(TfLiteContext* context, TfLiteNode* node) {
+  return RunNode(CallKind::kInvoke, context, node, &InnerInvoke);
+}
+
+// Returns a registration whose functions are those of this file.
+TfLiteRegistration Wrap(const TfLiteRegistration& inner) {
+  TfLiteRegistration wrapped{};
+  wrapped.init = &Init;
+  wrapped.free = &Free;
+  wrapped.prepare = &PrepareNode;
+  wrapped.invoke = &InvokeNode;
+  wrapped.builtin_code = inner.builtin_code;
+  wrapped.custom_name = inner.custom_name;
+  wrapped.version = inner.version;
+  const TfLiteOperator* const op = inner.registration_external;
+  if (op != nullptr && wrapped.custom_name == nullptr) wrapped.custom_name = op->custom_name;
+  return wrapped;
+}
+
+// ---- Replacement of nodes -----------------------------------------------------------------------
+
+// The function of the context that replaces nodes while an inner delegate prepares.
+class ReplaceHook {
+ public:
+  ReplaceHook(TfLiteContext* context, Interposer* interposer)
+      : context_(context),
+        interposer_(interposer),
+        function_(context->ReplaceNodeSubsetsWithDelegateKernels),
+        outer_(innermost) {
+    innermost = this;
+    context_->ReplaceNodeSubsetsWithDelegateKernels = &Entry;
+  }
+  ~ReplaceHook() {
+    innermost = outer_;
+    context_->ReplaceNodeSubsetsWithDelegateKernels = function_;
+  }
+  ReplaceHook(const ReplaceHook&) = delete;
+  ReplaceHook& operator=(const ReplaceHook&) = delete;
+
+ private:
+  static TfLiteStatus Entry(TfLiteContext* context, TfLiteRegistration registration,
+                            const TfLiteIntArray* nodes, TfLiteDelegate* delegate) {
+    if (innermost == nullptr || innermost->context_ != context) return kTfLiteError;
+    return innermost->Replace(registration, nodes, delegate);
+  }
+
+  TfLiteStatus Replace(TfLiteRegistration registration, const TfLiteIntArray* nodes,
+                       TfLiteDelegate* delegate) {
+    if (delegate == nullptr) {
+      return function_(context_, registration, nodes, delegate);
+    }
+    // With old headers the last fields of the struct are not initialised. The operator is used only
+    // if the registration itself has no functions.
+    const bool has_functions = registration.init != nullptr || registration.free != nullptr ||
+                               registration.prepare != nullptr || registration.invoke != nullptr;
+    if (has_functions) registration.registration_external = nullptr;
+    interposer_->SetOwner(delegate);
+    interposer_->Adopt(registration.registration_external);
+    LayerCall call;
+    call.kind = CallKind::kReplace;
+    call.context = context_;
+    call.registration = &registration;
+    call.nodes = nodes;
+    return interposer_->Run(call, [&] { return CallRuntime(registration, nodes, delegate); });
+  }
+
+  TfLiteStatus CallRuntime(const TfLiteRegistration& registration, const TfLiteIntArray* nodes,
+                           TfLiteDelegate* delegate) {
+    const Restore restore(this);
+    const Replacement replacement = {interposer_, &registration, delegate, replacements};
+    replacements = &replacement;
+    return function_(context_, Wrap(registration), nodes, interposer_->table());
+  }
+
+  // RAII guard: the outer hook, if any, gets the calls meanwhile.
+  class Restore {
+   public:
+    explicit Restore(ReplaceHook* hook) : hook_(hook), replacements_(replacements) {
+      innermost = hook->outer_;
+      hook->context_->ReplaceNodeSubsetsWithDelegateKernels = hook->function_;
+    }
+    ~Restore() {
+      replacements = replacements_;
+      innermost = hook_;
+      hook_->context_->ReplaceNodeSubsetsWithDelegateKernels = &Entry;
+    }
+    Restore(const Restore&) = delete;
+    Restore& operator=(const Restore&) = delete;
+
+   private:
+    ReplaceHook* const hook_;
+    const Replacement* const replacements_;
+  };
+
+  static thread_local ReplaceHook* innermost;
+  TfLiteContext* const context_;
+  Interposer* const interposer_;
+  const ReplaceFunction function_;
+  ReplaceHook* const outer_;
+};
+
+thread_local ReplaceHook* ReplaceHook::innermost = nullptr;
+
+// ---- Functions of the wrapper's table -----------------------------------------------------------
+
+TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
+  Interposer& interposer = Interposer::Of(delegate);
+  LayerCall call;
+  call.kind = CallKind::kDelegatePrepare;
+  call.context = context;
+  return interposer.Run(call, [&] {
+    const ReplaceHook hook(context, &interposer);
+    return ForwardDelegatePrepare(context, interposer.inner());
+  });
+}
+
+template <typename Function>
+TfLiteStatus RunCopy(CallKind kind, TfLiteContext* context, const TfLiteDelegate* delegate,
+                     TfLiteBufferHandle handle, TfLiteTensor* tensor, const Function& function) {
+  Interposer& interposer = Interposer::Of(delegate);
+  LayerCall call;
+  call.kind = kind;
+  call.context = context;
+  call.tensor = tensor;
+  call.handle = &handle;
+  return interposer.Run(call, [&] {
+    const TensorView view(tensor, interposer.table(), interposer.owner());
+    return function(interposer.inner());
+  });
+}
+
+TfLiteStatus CopyFrom(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle handle,
+                      TfLiteTensor* tensor) {
+  return RunCopy(CallKind::kCopyFrom, context, delegate, handle, tensor,
+                 [&](TfLiteDelegate* inner) {
+                   const auto* const builder = BuilderOf(inner);
+                   return builder == nullptr
+                              ? inner->CopyFromBufferHandle(context, inner, handle, tensor)
+                              : builder->CopyFromBufferHandle(Opaque(context), inner, builder->data,
+                                                              handle, Opaque(tensor));
+                 });
+}
+
+TfLiteStatus CopyTo(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle handle,
+                    TfLiteTensor* tensor) {
+  return RunCopy(CallKind::kCopyTo, context, delegate, handle, tensor, [&](TfLiteDelegate* inner) {
+    const auto* const builder = BuilderOf(inner);
+    return builder == nullptr ? inner->CopyToBufferHandle(context, inner, handle, tensor)
+                              : builder->CopyToBufferHandle(Opaque(context), inner, builder->data,
+                                                            handle, Opaque(tensor));
+  });
+}
+
+void FreeHandle(TfLiteContext* context, TfLiteDelegate* delegate, TfLiteBufferHandle* handle) {
+  const Interposer& interposer = Interposer::Of(delegate);
+  LayerCall call;
+  call.kind = CallKind::kFreeHandle;
+  call.context = context;
+  call.handle = handle;
+  (void)interposer.Run(call, [&] {
+    ForwardFreeBufferHandle(context, interposer.inner(), handle);
+    return kTfLiteOk;
+  });
+}
+
+}  // namespace
+
+// ---- Interposer ---------------------------------------------------------------------------------
+
+Interposer::Interposer(TfLiteDelegate* inner, bool reports_events,
+                       std::vector<std::unique_ptr<Layer>> layers)
+    : inner_(inner), layers_(std::move(layers)), owner_(inner) {
+  const TfLiteOpaqueDelegateBuilder* const builder = BuilderOf(inner);
+  const auto has = [&](auto plain, auto opaque) {
+    return builder != nullptr ? builder->*opaque != nullptr : inner->*plain != nullptr;
+  };
+  table_.data_ = this;
+  table_.flags = builder != nullptr ? builder->flags : inner->flags;
+  if (!reports_events) table_.flags &= ~int64_t{kTfLiteDelegateFlagsPerOperatorProfiling};
+  table_.Prepare = &PrepareDelegate;
+  if (has(&TfLiteDelegate::CopyFromBufferHandle,
+          &TfLiteOpaqueDelegateBuilder::CopyFromBufferHandle)) {
+    table_.CopyFromBufferHandle = &CopyFrom;
+  }
+  if (has(&TfLiteDelegate::CopyToBufferHandle, &TfLiteOpaqueDelegateBuilder::CopyToBufferHandle)) {
+    table_.CopyToBufferHandle = &CopyTo;
+  }
+  if (has(&TfLiteDelegate::FreeBufferHandle, &TfLiteOpaqueDelegateBuilder::FreeBufferHandle)) {
+    table_.FreeBufferHandle = &FreeHandle;
+  }
+}
+
+Interposer::~Interposer() {
+  for (TfLiteOperator* const op : operators_) delete op;
+}
+
+namespace {
+
+// Calls the layers from number `next` on, then the inner delegate.
+class LayersFrom final : public Rest {
+ public:
+  LayersFrom(const std::vector<std::unique_ptr<Layer>>& layers, size_t next, const LayerCall& call,
+             const std::function<TfLiteStatus()>& call_inner)
+      : layers_(layers), next_(next), call_(call), call_inner_(call_inner) {}
+  TfLiteStatus operator()() const override {
+    if (next_ == layers_.size()) return call_inner_();
+    return layers_[next_]->Around(call_, LayersFrom(layers_, next_ + 1, call_, call_inner_));
+  }
+
+ private:
+  const std::vector<std::unique_ptr<Layer>>& layers_;
+  const size_t next_;
+  const LayerCall& call_;
+  const std::function<TfLiteStatus()>& call_inner_;
+};
+
+}  // namespace
+
+TfLiteStatus Interposer::Run(const LayerCall& call,
+                             const std::function<TfLiteStatus()>& call_inner) const {
+  return LayersFrom(layers_, 0, call, call_inner)();
+}
+
+TfLiteStatus Interposer::NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteContext* context,
+                                    TfLiteNode* node, DeputyNodeEventCallback callback,
+                                    void* user_data) const {
+  auto* const kernel = static_cast<Kernel*>(node->user_data);
+  const NodeView view(context, node, kernel);
+  return plugin.node_events(inner_, context, node, callback, user_data);
+}
+
+int Interposer::CountKernel() {
+  const std::lock_guard lock(mutex_);
+  return kernels_++;
+}
+
+void Interposer::SetOwner(TfLiteDelegate* owner) {
+  const std::lock_guard lock(mutex_);
+  owner_ = owner;
+}
+
+void Interposer::Adopt(TfLiteOperator* op) {
+  if (op == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  operators_.insert(op);
+}
+
+TfLiteDelegate* Interposer::owner() const {
+  const std::lock_guard lock(mutex_);
+  return owner_;
+}
+
+const char* NameOf(CallKind kind) {
+  switch (kind) {
+    case CallKind::kDelegatePrepare:
+      return "delegate_prepare";
+    case CallKind::kCopyFrom:
+      return "copy_from";
+    case CallKind::kCopyTo:
+      return "copy_to";
+    case CallKind::kFreeHandle:
+      return "free_handle";
+    case CallKind::kReplace:
+      return "replace";
+    case CallKind::kInit:
+      return "init";
+    case CallKind::kPrepare:
+      return "prepare";
+    case CallKind::kInvoke:
+      return "invoke";
+    case CallKind::kFree:
+      return "free";
+  }
+  return "";
+}
+
+}  // namespace deputy::layers

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A delegate that wraps another one, the inner delegate, and passes every call through layers. The
+// inner delegate may be plain or opaque; the wrapper is plain. While the inner delegate prepares,
+// the context's function that replaces nodes is exchanged, so that the runtime gets kernels of the
+// wrapper. In the runtime, nodes and tensors refer to the wrapper; while a function of the inner
+// delegate runs, its node and the node's tensors refer to the inner delegate.
+#ifndef DEPUTY_BRIDGES_LAYERS_INTERPOSER_H_
+#define DEPUTY_BRIDGES_LAYERS_INTERPOSER_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "bridges/layers/layer.h"
+#include "deputy/common.h"
+#include "deputy/deputy_plugin.h"
+
+namespace deputy::layers {
+
+struct Kernel;
+
+class Interposer {
+ public:
+  // `inner` must be valid until this object is destroyed. The first layer is the outermost one.
+  Interposer(TfLiteDelegate* inner, bool reports_events,
+             std::vector<std::unique_ptr<Layer>> layers);
+  ~Interposer();
+  Interposer(const Interposer&) = delete;
+  Interposer& operator=(const Interposer&) = delete;
+
+  TfLiteDelegate* table() { return &table_; }
+  TfLiteDelegate* inner() const { return inner_; }
+  // Returns the object of a table.
+  static Interposer& Of(const TfLiteDelegate* table) {
+    return *static_cast<Interposer*>(table->data_);
+  }
+
+  // Passes a call through the layers; `call_inner` makes the call of the inner delegate.
+  TfLiteStatus Run(const LayerCall& call, const std::function<TfLiteStatus()>& call_inner) const;
+
+  // Calls node_events of the inner delegate's plug-in.
+  TfLiteStatus NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteContext* context,
+                          TfLiteNode* node, DeputyNodeEventCallback callback,
+                          void* user_data) const;
+
+  // Returns the number of the next kernel.
+  int CountKernel();
+  // The delegate that the inner delegate names when it replaces nodes: itself, unless it is a
+  // wrapper, too. Thread-safe.
+  void SetOwner(TfLiteDelegate* owner);
+  // Adopts an operator that the inner delegate has passed to the runtime, unless it is null.
+  void Adopt(TfLiteOperator* op);
+  TfLiteDelegate* owner() const;
+
+ private:
+  TfLiteDelegate table_{};
+  TfLiteDelegate* const inner_;
+  const std::vector<std::unique_ptr<Layer>> layers_;
+  mutable std::mutex mutex_;  // guards the following members
+  TfLiteDelegate* owner_;
+  int kernels_ = 0;
+  std::set<TfLiteOperator*> operators_;
+};
+
+}  // namespace deputy::layers
+
+#endif  // DEPUTY_BRIDGES_LAYERS_INTERPOSER_H_

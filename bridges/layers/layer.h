@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A layer gets every call that the runtime makes to a delegate, and every replacement of nodes that
+// the delegate requests. It can act before and after the call, change the status, or leave out the
+// call.
+#ifndef DEPUTY_BRIDGES_LAYERS_LAYER_H_
+#define DEPUTY_BRIDGES_LAYERS_LAYER_H_
+
+#include "deputy/common.h"
+
+namespace deputy::layers {
+
+enum class CallKind {
+  // Functions of the delegate.
+  kDelegatePrepare,
+  kCopyFrom,
+  kCopyTo,
+  kFreeHandle,
+  // ReplaceNodeSubsetsWithDelegateKernels, which the delegate calls.
+  kReplace,
+  // Functions of the delegate's kernels.
+  kInit,
+  kPrepare,
+  kInvoke,
+  kFree,
+};
+inline constexpr int kCallKinds = 9;
+
+// Returns the name of the function in messages and options: "invoke".
+const char* NameOf(CallKind kind);
+
+struct LayerCall {
+  CallKind kind = CallKind::kInvoke;
+  TfLiteContext* context = nullptr;
+  // Registration of the kernel; set for kReplace and the functions of kernels.
+  const TfLiteRegistration* registration = nullptr;
+  // Nodes to replace; set for kReplace.
+  const TfLiteIntArray* nodes = nullptr;
+  // Parameters of the partition; set for the functions of kernels.
+  const TfLiteDelegateParams* params = nullptr;
+  // Number of the kernel among all of the delegate, from 0; -1 for other functions.
+  int kernel = -1;
+  // The node; set for kPrepare and kInvoke.
+  TfLiteNode* node = nullptr;
+  // The tensor; set for kCopyFrom and kCopyTo.
+  TfLiteTensor* tensor = nullptr;
+  // The buffer handle; set for the functions of buffer handles. kFreeHandle may change it.
+  TfLiteBufferHandle* handle = nullptr;
+};
+
+// The layers inside of a layer, and the call.
+class Rest {
+ public:
+  virtual ~Rest() = default;
+  virtual TfLiteStatus operator()() const = 0;
+};
+
+class Layer {
+ public:
+  Layer() = default;
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  // Makes the call by `rest`, which may throw what the delegate throws. The status of kFree and
+  // kFreeHandle is ignored; the failure of kInit becomes the result that stands for failure. Called
+  // on the threads of the interpreters that use the delegate, for several of them at the same time.
+  virtual TfLiteStatus Around(const LayerCall& call, const Rest& rest) = 0;
+};
+
+}  // namespace deputy::layers
+
+#endif  // DEPUTY_BRIDGES_LAYERS_LAYER_H_

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exported functions of the library of layers.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bridges/layers/interposer.h"
+#include "bridges/layers/library.h"
+#include "bridges/layers/stack.h"
+#include "core/support/option_list.h"
+#include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_entry.h"
+
+namespace deputy::layers {
+namespace {
+
+constexpr DeputyPluginOption kOptions[] = {
+    {"library", kDeputyOptionString, 0, "", "Library of the delegate."},
+    {"options", kDeputyOptionString, 0, "",
+     "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\."},
+    {"layers", kDeputyOptionString, 0, "",
+     "Layers, NAME=VALUE;NAME=VALUE, the outermost first; a backslash precedes a literal ; or \\."},
+};
+
+struct Options {
+  std::string library, options, layers;
+};
+
+std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
+                         Options* options) {
+  for (size_t i = 0; i < count; ++i) {
+    if (keys[i] == nullptr || values[i] == nullptr) {
+      return "option " + std::to_string(i) + ": expected a key and a value, found NULL";
+    }
+    const std::string_view key = keys[i];
+    if (key == "library") {
+      options->library = values[i];
+    } else if (key == "options") {
+      options->options = values[i];
+    } else if (key == "layers") {
+      options->layers = values[i];
+    } else {
+      return "unknown option '" + std::string(key) + "'";
+    }
+  }
+  if (options->library.empty()) return "option 'library': expected the path of a library, found ''";
+  return "";
+}
+
+// A delegate of this library, which owns its inner delegate.
+class Layered final : public Interposer {
+ public:
+  Layered(const Library& library, TfLiteDelegate* inner, Stack* stack)
+      : Interposer(inner, library.plugin.node_events != nullptr, std::move(stack->layers)),
+        library_(library) {}
+  ~Layered() { library_.destroy(inner()); }
+  Layered(const Layered&) = delete;
+  Layered& operator=(const Layered&) = delete;
+
+  const DeputyDelegatePlugin& plugin() const { return library_.plugin; }
+
+ private:
+  const Library library_;
+};
+
+Layered& Of(const TfLiteDelegate* delegate) {
+  return static_cast<Layered&>(Interposer::Of(delegate));
+}
+
+// ---- Creation -----------------------------------------------------------------------------------
+
+// Returns the path of this library, or of another one in its folder.
+std::string PathOf(const char* other) {
+  Dl_info info;
+  if (dladdr(kOptions, &info) == 0 || info.dli_fname == nullptr) return "";
+  std::string path = info.dli_fname;
+  return other == nullptr ? path : path.substr(0, path.rfind('/') + 1) + other;
+}
+
+void AddDeadline(const char* key, const std::chrono::milliseconds& time, DelegateOptions* options) {
+  if (time.count() > 0) options->emplace_back(key, std::to_string(time.count()));
+}
+
+// Returns the options of the plug-in `sandbox` for a delegate with the layers inside of `isolate`.
+DelegateOptions SandboxOptions(const Options& options, const Stack& stack) {
+  DelegateOptions sandbox = {{"profile", stack.profile}};
+  if (stack.inside.empty()) {
+    sandbox.emplace_back("library", options.library);
+    sandbox.emplace_back("options", options.options);
+  } else {
+    std::string list;
+    AppendOption("library=" + options.library, &list);
+    AppendOption("options=" + options.options, &list);
+    AppendOption("layers=" + stack.inside, &list);
+    sandbox.emplace_back("library", PathOf(nullptr));
+    sandbox.emplace_back("options", list);
+  }
+  AddDeadline("prepare_ms", stack.deadlines[static_cast<size_t>(CallKind::kDelegatePrepare)],
+              &sandbox);
+  AddDeadline("invoke_ms", stack.deadlines[static_cast<size_t>(CallKind::kInvoke)], &sandbox);
+  return sandbox;
+}
+
+TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
+                       std::string* error) {
+  Options options;
+  Stack stack;
+  *error = ParseOptions(keys, values, count, &options);
+  if (error->empty()) *error = MakeStack(options.layers, &stack);
+  if (!error->empty()) return nullptr;
+  DelegateOptions inner_options;
+  if (stack.isolates) {
+    inner_options = SandboxOptions(options, stack);
+  } else {
+    for (const std::string& option : SplitOptions(options.options)) {
+      inner_options.push_back(SplitOption(option));
+    }
+  }
+  Library library;
+  *error = LoadLibrary(stack.isolates ? PathOf("libdeputy_sandbox.so") : options.library, &library);
+  if (!error->empty()) return nullptr;
+  TfLiteDelegate* const inner = CreateDelegate(library, inner_options, error);
+  if (inner == nullptr) return nullptr;
+  try {
+    return (new Layered(library, inner, &stack))->table();
+  } catch (...) {
+    library.destroy(inner);
+    throw;
+  }
+}
+
+void Destroy(TfLiteDelegate* delegate) {
+  if (delegate != nullptr) delete &Of(delegate);
+}
+
+// ---- Functions of the inner delegate's plug-in --------------------------------------------------
+
+TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                        DeputySupportResult* result) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().get_support == nullptr) return kTfLiteError;
+  return layered.plugin().get_support(layered.inner(), context, result);
+}
+
+size_t DeviceBytes(TfLiteDelegate* delegate) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().device_bytes == nullptr) return 0;
+  return layered.plugin().device_bytes(layered.inner());
+}
+
+TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                void* user_data) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().describe_partitions == nullptr) return kTfLiteError;
+  return layered.plugin().describe_partitions(layered.inner(), callback, user_data);
+}
+
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().take_events == nullptr) return kTfLiteError;
+  return layered.plugin().take_events(layered.inner(), callback, user_data);
+}
+
+TfLiteStatus Report(TfLiteDelegate* delegate, DeputyDelegateReport* report,
+                    DeputyOptionUseCallback callback, void* user_data) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().report == nullptr) return kTfLiteOk;
+  return layered.plugin().report(layered.inner(), report, callback, user_data);
+}
+
+TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                        DeputyNodeEventCallback callback, void* user_data) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().node_events == nullptr) return kTfLiteError;
+  return layered.NodeEvents(layered.plugin(), context, node, callback, user_data);
+}
+
+void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().set_model == nullptr) return;
+  layered.plugin().set_model(layered.inner(), data, size, file);
+}
+
+const DeputyDelegatePlugin* Describe() {
+  static const DeputyDelegatePlugin kPlugin = [] {
+    DeputyDelegatePlugin plugin = plugin_entry::Describe("layers", DEPUTY_LAYERS_VERSION, "Deputy");
+    plugin.preferred_layout = kDeputyLayoutAny;
+    plugin.options = kOptions;
+    plugin.option_count = sizeof kOptions / sizeof kOptions[0];
+    plugin.create = &plugin_entry::Create<&Create>;
+    plugin.destroy = &Destroy;
+    plugin.get_support = &GetSupport;
+    plugin.device_bytes = &DeviceBytes;
+    plugin.describe_partitions = &DescribePartitions;
+    plugin.take_events = &TakeEvents;
+    plugin.report = &Report;
+    plugin.node_events = &NodeEvents;
+    plugin.set_model = &SetModel;
+    return plugin;
+  }();
+  return &kPlugin;
+}
+
+}  // namespace
+}  // namespace deputy::layers
+
+DEPUTY_PLUGIN_EXPORTS(deputy::layers::Describe())

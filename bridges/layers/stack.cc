@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bridges/layers/stack.h"
+
+#include <utility>
+
+#include "bridges/layers/fault.h"
+#include "core/support/option_list.h"
+
+namespace deputy::layers {
+namespace {
+
+std::string AddIsolation(const std::string& profile, Stack* stack) {
+  if (profile != "" && profile != "none" && profile != "device" && profile != "strict") {
+    return "layer 'isolate': expected none, device or strict, found '" + profile + "'";
+  }
+  stack->isolates = true;
+  stack->profile = profile.empty() ? "device" : profile;
+  return "";
+}
+
+std::string AddDeadline(const std::string& value, Stack* stack) {
+  Deadlines deadlines{};
+  std::string problem = ParseDeadlines(value, &deadlines);
+  if (!problem.empty()) return problem;
+  stack->layers.push_back(MakeDeadline(deadlines));
+  for (size_t i = 0; i < deadlines.size(); ++i) {
+    if (deadlines[i].count() > 0) stack->deadlines[i] = deadlines[i];
+  }
+  return "";
+}
+
+std::string Add(const std::string& name, const std::string& value, Stack* stack) {
+  if (name == "isolate") return AddIsolation(value, stack);
+  if (name == "deadline") return AddDeadline(value, stack);
+  if (name == "fault") {
+    std::string problem;
+    auto layer = MakeFault(value, &problem);
+    if (layer != nullptr) stack->layers.push_back(std::move(layer));
+    return problem;
+  }
+  return "unknown layer '" + name + "', expected deadline, fault or isolate";
+}
+
+}  // namespace
+
+std::string MakeStack(const std::string& list, Stack* stack) {
+  for (const std::string& option : SplitOptions(list)) {
+    if (stack->isolates) {
+      AppendOption(option, &stack->inside);
+      continue;
+    }
+    const auto [name, value] = SplitOption(option);
+    std::string problem = Add(name, value, stack);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace deputy::layers

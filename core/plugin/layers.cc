@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/layers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "core/plugin/isolation.h"
+#include "core/support/option_list.h"
+
+namespace deputy {
+
+std::string LayersFromEnvironment() {
+  const char* const value = std::getenv("DEPUTY_LAYERS");
+  std::string layers = value == nullptr ? "" : value;
+  const std::string profile = IsolationProfile();
+  if (!layers.empty() && !profile.empty()) AppendOption("isolate=" + profile, &layers);
+  return layers;
+}
+
+bool HasIsolation(const std::string& layers) {
+  const std::vector<std::string> all = SplitOptions(layers);
+  return std::any_of(all.begin(), all.end(), [](const std::string& layer) {
+    return SplitOption(layer).first == "isolate";
+  });
+}
+
+GivenOptions LayersOptions(const std::string& path, const std::string& layers,
+                           const PluginOptions& options) {
+  return {{"library", path}, {"options", JoinOptions(options)}, {"layers", layers}};
+}
+
+}  // namespace deputy

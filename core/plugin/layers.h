@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DEPUTY_LAYERS: calls of the delegates of plug-ins pass through layers, by the plug-in `layers`.
+#ifndef DEPUTY_CORE_PLUGIN_LAYERS_H_
+#define DEPUTY_CORE_PLUGIN_LAYERS_H_
+
+#include <string>
+
+#include "core/plugin/plugin_options.h"
+
+namespace deputy {
+
+// Name and file of the plug-in.
+inline constexpr const char* kLayers = "layers";
+inline constexpr const char* kLayersFile = "libdeputy_layers.so";
+
+// Returns the value of DEPUTY_LAYERS with the layer `isolate` for the value of DEPUTY_ISOLATE at
+// its end; "" if DEPUTY_LAYERS is not set.
+std::string LayersFromEnvironment();
+
+// Returns true if the list contains the layer `isolate`.
+bool HasIsolation(const std::string& layers);
+
+// Returns the options with which the plug-in wraps a delegate of the library at `path` that would
+// be created with `options`.
+GivenOptions LayersOptions(const std::string& path, const std::string& layers,
+                           const PluginOptions& options);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_PLUGIN_LAYERS_H_
