@@ -40,8 +40,6 @@ BITS = {'relaxed': 0, 'acquire': 1, 'release': 2, 'acq_rel': 3, 'seq_cst': 7}
 WEAKER = {'acquire': ('relaxed',), 'release': ('relaxed',), 'acq_rel': ('acquire', 'release')}
 WEAKER_THAN_SEQ_CST = {'load': 'acquire', 'store': 'release', 'fetch': 'acq_rel', 'exchange': 'acq_rel'}
 
-EVENT = 'the write and the read of the eventfd order the accesses of both processes, too'
-
 # Operations whose order is stronger than their use needs, with the reason for which no model has them.
 STRONGER = {
     ('core/base/thread_pool.cc', 'if (owner.load(std::memory_order_acquire) != ProcessId()) return'):
@@ -57,10 +55,6 @@ STRONGER = {
         'thread_pool_stop.pml holds with relaxed',
     ('core/base/thread_pool.cc', 'while (!stopping.load(std::memory_order_acquire))'):
         'thread_pool_stop.pml holds with relaxed',
-    ('bridges/sandbox/host/main.cc', 'page->request.load(std::memory_order_acquire)'): EVENT,
-    ('bridges/sandbox/host/main.cc', 'page->reply.store(call, std::memory_order_release)'): EVENT,
-    ('bridges/sandbox/session.cc', 'page->request.store(++calls_, std::memory_order_release)'): EVENT,
-    ('bridges/sandbox/session.cc', 'page->reply.load(std::memory_order_acquire)'): EVENT,
 }
 
 DEFINITION = re.compile(r'^#define (\w+) (RELAXED|ACQUIRE|RELEASE|ACQ_REL|SEQ_CST)(?: /\* (.*) \*/)?$')

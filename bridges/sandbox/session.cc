@@ -117,22 +117,31 @@ bool Session::IsRunning(std::string* problem) const {
   return false;
 }
 
+CallEnd Session::WaitForReply(Clock::time_point deadline) {
+  const auto* const page = reinterpret_cast<const CallPage*>(process_->memory());
+  const auto has_reply = [&] { return page->reply.load(std::memory_order_acquire) == calls_; };
+  // The process can change the page at any time, so it is copied before it is used.
+  const uint32_t processor = *static_cast<const volatile uint32_t*>(&page->processor);
+  if (active_wait_.Poll(processor, has_reply)) return CallEnd::kReply;
+  // A reply with the number of another call is ignored. The deadline also ends the wait for a
+  // process that sends such replies without end.
+  while (Clock::now() < deadline) {
+    const CallEnd end = process_->WaitForReply(deadline);
+    if (end != CallEnd::kReply || has_reply()) return end;
+  }
+  return CallEnd::kDeadline;
+}
+
 bool Session::Exchange(int claim, std::string* problem) {
   auto* const page = reinterpret_cast<CallPage*>(process_->memory());
   const auto begin = Clock::now();
   page->claim = static_cast<uint32_t>(claim);
+  page->host_processor = CurrentProcessor();
   page->request.store(++calls_, std::memory_order_release);
   CallEnd end = CallEnd::kEnded;
-  if (process_->SignalRequest()) {
-    const auto deadline = DeadlineIn(options_.invoke_ms);
-    // A reply with the number of another call is ignored. The deadline also ends the wait for a
-    // process that sends such replies without end.
-    do {
-      end = Clock::now() < deadline ? process_->WaitForReply(deadline) : CallEnd::kDeadline;
-    } while (end == CallEnd::kReply && page->reply.load(std::memory_order_acquire) != calls_);
-  }
+  if (process_->SignalRequest()) end = WaitForReply(DeadlineIn(options_.invoke_ms));
+  active_wait_.End();
   if (end == CallEnd::kReply) {
-    // The process can change the page at any time, so it is copied before it is used.
     const int32_t status = *static_cast<volatile int32_t*>(&page->status);
     if (status == 0) return true;
     char text[CallPage::kTextBytes + 1] = {};

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "bridges/sandbox/active_wait.h"
 #include "bridges/sandbox/messages.h"
 #include "bridges/sandbox/options.h"
 #include "bridges/sandbox/process.h"
@@ -64,6 +65,7 @@ class Session {
   // Require the mutex.
   bool IsRunning(std::string* problem) const;
   bool Exchange(int claim, std::string* problem);
+  CallEnd WaitForReply(Clock::time_point deadline);
   void NoteDeath(const std::string& reason);
 
   void Restart();  // runs on restarter_
@@ -78,6 +80,7 @@ class Session {
   std::condition_variable wake_restarter_;
   std::unique_ptr<Process> process_;  // null while none accepts calls
   uint32_t calls_ = 0;                // number of the newest call of process_
+  ActiveWait active_wait_;
   int deaths_ = 0;
   std::string last_failure_;
   bool stops_ = false;

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "bridges/sandbox/active_wait.h"
 #include "bridges/sandbox/host/confinement.h"
 #include "bridges/sandbox/host/served_model.h"
 #include "bridges/sandbox/messages.h"
@@ -48,16 +49,26 @@ void EnterSecondStageOrWarn(const Confinement& confinement) {
   std::fputs("deputy-delegate-host: the second stage of seccomp is not available\n", stderr);
 }
 
+// Waits for call number `call`. Returns false if the host has ended.
+bool WaitForRequest(const CallPage& page, uint32_t call, ActiveWait* active_wait) {
+  const auto has_request = [&] { return page.request.load(std::memory_order_acquire) == call; };
+  bool found = active_wait->Poll(page.host_processor, has_request);
+  while (!found) {
+    uint64_t count = 0;
+    if (read(kRequestFd, &count, sizeof count) != sizeof count) return false;
+    found = has_request();
+  }
+  active_wait->End();
+  return true;
+}
+
 // Serves calls until the host ends.
 void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
-  uint64_t count = 0;
-  uint32_t call = 0;
+  uint32_t call = 1;
   std::set<uint32_t> have_run;
+  ActiveWait active_wait;
   bool in_second_stage = confinement.profile == Profile::kStrict;
-  while (read(kRequestFd, &count, sizeof count) == sizeof count) {
-    const uint32_t request = page->request.load(std::memory_order_acquire);
-    if (request == call) continue;
-    call = request;
+  for (; WaitForRequest(*page, call, &active_wait); ++call) {
     const uint32_t claim = page->claim;
     if (!have_run.insert(claim).second && !in_second_stage) {
       EnterSecondStageOrWarn(confinement);
@@ -65,6 +76,7 @@ void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
     }
     const std::string problem = model->Run(claim);
     page->status = problem.empty() ? 0 : 1;
+    page->processor = CurrentProcessor();
     std::snprintf(page->text, sizeof page->text, "%s", problem.c_str());
     page->reply.store(call, std::memory_order_release);
     const uint64_t one = 1;
