@@ -86,13 +86,19 @@ test-all: setup
 	@$(MAKE) all
 	cd $(BUILD) && $(CTEST) -C all $(CTEST_ARGS)
 
-## bench    benchmark the kernels, the included models, and TensorFlow Lite if it is installed
+OWN_PROCESS = cpu:$(DIGITS)/digits_float.tflite xnnpack:$(DIGITS)/digits_float.tflite \
+              $(patsubst %,%:$(BUILD)/mobilenet_v2_float32.tflite,xnnpack npu_stub gpu)
+## bench    benchmark the kernels, the included models, delegates in their own processes, and TensorFlow Lite
+##          if it is installed
 .PHONY: bench
 bench: setup
 	@$(MAKE) all
 	$(BUILD)/deputy_bench $(BENCH_ARGS)
 	$(BUILD)/deputy bench $(DIGITS)/digits_float.tflite
 	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
+	cmake --build $(BUILD) -j $(JOBS) --target write_mobilenet_v2
+	$(BUILD)/tests/write_mobilenet_v2 float32 $(BUILD)/mobilenet_v2_float32.tflite
+	python3 tools/bench/own_process.py $(BUILD) $(OWN_PROCESS)
 	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 
 # Directories that check-tidy checks, in three lists; each directory's .clang-tidy lists the checks
