@@ -5,10 +5,13 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands.h"
+#include "core/support/option_list.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
 #include "option_checks.h"
@@ -48,8 +51,26 @@ class HelpFormatter : public CLI::Formatter {
 
 // ---- Options of several subcommands -------------------------------------------------------------
 
+// Implements --layer. The layers `validate` and `verify` are options of the interpreter; the
+// library reads the others from DEPUTY_LAYERS.
+void AddLayers(const std::vector<std::string>& layers, SessionOptions* options) {
+  const char* const value = std::getenv("DEPUTY_LAYERS");
+  std::string list = value == nullptr ? "" : value;
+  for (const std::string& layer : layers) {
+    const auto [name, how] = SplitOption(layer);
+    if (name == "validate") {
+      options->validate = true;
+    } else if (name == "verify") {
+      options->verify = how.empty() ? "first" : how;
+    } else {
+      AppendOption(layer, &list);
+    }
+  }
+  setenv("DEPUTY_LAYERS", list.c_str(), 1);
+}
+
 // Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --isolate,
-// --validate and --verify.
+// --layer, --validate and --verify.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_option("MODEL", options->model, "The model, a .tflite or .ms file")
       ->type_name("FILE");
@@ -92,6 +113,15 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->expected(0, 1)
       ->default_str("device")
       ->check(CLI::IsMember({"device", "strict", "none"}).description(""));
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--layer",
+          [options](const std::vector<std::string>& layers) { AddLayers(layers, options); },
+          "Pass calls of delegates through a layer: deadline,\n"
+          "fault, isolate, validate or verify; the first is the\noutermost")
+      ->type_name("NAME[=V]")
+      ->expected(1)
+      ->take_all();
   command->add_flag("--validate", options->validate,
                     "Enable the delegate validation layer; exit code 1\nif it has findings");
   command

@@ -189,6 +189,7 @@ ELSEWHERE = {
         "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "verification_test": {"": ["--verify"]},
+    "layer_option_test": {"test_faults_of_a_layer_are_computed_on_the_cpu": ["--layer"]},
     "isolate_test": {"test_explain_shows_the_process_and_its_profile": ["--isolate"]},
     "explain_test": {"test_delegates_show_their_partitions_if_they_can": ["--ir"]},
     "bench_clock_test": {"test_options": ["--runs", "--min-secs", "--max-secs", "--warmup",

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests layers around delegates: plain and opaque ones, buffer handles, faults in each callback,
+// and what the inner delegate sees of its nodes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c_api/include/c_api.h"
+#include "c_api/include/c_api_experimental.h"
+#include "c_api/include/deputy.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+#include "tests/support/plugin_support.h"
+#include "tests/support/scoped_environment.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::layers_test {
+namespace {
+
+// z = ((x + x) * 3) + (x + x): the partitions of the ADDs are separated by a node of the CPU.
+std::vector<uint8_t> Model() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
+  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
+  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {product, two_x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+const std::vector<float> kInput = {1, 2};
+const std::vector<float> kOutput = {8, 16};
+const std::string kHarmless = "deadline=60s;fault=invoke:1000:fail";
+
+// Options of the plug-in `layers` for a library.
+Options Around(const std::string& library, const std::string& layers,
+               const std::string& options = "") {
+  return {{"library", library}, {"layers", layers}, {"options", options}};
+}
+
+// An interpreter with a layered delegate and the validation layer.
+class Layered {
+ public:
+  explicit Layered(const Options& options, DeputyDelegatePolicy policy = kDeputyPolicyTfLite)
+      : delegate_(CreateExternal(BuildPath("libdeputy_layers.so"), options),
+                  &DeputyPluginDeleteDelegate) {
+    t.emplace(Model(), [&](TfLiteInterpreterOptions* settings) {
+      DeputyInterpreterOptionsSetDelegatePolicy(settings, policy);
+      DeputyValidationOptions validation = {};
+      validation.struct_size = sizeof validation;
+      validation.enabled = 1;
+      DeputyInterpreterOptionsSetValidation(settings, &validation);
+    });
+    if (delegate_ == nullptr) return;
+    applied = TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate_.get());
+    if (applied == kTfLiteOk) applied = t->Allocate();
+  }
+  ~Layered() { t.reset(); }
+  Layered(const Layered&) = delete;
+  Layered& operator=(const Layered&) = delete;
+
+  TfLiteStatus Run() {
+    t->Set<float>(0, kInput);
+    return t->Invoke();
+  }
+  std::vector<float> Output() { return t->Get<float>(0); }
+  int Partitions() const { return DeputyInterpreterGetPartitionCount(t->get(), 0); }
+  size_t Findings() const { return DeputyInterpreterGetFindingCount(t->get()); }
+
+ private:
+  const Handle delegate_;
+
+ public:
+  std::optional<TestInterpreter> t;
+  TfLiteStatus applied = kTfLiteError;
+};
+
+class Layers : public QuietTest {};
+
+TEST_F(Layers, plain_and_opaque_delegates_run_their_partitions) {
+  for (const char* const name : {"elementwise", "opaque", "relay", "faulty"}) {
+    SCOPED_TRACE(name);
+    Layered plain({{"library", Library(name)}});
+    Layered layered(Around(Library(name), kHarmless));
+    ASSERT_EQ(layered.applied, kTfLiteOk) << layered.t->log();
+    EXPECT_GT(layered.Partitions(), 0);
+    EXPECT_EQ(layered.Partitions(), plain.Partitions());
+    for (int run = 0; run < 3; ++run) {
+      EXPECT_EQ(layered.Run(), kTfLiteOk) << layered.t->log();
+      EXPECT_EQ(layered.Output(), kOutput);
+    }
+    EXPECT_EQ(layered.Findings(), plain.Findings()) << layered.t->log();
+  }
+}
+
+TEST_F(Layers, layers_wrap_layered_delegates) {
+  const std::string own = BuildPath("libdeputy_layers.so");
+  Layered twice(Around(own, kHarmless, "library=" + Library("opaque") + ";layers=deadline=50s"));
+  ASSERT_EQ(twice.applied, kTfLiteOk) << twice.t->log();
+  EXPECT_EQ(twice.Partitions(), 2);
+  EXPECT_EQ(twice.Run(), kTfLiteOk) << twice.t->log();
+  EXPECT_EQ(twice.Output(), kOutput);
+  // The inner layers get the calls, too.
+  Layered fails(
+      Around(own, kHarmless, "library=" + Library("opaque") + ";layers=fault=invoke:2:fail"));
+  ASSERT_EQ(fails.applied, kTfLiteOk) << fails.t->log();
+  EXPECT_NE(fails.Run(), kTfLiteOk);
+  EXPECT_NE(fails.t->log().find("layer fault: invoke fails"), std::string::npos);
+}
+
+TEST_F(Layers, a_delegate_survives_a_resize_and_a_second_interpreter) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int z = m.AddTensor(kTfLiteFloat32, {1}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  const std::vector<uint8_t> model = m.Finish();
+  const Handle delegate(
+      CreateExternal(BuildPath("libdeputy_layers.so"), Around(Library("faulty"), kHarmless)),
+      &DeputyPluginDeleteDelegate);
+  ASSERT_NE(delegate, nullptr);
+  TestInterpreter first(model), second(model);
+  for (TestInterpreter* const t : {&first, &second}) {
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate.get()), kTfLiteOk);
+    ASSERT_EQ(t->Resize(0, {3}), kTfLiteOk);
+    ASSERT_EQ(t->Allocate(), kTfLiteOk) << t->log();
+    t->Set<float>(0, {1, 2, 3});
+    EXPECT_EQ(t->Invoke(), kTfLiteOk);
+    EXPECT_EQ(t->Get<float>(0), (std::vector<float>{2, 4, 6}));
+    EXPECT_EQ(DeputyInterpreterGetPartitionCount(t->get(), 0), 1);
+  }
+}
+
+// Every call of a delegate can fail. Under the policy TfLite the failure is an error, under Hot the
+// CPU computes the result.
+TEST_F(Layers, a_fault_in_each_call_is_handled) {
+  for (const char* const call : {"delegate_prepare", "replace", "init", "prepare", "invoke"}) {
+    for (const int number : {1, 2}) {
+      const std::string fault =
+          std::string("fault=") + call + ":" + std::to_string(number) + ":fail";
+      SCOPED_TRACE(fault);
+      Layered strict(Around(Library("faulty"), fault));
+      const bool happens = number == 1 || (call != std::string("delegate_prepare") &&
+                                           call != std::string("replace"));
+      const bool fails = strict.applied != kTfLiteOk || strict.Run() != kTfLiteOk;
+      EXPECT_EQ(fails, happens) << strict.t->log();
+      EXPECT_EQ(strict.t->log().find("layer fault") != std::string::npos, happens);
+      Layered hot(Around(Library("faulty"), fault), kDeputyPolicyHot);
+      // A delegate that could not be applied leaves the graph unchanged.
+      ASSERT_EQ(hot.t->Allocate(), kTfLiteOk) << hot.t->log();
+      EXPECT_EQ(hot.Run(), kTfLiteOk) << hot.t->log();
+      EXPECT_EQ(hot.Output(), kOutput);
+    }
+  }
+}
+
+void IgnoreReport(TfLiteContext*, const char*, ...) {}
+
+TEST_F(Layers, functions_of_buffer_handles_pass_through) {
+  const Handle delegate(CreateExternal(BuildPath("libdeputy_layers.so"),
+                                       Around(Library("handles"), "fault=copy_from:2:fail")),
+                        &DeputyPluginDeleteDelegate);
+  ASSERT_NE(delegate, nullptr);
+  ASSERT_NE(delegate->CopyFromBufferHandle, nullptr);
+  ASSERT_NE(delegate->CopyToBufferHandle, nullptr);
+  ASSERT_NE(delegate->FreeBufferHandle, nullptr);
+  float values[2] = {};
+  TfLiteTensor tensor = {};
+  tensor.data.f = values;
+  tensor.bytes = sizeof values;
+  tensor.delegate = delegate.get();
+  TfLiteContext context = {};
+  context.ReportError = &IgnoreReport;
+  EXPECT_EQ(delegate->CopyFromBufferHandle(&context, delegate.get(), 7, &tensor), kTfLiteOk);
+  EXPECT_EQ(values[1], 7);
+  EXPECT_EQ(tensor.delegate, delegate.get());
+  EXPECT_EQ(delegate->CopyFromBufferHandle(&context, delegate.get(), 7, &tensor), kTfLiteError);
+  EXPECT_EQ(delegate->CopyToBufferHandle(&context, delegate.get(), 7, &tensor), kTfLiteOk);
+  EXPECT_EQ(delegate->CopyToBufferHandle(&context, delegate.get(), 6, &tensor), kTfLiteError);
+  TfLiteBufferHandle handle = 7;
+  delegate->FreeBufferHandle(&context, delegate.get(), &handle);
+  EXPECT_EQ(handle, kTfLiteNullBufferHandle);
+}
+
+TEST_F(Layers, a_late_return_is_reported_through_the_context) {
+  Layered late(Around(Library("faulty"), "deadline=invoke:5ms;fault=invoke:1:delay:20ms"));
+  ASSERT_EQ(late.applied, kTfLiteOk);
+  EXPECT_EQ(late.Run(), kTfLiteOk);
+  EXPECT_NE(late.t->log().find("layer deadline: invoke of kernel 0 took "), std::string::npos)
+      << late.t->log();
+  EXPECT_NE(late.t->log().find("ms, the deadline is 5 ms"), std::string::npos);
+}
+
+TEST_F(Layers, wrong_options_are_refused) {
+  const std::string own = BuildPath("libdeputy_layers.so");
+  const auto error = [&](const Options& options) { return CreationError(own, options); };
+  EXPECT_NE(error({{"layers", "deadline=1s"}}).find("option 'library': expected the path"),
+            std::string::npos);
+  EXPECT_NE(error(Around("./no.so", "")).find("no.so"), std::string::npos);
+  EXPECT_NE(error(Around(Library("custom_ops"), "")).find("exports no tflite_plugin_create"),
+            std::string::npos);
+  for (const char* const text :
+       {"deadline", "deadline=0ms", "deadline=1", "deadline=invoke", "deadline=run:1s",
+        "deadline=99999999999s", "fault", "fault=invoke", "fault=invoke:x:fail",
+        "fault=invoke:1:delay", "fault=invoke:1:fail:1s", "fault=run:1:fail", "isolate=x", "no"}) {
+    EXPECT_NE(error(Around(Library("faulty"), text)).find("layer"), std::string::npos) << text;
+  }
+  // Errors of the library reach the caller.
+  const std::string sandbox = BuildPath("libdeputy_sandbox.so");
+  EXPECT_NE(error(Around(sandbox, "", "profile=tight")).find("found 'tight'"), std::string::npos);
+}
+
+TEST_F(Layers, the_environment_wraps_plug_ins) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  const ScopedEnvironment layers("DEPUTY_LAYERS", "fault=invoke:1:fail");
+  const Handle delegate = External("elementwise");
+  ASSERT_NE(delegate, nullptr);
+  TestInterpreter t(Model());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
+      << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  EXPECT_NE(t.Invoke(), kTfLiteOk);
+  EXPECT_NE(t.log().find("layer fault: invoke fails"), std::string::npos) << t.log();
+  // The options that the library declares are checked as without layers.
+  EXPECT_EQ(CreationError(Library("described0"), {{"no_such", "1"}}).find("layer"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace deputy::layers_test
