@@ -28,7 +28,8 @@ def exported_functions():
             | check_symbols.attribute_map_functions() | check_symbols.declared_functions()
             | check_symbols.mindspore_functions() | check_symbols.GPU_ENTRY_POINTS
             | check_symbols.functions_of(ROOT / 'c_api/include/deputy_gpu.h')
-            | check_symbols.functions_of(ROOT / 'c_api/include/deputy_cpu.h'))
+            | check_symbols.functions_of(ROOT / 'c_api/include/deputy_cpu.h')
+            | check_symbols.functions_of(ROOT / 'c_api/include/deputy_layers.h'))
 
 
 def named_in(path):

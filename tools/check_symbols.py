@@ -77,10 +77,10 @@ def declared_functions():
     """Returns the Deputy* functions that our own headers declare for libdeputy.
 
     Excludes a plug-in's functions (deputy_plugin.h), which plug-ins define, and those of the
-    delegates (deputy_gpu.h, deputy_cpu.h), which are in separate libraries.
+    delegates (deputy_gpu.h, deputy_cpu.h, deputy_layers.h), which are in separate libraries.
     """
     return {name for header in sorted(ROOT.glob('c_api/include/deputy*.h'))
-            if not header.stem.startswith(('deputy_plugin', 'deputy_gpu', 'deputy_cpu'))
+            if not header.stem.startswith(('deputy_plugin', 'deputy_gpu', 'deputy_cpu', 'deputy_layers'))
             for name in functions_of(header)}
 
 
@@ -191,7 +191,7 @@ def main(arguments):
         *check_bridge(build / 'libdeputy_nnapi.so'),
         *check_bridge(build / 'libdeputy_hexagon.so'),
         *check_bridge(build / 'libdeputy_sandbox.so'),
-        *check_bridge(build / 'libdeputy_layers.so'),
+        *check_delegate(build / 'libdeputy_layers.so', 'deputy_layers.h', ENTRY_POINTS),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

@@ -14,6 +14,7 @@
 #include "bridges/layers/library.h"
 #include "bridges/layers/stack.h"
 #include "core/support/option_list.h"
+#include "deputy/deputy_layers.h"
 #include "deputy/deputy_plugin.h"
 #include "deputy/deputy_plugin_entry.h"
 
@@ -53,13 +54,15 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
   return "";
 }
 
-// A delegate of this library, which owns its inner delegate.
+// A delegate of this library. It owns its inner delegate if that was created from `library`.
 class Layered final : public Interposer {
  public:
   Layered(const Library& library, TfLiteDelegate* inner, Stack* stack)
       : Interposer(inner, library.plugin.node_events != nullptr, std::move(stack->layers)),
         library_(library) {}
-  ~Layered() { library_.destroy(inner()); }
+  ~Layered() {
+    if (library_.destroy != nullptr) library_.destroy(inner());
+  }
   Layered(const Layered&) = delete;
   Layered& operator=(const Layered&) = delete;
 
@@ -188,6 +191,21 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
   layered.plugin().set_model(layered.inner(), data, size, file);
 }
 
+// Wraps a delegate that the program has created.
+TfLiteDelegate* Wrap(TfLiteDelegate* delegate, const char* layers, std::string* error) {
+  if (delegate == nullptr || layers == nullptr) {
+    *error =
+        delegate == nullptr ? "expected a delegate, found NULL" : "expected layers, found NULL";
+    return nullptr;
+  }
+  Stack stack;
+  *error = MakeStack(layers, &stack);
+  if (error->empty() && stack.isolates) {
+    *error = "layer 'isolate': expected the library of the delegate, found a delegate";
+  }
+  return error->empty() ? (new Layered(Library(), delegate, &stack))->table() : nullptr;
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin = plugin_entry::Describe("layers", DEPUTY_LAYERS_VERSION, "Deputy");
@@ -210,5 +228,14 @@ const DeputyDelegatePlugin* Describe() {
 
 }  // namespace
 }  // namespace deputy::layers
+
+TfLiteDelegate* DeputyLayersCreateDelegate(TfLiteDelegate* delegate, const char* layers,
+                                           void (*report_error)(const char* text)) {
+  return deputy::plugin_entry::Contain<TfLiteDelegate*>(
+      nullptr, report_error,
+      [&](std::string* error) { return deputy::layers::Wrap(delegate, layers, error); });
+}
+
+void DeputyLayersDeleteDelegate(TfLiteDelegate* delegate) { deputy::layers::Destroy(delegate); }
 
 DEPUTY_PLUGIN_EXPORTS(deputy::layers::Describe())

@@ -2,6 +2,7 @@
 //
 // Tests layers around delegates: plain and opaque ones, buffer handles, faults in each callback,
 // and what the inner delegate sees of its nodes.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_layers.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -234,6 +236,44 @@ TEST_F(Layers, the_environment_wraps_plug_ins) {
   // The options that the library declares are checked as without layers.
   EXPECT_EQ(CreationError(Library("described0"), {{"no_such", "1"}}).find("layer"),
             std::string::npos);
+}
+
+std::string* reported = nullptr;
+void Report(const char* text) { *reported = text; }
+
+// Calls the functions of deputy_layers.h.
+TEST_F(Layers, a_delegate_of_the_program_is_wrapped_by_a_function) {
+  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
+      dlsym(library, "DeputyLayersCreateDelegate"));
+  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
+      dlsym(library, "DeputyLayersDeleteDelegate"));
+  std::string error;
+  reported = &error;
+  const Handle inner = External("opaque");
+  EXPECT_EQ(create(nullptr, "", &Report), nullptr);
+  EXPECT_EQ(error, "expected a delegate, found NULL");
+  EXPECT_EQ(create(inner.get(), nullptr, &Report), nullptr);
+  EXPECT_EQ(error, "expected layers, found NULL");
+  EXPECT_EQ(create(inner.get(), "isolate", &Report), nullptr);
+  EXPECT_EQ(error, "layer 'isolate': expected the library of the delegate, found a delegate");
+  EXPECT_EQ(create(inner.get(), "no", nullptr), nullptr);
+  destroy(nullptr);
+  TfLiteDelegate* const layered = create(inner.get(), "fault=invoke:2:fail", &Report);
+  ASSERT_NE(layered, nullptr) << error;
+  {
+    TestInterpreter t(Model());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 2);
+    t.Set<float>(0, kInput);
+    EXPECT_NE(t.Invoke(), kTfLiteOk);
+    EXPECT_NE(t.log().find("layer fault: invoke fails"), std::string::npos) << t.log();
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), kOutput);
+  }
+  destroy(layered);
 }
 
 }  // namespace

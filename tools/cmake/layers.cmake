@@ -5,6 +5,7 @@
 file(GLOB layers_sources CONFIGURE_DEPENDS bridges/layers/*.cc)
 deputy_add_delegate(deputy_layers SOURCES ${layers_sources} core/base/delegate_call.cc
                             core/base/foreign_call.cc
+                    EXPORTS DeputyLayers*
                     LINKS ${CMAKE_DL_LIBS} Threads::Threads
                     DEFINITIONS DEPUTY_LAYERS_VERSION="${PROJECT_VERSION}")
 target_include_directories(deputy_layers PRIVATE ${PROJECT_SOURCE_DIR})
