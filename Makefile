@@ -312,7 +312,34 @@ uninstall:
 ## wheel    the Python package with the library inside, into build/wheel (docs/python.md)
 .PHONY: wheel
 wheel: command
+	cmake --build $(BUILD) -j $(JOBS) --target deputy_cpu
 	@tools/make_wheel.py $(BUILD) build/wheel
+
+# The program of PyPI's package ziglang.
+ZIG ?= $(CURDIR)/build/zig/bin/zig
+$(CURDIR)/build/zig/bin/zig:
+	python3 -m venv build/zig
+	build/zig/bin/pip install -q ziglang==0.17.1
+	ln -s "$$(build/zig/bin/python -c 'import ziglang; print(*ziglang.__path__)')/zig" $@
+
+## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)
+## wheels-check  install and use them on a bare Debian 12 and 13, and an emulated arm64 Debian 12 (as root)
+.PHONY: wheels wheels-check
+WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_npu_stub deputy_sandbox
+WHEEL_CMAKE = $(CMAKE) -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF -DDEPUTY_GLIBC_STUBS=$(CURDIR)/build/glibc-$*
+wheels: setup wheel-x86_64 wheel-aarch64
+	tests/packaging/check_wheel.py build/wheels/*.whl
+wheel-%: WHEEL_CC = $*-linux-gnu-gcc
+wheel-aarch64: WHEEL_ARM := --toolchain tools/cmake/aarch64.cmake -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
+wheel-%: $(ZIG)
+	@if [ $* = aarch64 ]; then tools/setup.sh tools/packages-arm.txt && tools/arm_root.sh build/arm64; fi
+	tools/glibc_stubs.sh $(ZIG) $(WHEEL_CC) build/glibc-$*
+	$(WHEEL_CMAKE) -B build/wheel-$* $(WHEEL_ARM)
+	cmake --build build/wheel-$* -j $(JOBS) --target $(WHEEL_TARGETS)
+	tools/make_wheel.py --machine $* --glibc 2.28 build/wheel-$* build/wheels
+wheels-check: wheels
+	for suite in bookworm trixie; do DEPUTY_FRESH_SUITE=$$suite tools/fresh.sh --wheels build/wheels || exit 1; done
+	DEPUTY_FRESH_ARCH=arm64 tools/fresh.sh --wheels build/wheels
 
 ## deb      build Debian packages into build/deb (docs/installing.md)
 ## deb-source  build them from the source package on a bare Debian with its Build-Depends (as root)

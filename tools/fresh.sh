@@ -5,7 +5,7 @@
 # a bare Debian (debootstrap, minbase) with only `make` added, and ca-certificates for a mirror with
 # https. DEPUTY_FRESH_SUITE selects the release: bookworm (Debian 12, the default) or trixie (Debian
 # 13), DEPUTY_FRESH_ARCH the architecture, which is emulated if it is not the machine's (qemu-user-static; for
-# --packages). The system is built once per suite and stored as an archive, as are the packages downloaded
+# --packages and --wheels). The system is built once per suite and stored as an archive, as are the packages downloaded
 # inside, both in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE). Results in the machine's compiler
 # cache are reused: ccache returns a result only if compiler, flags and every included header are
 # equal.
@@ -16,6 +16,8 @@
 #                        tests the packages and the wheel in FOLDERs instead (tests/packaging/packages.sh)
 #   fresh.sh --source FOLDER
 #                        builds the packages from the source package there (tests/packaging/source_package.sh)
+#   fresh.sh --wheels FOLDER
+#                        installs and uses the wheel there for the architecture (tests/packaging/wheel.sh)
 #
 # If it cannot run (not root, no mounts, no mirror) it prints the reason in one line and exits with
 # 0. The host's /dev is not visible inside: the chroot has a few device nodes of its own. All mounts
@@ -152,6 +154,16 @@ if [ "${1:-}" = --packages ]; then
   cp "$here"/examples/digits/images/*0_*.png "$root/given"
   status=0
   inside /given ./packages.sh || status=$?
+  keep_archives
+  exit "$status"
+fi
+
+if [ "${1:-}" = --wheels ]; then
+  mkdir "$root/given"
+  cp "$2"/*.whl "$here"/examples/digits/digits_*.tflite "$here/tests/packaging/wheel.sh" \
+    "$here/tests/packaging/check_wheel_use.py" "$root/given"
+  status=0
+  inside /given ./wheel.sh || status=$?
   keep_archives
   exit "$status"
 fi

@@ -12,6 +12,7 @@ import hashlib
 import pathlib
 import platform
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -19,11 +20,12 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'bindings/python/deputy'
-# Paths in the wheel; the library searches these for plug-ins. The XNNPACK delegate is not included,
-# because it needs libXNNPACK.so.
+# Paths in the wheel; the library searches these for plug-ins, and the sandbox for its program. The XNNPACK
+# delegate is not included, because it needs libXNNPACK.so, of which Debian has no archive.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
-             'libdeputy_gpu.so': 'lib/deputy/plugins/libdeputy_gpu.so',
-             'libdeputy_npu_stub.so': 'lib/deputy/plugins/libdeputy_npu_stub.so'}
+             'deputy-delegate-host': 'lib/deputy/deputy-delegate-host',
+             **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
+                for name in ('cpu', 'gpu', 'npu_stub', 'sandbox')}}
 
 
 def project_version():
@@ -45,8 +47,14 @@ def stripped(path, prefix):
         return copy.read_bytes()
 
 
-def platform_tag(paths, machine, prefix):
-    major, minor = max(needed_glibc(path, prefix) for path in paths)
+def platform_tag(paths, machine, prefix, highest):
+    """Returns the tag for `highest`, or for the newest version that a library needs if `highest` is None."""
+    needed = {path: needed_glibc(path, prefix) for path in paths}
+    for path, version in needed.items():
+        if highest and version > highest:
+            sys.exit(f"make_wheel: {path} needs the C library {'.'.join(map(str, version))}, expected at most "
+                     f"{'.'.join(map(str, highest))}")
+    major, minor = highest or max(needed.values())
     return f'manylinux_{major}_{minor}_{machine}'
 
 
@@ -63,16 +71,17 @@ def record_line(name, data):
     return f'{name},sha256={digest},{len(data)}\n'
 
 
-def make_wheel(build, output, machine=''):
+def make_wheel(build, output, machine='', highest=None):
     """Writes the wheel of the libraries in `build`. `machine` is the processor of a cross build, whose tools
-    have Debian's names, such as aarch64-linux-gnu-objdump; '' is this machine."""
+    have Debian's names, such as aarch64-linux-gnu-objdump; '' is this machine. `highest` is the version of the
+    C library in the tag."""
     prefix = f'{machine}-linux-gnu-' if machine else ''
     machine = machine or platform.machine()
     libraries = {build / name: place for name, place in LIBRARIES.items() if (build / name).exists()}
     if build / 'libdeputy.so.1' not in libraries:
         sys.exit(f'make_wheel: {build}/libdeputy.so.1 does not exist: build it with `make`')
     version = project_version()
-    tag = f'py3-none-{platform_tag(libraries, machine, prefix)}'
+    tag = f'py3-none-{platform_tag(libraries, machine, prefix, highest)}'
     info = f'deputy-{version}.dist-info'
     files = {f'deputy/{path.name}': path.read_bytes() for path in sorted(PACKAGE.glob('*.py'))}
     files.update({f'deputy/{place}': stripped(path, prefix) for path, place in libraries.items()})
@@ -88,7 +97,8 @@ def make_wheel(build, output, machine=''):
     with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o755 if '.so' in name else 0o644) << 16
+            # pip makes a file executable if it is marked as a regular file.
+            entry.external_attr = (stat.S_IFREG | (0o755 if '/lib/' in name else 0o644)) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
     return wheel
@@ -99,8 +109,10 @@ def main():
     parser.add_argument('build', type=pathlib.Path, help='directory of libdeputy.so.1')
     parser.add_argument('output', type=pathlib.Path, help='output directory')
     parser.add_argument('--machine', default='', help="processor of a cross build, e.g. aarch64 (this machine's)")
+    parser.add_argument('--glibc', type=lambda text: tuple(map(int, text.split('.'))), metavar='2.28',
+                        help='version in the tag; an error if a library needs a newer one (the newest needed)')
     arguments = parser.parse_args()
-    print(make_wheel(arguments.build.resolve(), arguments.output, arguments.machine))
+    print(make_wheel(arguments.build.resolve(), arguments.output, arguments.machine, arguments.glibc))
 
 
 if __name__ == '__main__':

@@ -42,6 +42,8 @@ WHEEL = pathlib.Path(subprocess.run(
     capture_output=True, text=True, check=True).stdout.strip())
 with zipfile.ZipFile(WHEEL) as archive:
     archive.extractall(f'{FOLDER.name}/site')
+    for entry in archive.infolist():  # executable files stay so, as pip installs them
+        os.chmod(f'{FOLDER.name}/site/{entry.filename}', entry.external_attr >> 16 & 0o777)
 sys.path.insert(0, f'{FOLDER.name}/site')
 for variable in ('DEPUTY_LIBRARY', 'DEPUTY_PLUGIN_PATH'):
     os.environ.pop(variable, None)

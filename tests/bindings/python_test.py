@@ -15,7 +15,7 @@ import unittest
 import unittest.mock
 import zipfile
 
-from python_package import (BUILD, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
+from python_package import (BUILD, DIGITS, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
                             allocated, run, custom_model, ends, random_input)
 
 import deputy
@@ -75,6 +75,10 @@ class WheelTest(unittest.TestCase):
         self.assertIn(f'deputy-{deputy.__version__}-', WHEEL.name)
         plugins = {plugin['name']: plugin['error'] for plugin in deputy.plugins()}
         self.assertEqual(plugins['npu_stub'], '')
+
+    def test_delegates_run_in_the_process_and_in_one_of_their_own(self):
+        subprocess.run([sys.executable, ROOT / 'tests/packaging/check_wheel_use.py'], check=True, cwd=DIGITS,
+                       env={**os.environ, 'PYTHONPATH': f'{FOLDER.name}/site'})
 
 
 class CreationTest(unittest.TestCase):

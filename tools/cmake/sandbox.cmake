@@ -21,8 +21,10 @@ add_executable(deputy-delegate-host ${sandbox_host_sources})
 target_include_directories(deputy-delegate-host PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(deputy-delegate-host PRIVATE deputy_sandbox_messages deputy Threads::Threads)
 target_compile_options(deputy-delegate-host PRIVATE ${host_flags})
-# Plug-ins are in deputy/plugins, the program is in the folder above.
-set_target_properties(deputy-delegate-host PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+# Plug-ins are in deputy/plugins, the program is in the folder above. The file in the build directory is copied into
+# the wheel, too.
+set_target_properties(deputy-delegate-host PROPERTIES INSTALL_RPATH "$ORIGIN/.." BUILD_RPATH "$ORIGIN/.."
+                      BUILD_RPATH_USE_ORIGIN ON)
 add_dependencies(deputy_sandbox deputy-delegate-host)
 add_dependencies(command deputy_sandbox)
 install(TARGETS deputy-delegate-host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy)
