@@ -141,7 +141,7 @@ if(TARGET deputy_gpu_objects AND gpu_support_sources)
 endif()
 # Link libraries of test programs. The kit does not name libdeputy, so that it can be linked with
 # the shared one; the linking target lists the archive after it.
-set(test_links deputy_sandbox_messages deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
+set(test_links deputy_record deputy_sandbox_messages deputy_test_support deputy_conformance deputy_compiler deputy_test_settings)
 
 include(tools/cmake/plugins.cmake)
 
