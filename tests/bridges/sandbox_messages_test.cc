@@ -13,6 +13,7 @@
 #include <string>
 
 #include "bridges/sandbox/wire.h"
+#include "tests/bridges/damage.h"
 
 namespace deputy::sandbox_messages_test {
 namespace {
@@ -110,23 +111,7 @@ TEST(SandboxMessages, survive_damage) {
   constexpr int kMessages = 100000;
   int accepted = 0;
   for (int i = 0; i < kMessages; ++i) {
-    std::string bytes = originals[random() % 4];
-    for (unsigned edits = 1 + random() % 3; edits > 0 && !bytes.empty(); --edits) {
-      const size_t at = random() % bytes.size();
-      switch (random() % 4) {
-        case 0:
-          bytes[at] = static_cast<char>(random());
-          break;
-        case 1:
-          bytes.erase(at, 1 + random() % 16);
-          break;
-        case 2:
-          bytes.insert(at, 1 + random() % 16, static_cast<char>(random()));
-          break;
-        default:
-          bytes.replace(at, 8, std::string(8, static_cast<char>(random() % 2 * 255)));
-      }
-    }
+    const std::string bytes = Damaged(originals[random() % 4], &random);
     SetupMessage setup;
     Claims claims;
     Mapping mapping;

@@ -213,6 +213,13 @@ function(deputy_add_tests program)
                      VERBATIM)
 endfunction()
 
+# A process that sends damaged messages to the delegate `sandbox`, for sandbox_fuzz_test.
+add_executable(damaged_process tests/bridges/damaged_process.cc)
+target_link_libraries(damaged_process PRIVATE deputy_sandbox_messages)
+target_compile_options(damaged_process PRIVATE ${test_flags})
+set_target_properties(damaged_process PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(test_plugins damaged_process)
+
 # These tests are separate programs: two replace malloc or operator new, one includes the schema's
 # header with different macros, and two are compiled with the code that they test, since the command
 # has no library.
@@ -287,6 +294,12 @@ foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
              "--gtest_filter=${filter}:${filter}_?of4")
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
   endforeach()
+endforeach()
+
+# Likewise, 10^4 deaths of processes and 10^6 messages in each direction between processes.
+foreach(name sandbox_deaths_test sandbox_fuzz_test)
+  add_test(NAME ${name}_all CONFIGURATIONS all COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/${name})
+  set_tests_properties(${name}_all PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
 endforeach()
 
 # conformance_client links the kit to libdeputy.so, as deputy-certify does.

@@ -4,11 +4,13 @@
 // (messages.h). It ends when the host program closes the socket.
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <set>
 #include <string>
 #include <thread>
@@ -42,6 +44,13 @@ bool Receive(Message* out) {
 template <typename Message>
 bool Send(const Message& message) {
   return SendMessage(kSocketFd, Encode(message), -1, Clock::time_point::max()) == Receipt::kMessage;
+}
+
+// Returns the shared memory; MAP_FAILED if it has another size or cannot be mapped.
+void* MapMemory(int64_t size) {
+  struct stat info {};
+  if (size < kPageBytes || fstat(kMemoryFd, &info) != 0 || info.st_size != size) return MAP_FAILED;
+  return mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryFd, 0);
 }
 
 void EnterSecondStageOrWarn(const Confinement& confinement) {
@@ -104,8 +113,7 @@ int Main() {
   claims.confinement = restrictions;
   Mapping mapping;
   if (!Send(claims) || !claims.problem.empty() || !Receive(&mapping)) return 1;
-  void* const memory = mmap(nullptr, static_cast<size_t>(mapping.size), PROT_READ | PROT_WRITE,
-                            MAP_SHARED, kMemoryFd, 0);
+  void* const memory = MapMemory(mapping.size);
   Ready ready;
   if (memory == MAP_FAILED) {
     ready.problem = "the shared memory cannot be mapped";
@@ -121,4 +129,11 @@ int Main() {
 }  // namespace
 }  // namespace deputy::sandbox
 
-int main() { return deputy::sandbox::Main(); }
+int main() {
+  try {
+    return deputy::sandbox::Main();
+  } catch (const std::exception& exception) {  // e.g. no thread or memory within the limits
+    std::fprintf(stderr, "deputy-delegate-host: %s\n", exception.what());
+    return 1;
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sends damaged messages between processes: a damaged process to the delegate `sandbox`, and a
+// damaged host program to deputy-delegate-host. DEPUTY_ALL_ROWS=1 sends a million in each
+// direction. Sanitizers report a fault of either side.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bridges/sandbox/digest.h"
+#include "bridges/sandbox/messages.h"
+#include "bridges/sandbox/process.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
+#include "tests/bridges/damage.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+#include "tests/support/plugin_support.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::sandbox_fuzz_test {
+namespace {
+
+using sandbox::CallPage;
+using sandbox::Clock;
+using sandbox::Process;
+
+int Messages() { return std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 20000 : 1000000; }
+
+// z = (x + x) + x
+std::vector<uint8_t> Model() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {y, x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+Clock::time_point Soon() { return Clock::now() + std::chrono::seconds(20); }
+
+class SandboxFuzz : public QuietTest {
+ protected:
+  SandboxFuzz() : file_(ScratchFile("sandbox_fuzz.tflite")) { WriteBytes(file_, Model()); }
+  ~SandboxFuzz() override { std::filesystem::remove(file_); }
+  // Processes report invalid messages.
+  void SetUp() override {
+    QuietTest::SetUp();
+    testing::internal::CaptureStderr();
+  }
+  void TearDown() override {
+    const std::string text = testing::internal::GetCapturedStderr();
+    // A damaged limit of memory ends AddressSanitizer itself, with "AddressSanitizer failed".
+    EXPECT_EQ(text.find("Sanitizer: "), std::string::npos);
+    EXPECT_EQ(text.find("runtime error: "), std::string::npos);
+    if (HasFailure()) std::fputs(text.c_str(), stderr);
+    QuietTest::TearDown();
+  }
+
+  // Returns the message with which a host program begins.
+  static sandbox::Setup HostSetup() {
+    sandbox::Setup setup;
+    setup.library = Library("elementwise");
+    setup.profile = sandbox::Profile::kNone;
+    const TestInterpreter t(Model());
+    for (int i = 0; i < DeputyInterpreterGetTensorCount(t.get(), 0); ++i) {
+      const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(t.get(), 0, i);
+      setup.tensors.push_back({true, {2}, sandbox::IdentityOf(*tensor)});
+    }
+    return setup;
+  }
+
+  std::unique_ptr<Process> StartProcess() const {
+    const sandbox::Fd model(open(file_.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string problem;
+    std::unique_ptr<Process> process =
+        Process::Start(BuildPath("deputy-delegate-host"), model.get(), &problem);
+    EXPECT_NE(process, nullptr) << problem;
+    return process;
+  }
+
+  const std::string file_;
+};
+
+TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
+  const std::string file = ScratchFile("sandbox_fuzz.claims");
+  {
+    const std::unique_ptr<Process> process = StartProcess();
+    std::string claims, problem;
+    ASSERT_TRUE(process->Send(Encode(HostSetup()), Soon(), &problem)) << problem;
+    ASSERT_TRUE(process->Receive(Soon(), &claims, &problem)) << problem;
+    sandbox::Claims decoded;
+    ASSERT_TRUE(Decode(claims, &decoded));
+    ASSERT_EQ(decoded.problem, "");
+    ASSERT_EQ(decoded.claims.size(), 1u);
+    WriteBytes(file, std::vector<uint8_t>(claims.begin(), claims.end()));
+  }
+  int calls = 0, runs = 0;
+  for (unsigned seed = 0; calls < Messages(); ++seed) {
+    const Handle delegate(
+        CreateExternal(BuildPath("libdeputy_sandbox.so"),
+                       {{"library", "none"},
+                        {"model", file_},
+                        {"program", BuildPath("tests/damaged_process")},
+                        {"options", "claims=" + file + ";seed=" + std::to_string(seed)},
+                        {"max_deaths", "1"},
+                        {"invoke_ms", "50"},
+                        {"prepare_ms", "20000"}}),
+        &DeputyPluginDeleteDelegate);
+    TestInterpreter t(Model(), [](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+      DeputyInterpreterOptionsSetDelegateRetry(options, 0);
+    });
+    (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    t.Set<float>(0, {1, 2});
+    ++calls;
+    const bool has_process = DeputyInterpreterGetPartitionCount(t.get(), 0) > 0;
+    for (int i = 0; has_process && i < 2000; ++i, ++calls, ++runs) {
+      ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    }
+  }
+  EXPECT_GT(runs, calls / 2);
+  std::filesystem::remove(file);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+}
+
+// Returns true if the process ended itself with a status of its own, or was killed by us.
+bool EndedWell(const std::string& end) {
+  return end == "exit status 0" || end == "exit status 1" || end == "exit status 2" ||
+         end == "signal 9 (Killed)";
+}
+
+// Sends requests with damaged words of the page; returns their number.
+int SendRequests(Process* process, std::mt19937* random) {
+  auto* const page = reinterpret_cast<CallPage*>(process->memory());
+  for (uint32_t call = 1; call <= 2000; ++call) {
+    if ((*random)() % 4 == 0) DamageWord(page, sizeof(CallPage) / 4, random);
+    page->claim = (*random)() % 8 == 0 ? static_cast<uint32_t>((*random)()) : 0;
+    page->request.store(call);
+    if (!process->SignalRequest()) return static_cast<int>(call);
+    if (process->WaitForReply(Soon()) != sandbox::CallEnd::kReply) return static_cast<int>(call);
+  }
+  return 2000;
+}
+
+TEST_F(SandboxFuzz, the_process_survives_a_damaged_host) {
+  std::mt19937 random(43);
+  const std::string setup = Encode(HostSetup());
+  const std::string mapping = Encode(sandbox::Mapping{
+      sandbox::kPageBytes + 128, {{0, sandbox::kPageBytes, 8}, {2, sandbox::kPageBytes + 64, 8}}});
+  int messages = 0, requests = 0;
+  while (messages + requests < Messages()) {
+    const std::unique_ptr<Process> process = StartProcess();
+    ASSERT_NE(process, nullptr);
+    const unsigned damaged = random() % 3;
+    std::string answer, problem;
+    const bool has_claims =
+        process->Send(damaged == 0 ? Damaged(setup, &random) : setup, Soon(), &problem) &&
+        process->Receive(Soon(), &answer, &problem);
+    messages += 1;
+    if (has_claims && process->MapMemory(sandbox::kPageBytes + 128, &problem)) {
+      new (process->memory()) CallPage{};
+      messages += 1;
+      const bool is_ready =
+          process->Send(damaged == 1 ? Damaged(mapping, &random) : mapping, Soon(), &problem) &&
+          process->Receive(Soon(), &answer, &problem);
+      sandbox::Ready ready;
+      if (is_ready && Decode(answer, &ready) && ready.problem.empty()) {
+        requests += SendRequests(process.get(), &random);
+      }
+    }
+    const std::string end = process->Kill();
+    ASSERT_TRUE(EndedWell(end)) << end;
+  }
+  EXPECT_GT(requests, messages);
+}
+
+}  // namespace
+}  // namespace deputy::sandbox_fuzz_test
