@@ -336,6 +336,16 @@ TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter) {
   });
 }
 
+TfLiteStatus DeputyInterpreterReplaceDelegate(TfLiteInterpreter* interpreter,
+                                              TfLiteDelegate* old_delegate,
+                                              TfLiteDelegate* new_delegate) {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    return impl == nullptr ? kTfLiteError : impl->ReplaceDelegate(old_delegate, new_delegate);
+  });
+}
+
 // ---- Signatures ---------------------------------------------------------------------------------
 
 int32_t DeputyInterpreterGetSignatureSubgraph(const TfLiteInterpreter* interpreter,

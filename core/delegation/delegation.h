@@ -47,6 +47,7 @@ class Delegation final : public DelegateLayer {
   void Undo(const char* why) override;
   TfLiteStatus Redo() override;
   TfLiteStatus Remove(const char* why) override;
+  std::vector<TfLiteDelegate*> applied() const override { return delegates_.applied_handles(); }
   bool any_applied() const override { return !delegates_.applied().empty(); }
   const std::vector<int>& original_plan() const override { return original_plan_; }
   TfLiteStatus PropagateShapes() override;

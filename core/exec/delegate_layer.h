@@ -52,6 +52,8 @@ class DelegateLayer {
   virtual TfLiteStatus Remove(const char* why) = 0;
 
   virtual bool any_applied() const = 0;
+  // Returns the applied delegates in the order of their application.
+  virtual std::vector<TfLiteDelegate*> applied() const = 0;
   // Returns the plan before the first delegate; empty unless a delegate is applied or being
   // applied.
   virtual const std::vector<int>& original_plan() const = 0;

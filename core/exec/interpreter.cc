@@ -2,15 +2,27 @@
 #include "core/exec/interpreter.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/base/guard.h"
+#include "core/base/saved_contents.h"
 #include "core/exec/builder.h"
 #include "core/exec/context.h"
 #include "core/exec/graph_builder.h"
 #include "core/model/model_limits.h"
 
 namespace deputy {
+
+namespace {
+
+void SaveTensors(const Graph& graph, std::span<const int> tensors, SavedContents* contents) {
+  for (const int tensor : tensors) {
+    if (tensor >= 0) contents->Save(tensor, graph.tensors()[static_cast<size_t>(tensor)]);
+  }
+}
+
+}  // namespace
 
 Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config)
     : InterpreterState(std::move(model), config),
@@ -238,6 +250,59 @@ TfLiteStatus Interpreter::RemoveAppliedDelegates(const char* why) {
     if (first_failure == kTfLiteOk) first_failure = status;
   }
   return first_failure;
+}
+
+// Applies each delegate to the subgraphs that list it, in the order of the lists.
+TfLiteStatus Interpreter::ApplyLists(const AppliedLists& lists) {
+  std::vector<TfLiteDelegate*> order;
+  for (const auto& list : lists) {
+    for (TfLiteDelegate* const delegate : list) {
+      if (std::find(order.begin(), order.end(), delegate) == order.end()) order.push_back(delegate);
+    }
+  }
+  for (TfLiteDelegate* const delegate : order) {
+    std::vector<bool> users;
+    for (const auto& list : lists) {
+      users.push_back(std::find(list.begin(), list.end(), delegate) != list.end());
+    }
+    const TfLiteStatus status = ApplyOrUndo(users, delegate);
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Interpreter::ReplaceDelegate(TfLiteDelegate* old_delegate,
+                                          TfLiteDelegate* new_delegate) {
+  AppliedLists before;
+  std::vector<SavedContents> contents(subgraphs_.size());
+  for (size_t i = 0; i < subgraphs_.size(); ++i) {
+    before.push_back(subgraphs_[i]->delegation().applied());
+    SaveTensors(subgraphs_[i]->graph(), subgraphs_[i]->graph().variables(), &contents[i]);
+  }
+  AppliedLists after = before;
+  bool is_applied = false;
+  for (auto& list : after) {
+    is_applied = is_applied || std::find(list.begin(), list.end(), old_delegate) != list.end();
+    std::replace(list.begin(), list.end(), old_delegate, new_delegate);
+  }
+  if (!is_applied || new_delegate == nullptr) {
+    return Fail(reporter(), kTfLiteApplicationError,
+                "ReplaceDelegate: expected an applied delegate and a new one, found %s",
+                is_applied ? "NULL" : "one that is not applied");
+  }
+  TfLiteStatus status = RemoveAppliedDelegates("replaced by another delegate");
+  for (size_t i = 0; i < subgraphs_.size(); ++i) {
+    SaveTensors(subgraphs_[i]->graph(), subgraphs_[i]->graph().inputs(), &contents[i]);
+  }
+  if (status == kTfLiteOk) status = ApplyLists(after);
+  if (status != kTfLiteOk) {
+    (void)RemoveAppliedDelegates("rolled back: another delegate could not replace this one");
+    (void)ApplyLists(before);
+  }
+  for (size_t i = 0; i < subgraphs_.size(); ++i) {
+    contents[i].Restore(subgraphs_[i]->graph().tensors());
+  }
+  return status;
 }
 
 TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {

@@ -61,6 +61,10 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus RemoveAllDelegates(const char* why);
   // Removes all delegates from the subgraphs that have any.
   TfLiteStatus RemoveAppliedDelegates(const char* why);
+  // Replaces an applied delegate in all subgraphs. If the new one cannot be applied, the former
+  // delegates are applied again and the failure is returned. Inputs and variables keep their
+  // contents.
+  TfLiteStatus ReplaceDelegate(TfLiteDelegate* old_delegate, TfLiteDelegate* new_delegate);
   bool HasDelegates() const;
   // Called after a failed Invoke of subgraph 0: removes every delegate and runs on the CPU with the
   // same inputs. Returns kTfLiteDelegateError on success, because the result is right but was not
@@ -92,6 +96,9 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Build(const InterpreterConfig& config, OpResolver* resolver);
   void AddSubgraph(const SubgraphDesc* desc);
   TfLiteStatus ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
+  // The applied delegates of each subgraph.
+  using AppliedLists = std::vector<std::vector<TfLiteDelegate*>>;
+  TfLiteStatus ApplyLists(const AppliedLists& lists);
   TfLiteStatus ApplyOrUndo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
   bool IsOutermostCall() const { return !is_running(); }
 

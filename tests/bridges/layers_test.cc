@@ -238,6 +238,88 @@ TEST_F(Layers, the_environment_wraps_plug_ins) {
             std::string::npos);
 }
 
+// A delegate that claims node 2 and counts the calls in which a node, its parameters or its output
+// refer to another delegate.
+struct Checking {
+  TfLiteDelegate base{};
+  int calls = 0, wrong = 0;
+};
+
+Checking& Of(const TfLiteDelegate* delegate) { return *static_cast<Checking*>(delegate->data_); }
+
+TfLiteStatus CheckNode(TfLiteContext* context, TfLiteNode* node) {
+  auto& checking = *static_cast<Checking*>(node->user_data);
+  ++checking.calls;
+  const auto& params = *static_cast<const TfLiteDelegateParams*>(node->builtin_data);
+  TfLiteTensor& output = context->tensors[node->outputs->data[0]];
+  const bool is_right = node->delegate == &checking.base && params.delegate == &checking.base &&
+                        output.delegate == &checking.base;
+  if (!is_right) ++checking.wrong;
+  output.buffer_handle = 3;
+  output.data_is_stale = true;
+  return kTfLiteOk;
+}
+
+TfLiteStatus CheckCopy(TfLiteContext*, TfLiteDelegate* delegate, TfLiteBufferHandle,
+                       TfLiteTensor* tensor) {
+  Checking& checking = Of(delegate);
+  ++checking.calls;
+  if (tensor->delegate != delegate || delegate != &checking.base) ++checking.wrong;
+  for (int i = 0; i < 2; ++i) tensor->data.f[i] = kOutput[static_cast<size_t>(i)];
+  return kTfLiteOk;
+}
+
+void FreeNothing(TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle* handle) {
+  *handle = kTfLiteNullBufferHandle;
+}
+
+TfLiteStatus ClaimLastNode(TfLiteContext* context, TfLiteDelegate* delegate) {
+  TfLiteRegistration kernel{};
+  kernel.init = [](TfLiteContext*, const char* buffer, size_t) -> void* {
+    return reinterpret_cast<const TfLiteDelegateParams*>(buffer)->delegate->data_;
+  };
+  kernel.free = [](TfLiteContext*, void*) {};
+  kernel.prepare = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+  kernel.invoke = &CheckNode;
+  kernel.custom_name = "Checking";
+  kernel.version = 1;
+  TfLiteIntArray* const nodes = TfLiteIntArrayCreate(1);
+  nodes->data[0] = 2;
+  const TfLiteStatus status =
+      context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, nodes, delegate);
+  TfLiteIntArrayFree(nodes);
+  return status;
+}
+
+TEST_F(Layers, the_inner_delegate_sees_itself_in_nodes_and_tensors) {
+  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
+      dlsym(library, "DeputyLayersCreateDelegate"));
+  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
+      dlsym(library, "DeputyLayersDeleteDelegate"));
+  Checking checking;
+  checking.base.data_ = &checking;
+  checking.base.Prepare = &ClaimLastNode;
+  checking.base.CopyFromBufferHandle = &CheckCopy;
+  checking.base.FreeBufferHandle = &FreeNothing;
+  TfLiteDelegate* const once = create(&checking.base, "deadline=60s", nullptr);
+  TfLiteDelegate* const twice = create(once, "deadline=60s", nullptr);
+  for (TfLiteDelegate* const delegate : {&checking.base, once, twice}) {
+    checking.calls = 0;
+    TestInterpreter t(Model());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    t.Set<float>(0, kInput);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), kOutput);
+    EXPECT_EQ(checking.calls, 2);  // invoke and CopyFromBufferHandle
+    EXPECT_EQ(checking.wrong, 0);
+  }
+  destroy(twice);
+  destroy(once);
+}
+
 std::string* reported = nullptr;
 void Report(const char* text) { *reported = text; }
 

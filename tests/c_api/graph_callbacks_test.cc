@@ -166,6 +166,10 @@ std::vector<Call> CallsOnInterpreter() {
          return DeputyInterpreterModifySubgraphs(t, ClaimingDelegate(), &kZero, 1);
        }},
       {"DeputyInterpreterRemoveDelegates", &DeputyInterpreterRemoveDelegates},
+      {"DeputyInterpreterReplaceDelegate",
+       [](TfLiteInterpreter* t) {
+         return DeputyInterpreterReplaceDelegate(t, ClaimingDelegate(), ClaimingDelegate());
+       }},
       {"DeputyInterpreterAddSubgraphs",
        [](TfLiteInterpreter* t) { return DeputyInterpreterAddSubgraphs(t, 1, nullptr); }},
       {"DeputyInterpreterAddTensors",
