@@ -11,6 +11,7 @@
 #include "c_api/src/objects.h"
 #include "core/base/environment.h"
 #include "core/delegation/make_delegation.h"
+#include "core/plugin/layers.h"
 #include "kernels/cpu/cpu.h"
 
 using deputy::EnvironmentChoice;
@@ -69,8 +70,10 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
   if (options != nullptr && options->validation_set) {
     validation = options->validation;
   } else {
-    validation.enabled = EnvironmentChoice("DEPUTY_VALIDATION", {"0", "1"}) == "1";
+    validation.enabled = EnvironmentChoice("DEPUTY_VALIDATION", {"0", "1"}) == "1" ||
+                         deputy::InterpreterLayer("validate").has_value();
   }
+  if (!config.verification.enabled()) config.verification = deputy::VerificationOfEnvironment();
   if (validation.enabled) {
     config.make_observers.emplace_back(
         [validation, out_validation](deputy::InterpreterState* interpreter) {

@@ -68,6 +68,9 @@ namespace deputy {
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
 
+// Returns the settings of the layer `verify` of DEPUTY_LAYERS. An invalid value is reported.
+Verification VerificationOfEnvironment();
+
 }  // namespace deputy
 
 #endif  // DEPUTY_C_API_SRC_OBJECTS_H_

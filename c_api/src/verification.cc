@@ -2,9 +2,17 @@
 //
 // Functions of deputy.h for the verification of delegates: its settings and results.
 #include "core/base/verification.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+
 #include "c_api/include/deputy.h"
+#include "c_api/src/objects.h"
 #include "c_api/src/struct_io.h"
 #include "core/delegation/hot_fallback.h"
+#include "core/plugin/layers.h"
 
 namespace {
 
@@ -41,6 +49,25 @@ Verification Convert(const DeputyVerification& given) {
 }
 
 }  // namespace
+
+deputy::Verification deputy::VerificationOfEnvironment() {
+  deputy::Verification verification;
+  const std::optional<std::string> how = deputy::InterpreterLayer("verify");
+  if (!how) return verification;
+  const char* const end = how->data() + how->size();
+  const auto [at, error] = std::from_chars(how->data(), end, verification.interval);
+  if (how->empty() || *how == "first") {
+    verification.mode = Verification::Mode::kFirst;
+  } else if (*how == "always") {
+    verification.mode = Verification::Mode::kAlways;
+  } else if (error == std::errc() && at == end && verification.interval > 0) {
+    verification.mode = Verification::Mode::kEveryNth;
+  } else {
+    ErrorReporter().Report("DEPUTY_LAYERS: verify: expected first, always or a number, found '%s'",
+                           how->c_str());
+  }
+  return verification;
+}
 
 TfLiteStatus DeputyInterpreterOptionsSetVerification(TfLiteInterpreterOptions* options,
                                                      const DeputyVerification* verification) {

@@ -10,9 +10,29 @@
 
 namespace deputy {
 
-std::string LayersFromEnvironment() {
+namespace {
+
+std::vector<std::string> GivenLayers() {
   const char* const value = std::getenv("DEPUTY_LAYERS");
-  std::string layers = value == nullptr ? "" : value;
+  return value == nullptr ? std::vector<std::string>() : SplitOptions(value);
+}
+
+}  // namespace
+
+std::optional<std::string> InterpreterLayer(const std::string& name) {
+  for (const std::string& layer : GivenLayers()) {
+    const auto [key, value] = SplitOption(layer);
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+std::string LayersFromEnvironment() {
+  std::string layers;
+  for (const std::string& layer : GivenLayers()) {
+    const std::string name = SplitOption(layer).first;
+    if (name != "validate" && name != "verify") AppendOption(layer, &layers);
+  }
   const std::string profile = IsolationProfile();
   if (!layers.empty() && !profile.empty()) AppendOption("isolate=" + profile, &layers);
   return layers;

@@ -4,6 +4,7 @@
 #ifndef DEPUTY_CORE_PLUGIN_LAYERS_H_
 #define DEPUTY_CORE_PLUGIN_LAYERS_H_
 
+#include <optional>
 #include <string>
 
 #include "core/plugin/plugin_options.h"
@@ -14,9 +15,13 @@ namespace deputy {
 inline constexpr const char* kLayers = "layers";
 inline constexpr const char* kLayersFile = "libdeputy_layers.so";
 
-// Returns the value of DEPUTY_LAYERS with the layer `isolate` for the value of DEPUTY_ISOLATE at
-// its end; "" if DEPUTY_LAYERS is not set.
+// Returns the layers of DEPUTY_LAYERS that the plug-in implements, with the layer `isolate` for the
+// value of DEPUTY_ISOLATE at their end; "" if there are none.
 std::string LayersFromEnvironment();
+
+// Returns the value of a layer of DEPUTY_LAYERS that the interpreter implements, `validate` or
+// `verify`; nothing if the variable does not contain it.
+std::optional<std::string> InterpreterLayer(const std::string& name);
 
 // Returns true if the list contains the layer `isolate`.
 bool HasIsolation(const std::string& layers);

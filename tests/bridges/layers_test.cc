@@ -238,6 +238,36 @@ TEST_F(Layers, the_environment_wraps_plug_ins) {
             std::string::npos);
 }
 
+int64_t VerifiedRuns(const std::string& verify) {
+  const ScopedEnvironment layers("DEPUTY_LAYERS", verify.c_str());
+  const Handle delegate = External("opaque");
+  TestInterpreter t(Model());
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk);
+  for (int run = 0; run < 4; ++run) EXPECT_EQ(t.Invoke(), kTfLiteOk);
+  DeputyVerificationStatus status = {};
+  status.struct_size = sizeof status;
+  EXPECT_EQ(DeputyInterpreterGetVerificationStatus(t.get(), &status), kTfLiteOk);
+  return status.verified;
+}
+
+TEST_F(Layers, the_environment_adds_layers_of_the_interpreter) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  EXPECT_EQ(VerifiedRuns(""), 0);
+  EXPECT_EQ(VerifiedRuns("verify"), 2);  // two partitions
+  EXPECT_EQ(VerifiedRuns("verify=always;deadline=60s"), 8);
+  EXPECT_EQ(VerifiedRuns("deadline=60s;verify=2"), 4);
+  EXPECT_EQ(VerifiedRuns("verify=0"), 0);
+  for (const char* const text : {"validate", "validate;deadline=60s", ""}) {
+    const ScopedEnvironment layers("DEPUTY_LAYERS", text);
+    const Handle delegate = External("throwing", {{"in", "prepare"}});
+    ASSERT_NE(delegate, nullptr);
+    TestInterpreter t(Model());
+    (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
+    EXPECT_EQ(DeputyInterpreterGetFindingCount(t.get()), text[0] == '\0' ? 0 : 1) << text;
+  }
+}
+
 // A delegate that claims node 2 and counts the calls in which a node, its parameters or its output
 // refer to another delegate.
 struct Checking {
