@@ -71,12 +71,17 @@ Options WithDefaults(const std::string& delegate_options, const std::string& mod
 class Sandboxed {
  public:
   explicit Sandboxed(const std::string& delegate_options, const Options& others = {},
-                     std::vector<uint8_t> model = Model(), std::string model_file = "")
+                     std::vector<uint8_t> model = Model(), std::string model_file = "",
+                     DeputyVerificationMode mode = kDeputyVerifyNever)
       : file_(model_file.empty() ? ScratchFile("sandbox.tflite") : std::move(model_file)) {
     if (!std::filesystem::exists(file_)) WriteBytes(file_, model);
     delegate_ = CreateExternal(BuildPath("libdeputy_sandbox.so"),
                                WithDefaults(delegate_options, file_, others));
-    interpreter.emplace(std::move(model), [](TfLiteInterpreterOptions* options) {
+    interpreter.emplace(std::move(model), [mode](TfLiteInterpreterOptions* options) {
+      DeputyVerification verification = {};
+      verification.struct_size = sizeof verification;
+      verification.mode = mode;
+      DeputyInterpreterOptionsSetVerification(options, &verification);
       DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
       DeputyInterpreterOptionsSetDelegateRetry(options, 0);
     });
@@ -214,6 +219,7 @@ const Fault kFaults[] = {
     {"_exit", "exit status 0"},
     {"kill", "signal 9"},
     {"stack", kCrash},
+    {"heap", "the process ended"},
     {"hang", "did not reply within 300 ms"},
     {"spin", "did not reply within 300 ms"},
     {"chatter", "did not reply within 300 ms"},
@@ -264,6 +270,16 @@ TEST_F(Sandbox, survives_each_fault_before_the_first_call) {
     }
   }
   ExpectNoChild();
+}
+
+TEST_F(Sandbox, verification_finds_a_write_into_the_outputs) {
+  for (int call = 1; call <= 4; ++call) {
+    SCOPED_TRACE(call);
+    Sandboxed s("fault=wrong;in=invoke;call=" + std::to_string(call), {}, Model(), "",
+                kDeputyVerifyAlways);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(s.Run(kInput), kOutput) << s.interpreter->log();
+    EXPECT_GT(s.Recomputed(), 0);
+  }
 }
 
 TEST_F(Sandbox, starts_a_new_process_after_a_death) {

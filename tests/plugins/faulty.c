@@ -148,6 +148,7 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   const float* b = context->tensors[tensors[1]].data.f;
   const TfLiteTensor* output = &context->tensors[tensors[2]];
   for (size_t i = 0; i < output->bytes / sizeof(float); ++i) output->data.f[i] = a[i] + b[i];
+  if (failed && strcmp(settings.fault, "wrong") == 0) memset(output->data.raw, 0x41, output->bytes);
   if (failed && strcmp(settings.fault, "status") == 0) {
     memset(output->data.raw, 0x7f, output->bytes);
     context->ReportError(context, "no device\n7");
