@@ -14,13 +14,17 @@ namespace deputy::depthwise_columns_test {
 namespace {
 
 using Floats = std::vector<float>;
+using Activation = EpilogueF32::Activation;
 
 constexpr float kUntouched = 12345.5f, kLow = -900.0f, kHigh = 700.0f;
+constexpr float kLowOfSum = -600.0f, kHighOfSum = 500.0f;  // bounds after the addend
 constexpr int kMaxColumns = 9, kMaxTaps = 6, kMaxStride = 3, kMaxDilation = 2, kMaxRows = 3;
 
 struct Layer {
   int columns, channels, rows, taps, stride, dilation;
-  bool has_prelu;
+  bool has_epilogue;
+  bool adds = false;
+  Activation activation = Activation::kNone;
 
   size_t step() const { return static_cast<size_t>(channels); }
   int width() const { return (columns - 1) * stride + (taps - 1) * dilation + 1; }
@@ -33,13 +37,14 @@ Floats Whole(size_t count, size_t factor) {
 }
 
 struct Numbers {
-  Floats input, weights, bias, slopes;
+  Floats input, weights, bias, slopes, addend;
 
   explicit Numbers(const Layer& l)
       : input(Whole(static_cast<size_t>(l.rows * l.width()) * l.step(), 7)),
         weights(Whole(static_cast<size_t>(l.rows * l.taps) * l.step(), 11)),
         bias(Whole(l.step(), 5)),
-        slopes(Whole(l.step(), 3)) {}
+        slopes(Whole(l.step(), 3)),
+        addend(Whole(static_cast<size_t>(l.columns) * l.step(), 13)) {}
 };
 
 Floats ByTable(const CpuKernels& cpu, const Layer& l, const Numbers& n) {
@@ -49,9 +54,13 @@ Floats ByTable(const CpuKernels& cpu, const Layer& l, const Numbers& n) {
     weights.push_back(n.weights.data() + static_cast<size_t>(row * l.taps) * l.step());
   }
   Floats out(static_cast<size_t>(l.columns) * l.step() + 1, kUntouched);
-  EpilogueF32 epilogue;
-  epilogue.activation = EpilogueF32::Activation::kPrelu;
-  epilogue.slopes = n.slopes.data();
+  const EpilogueF32 epilogue = {.addend = l.adds ? n.addend.data() : nullptr,
+                                .addend_stride = l.step(),
+                                .addend_columns = l.channels,
+                                .low = kLowOfSum,
+                                .high = kHighOfSum,
+                                .activation = l.activation,
+                                .slopes = n.slopes.data()};
   cpu.depthwise_f32.columns({.columns = l.columns,
                              .channels = l.channels,
                              .rows = l.rows,
@@ -65,7 +74,7 @@ Floats ByTable(const CpuKernels& cpu, const Layer& l, const Numbers& n) {
                              .low = kLow,
                              .high = kHigh,
                              .out = out.data(),
-                             .epilogue = l.has_prelu ? &epilogue : nullptr});
+                             .epilogue = l.has_epilogue ? &epilogue : nullptr});
   return out;
 }
 
@@ -80,7 +89,12 @@ float Expected(const Layer& l, const Numbers& n, int column, int channel) {
     }
   }
   sum = std::clamp(sum, kLow, kHigh);
-  return l.has_prelu && sum < 0.0f ? sum * n.slopes[c] : sum;
+  if (l.adds) {
+    const size_t position = static_cast<size_t>(column) * l.step() + c;
+    sum = std::clamp(sum + n.addend[position], kLowOfSum, kHighOfSum);
+  }
+  if (l.activation == Activation::kHardSwish) return sum * std::clamp(sum + 3, 0.0f, 6.0f) / 6;
+  return l.activation == Activation::kPrelu && sum < 0.0f ? sum * n.slopes[c] : sum;
 }
 
 void Check(const Layer& l) {
@@ -107,7 +121,11 @@ TEST(DepthwiseColumns, equal_plain_loops) {
         for (int stride = 1; stride <= kMaxStride; ++stride) {
           const int dilation = 1 + (columns + taps) % kMaxDilation;
           Check({columns, channels, 1 + (channels + taps) % kMaxRows, taps, stride, 1, false});
-          Check({columns, channels, 2, taps, stride, dilation, true});
+          constexpr Activation kActivations[] = {Activation::kPrelu, Activation::kNone,
+                                                 Activation::kHardSwish};
+          const int kind = columns + channels + taps;
+          Check({columns, channels, 2, taps, stride, dilation, true, kind % 2 == 0,
+                 kActivations[kind % 3]});
         }
       }
     }
