@@ -31,7 +31,7 @@ struct File {
 // Returns the text of an errno value. Thread-safe: strerror of older C libraries of GNU returns a
 // constant for every known error, as that of musl and Android does for all.
 const char* ErrnoText(int error) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 32)
   const char* text = strerrordesc_np(error);
 #else
   const char* text = std::strerror(error);

@@ -29,10 +29,10 @@ constexpr size_t kMaxFileBytes = (size_t{1} << 31) - (size_t{1} << 26);
 constexpr char kTooLarge[] = "the converted model exceeds the size limit";
 
 constexpr size_t kPrimitives = 256;
-using Table = std::array<const Row*, kPrimitives>;
+using RowTable = std::array<const Row*, kPrimitives>;
 
-Table MakeTable() {
-  Table table = {};
+RowTable MakeTable() {
+  RowTable table = {};
   const std::span<const Row> families[] = {ElementRows(), ActivationRows(), ConvRows(),
                                            MatmulRows(),  NormalizeRows(),  ReduceRows(),
                                            ResizeRows(),  ShapeRows(),      SliceRows()};
@@ -77,7 +77,7 @@ bool CheckTypes(Mapping* mapping) {
 }
 
 const Row* RowOf(int type) {
-  static const Table table = MakeTable();
+  static const RowTable table = MakeTable();
   return type >= 0 && static_cast<size_t>(type) < table.size() ? table[type] : nullptr;
 }
 

@@ -24,7 +24,8 @@ namespace {
 constexpr rlim_t kMaxFiles = 1024;
 constexpr rlim_t kMaxProcesses = 4096;
 
-bool Limit(__rlimit_resource resource, rlim_t max) {
+// Some C libraries give the constants RLIMIT_… a type of their own, others use int.
+bool Limit(decltype(RLIMIT_CORE) resource, rlim_t max) {
   const rlimit limit = {max, max};
   return setrlimit(resource, &limit) == 0;
 }

@@ -382,12 +382,16 @@ inline __m512 SumLanes(const __m512 (&quarters)[4]) {
 template <bool kHalf>
 inline __m512 LoadRemainder(__mmask16 lanes, const float* values) {
   if constexpr (!kHalf) return _mm512_maskz_loadu_ps(lanes, values);
+#ifdef __clang__  // clang 22 selects a mask register for the output of the instruction below
+  return _mm512_zextps256_ps512(_mm256_maskz_loadu_ps(static_cast<__mmask8>(lanes), values));
+#else
   using Eight = const float[8];
   __m512 remainder;
   __asm__("vmovups %1, %t0%{%2%}%{z%}"
           : "=v"(remainder)
           : "m"(*reinterpret_cast<Eight*>(values)), "Yk"(lanes));
   return remainder;
+#endif
 }
 
 // Computes kRows (1 or 4) dot products with one row of weights, before their lanes are added;
