@@ -37,6 +37,7 @@ TfLiteOpaqueTensor* Opaque(TfLiteTensor* tensor) {
 }
 
 // The value with which init states a failure.
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* InitFailed() { return reinterpret_cast<void*>(intptr_t{-1}); }
 
 // ---- The inner delegate's view of nodes and tensors ---------------------------------------------

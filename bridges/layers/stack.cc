@@ -10,7 +10,7 @@ namespace deputy::layers {
 namespace {
 
 std::string AddIsolation(const std::string& profile, Stack* stack) {
-  if (profile != "" && profile != "none" && profile != "device" && profile != "strict") {
+  if (!profile.empty() && profile != "none" && profile != "device" && profile != "strict") {
     return "layer 'isolate': expected none, device or strict, found '" + profile + "'";
   }
   stack->isolates = true;
