@@ -11,6 +11,7 @@
 #include "npu_stub/state.h"
 #include "npu_stub/support.h"
 #include "npu_stub/texts.h"
+#include "npu_stub/watchdog.h"
 
 /* ---- Choosing nodes -------------------------------------------------------------------------- */
 
@@ -156,6 +157,11 @@ static TfLiteStatus Build(TfLiteContext* context, NpuState* state, Choice* choic
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   NpuState* state = NpuStateOf(delegate);
   if (state->device.device == NULL) return kTfLiteOk; /* all nodes run on the CPU */
+  if (NpuIsLost(state)) {
+    char problem[160];
+    NpuLostText(state, problem, sizeof problem);
+    return Fail(context, problem);
+  }
   Choice choice;
   TfLiteStatus status = Choose(context, &choice);
   if (status == kTfLiteOk) status = Build(context, state, &choice);
@@ -187,6 +193,7 @@ TfLiteDelegate* NpuCreateDelegate(const char* const* keys, const char* const* va
     return FailCreate(state, report_error, "no mutex");
   }
   state->users = 1;
+  state->watched = NpuIsWatched(&state->options);
   state->base.data_ = state;
   state->base.Prepare = Prepare;
   /* With AllowDynamicTensors a new input shape only prepares the nodes again, and a prepare may
@@ -259,7 +266,7 @@ TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
 void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters) {
   NpuState* state = NpuStateOf(delegate);
   memset(out_counters, 0, sizeof *out_counters);
-  if (state->device.device == NULL) return;
+  if (state->device.device == NULL || NpuIsLost(state)) return;
   state->device.api->get_counters(state->device.device, out_counters);
 }
 
@@ -289,9 +296,12 @@ TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
   pthread_mutex_lock(&state->mutex);
   const uint64_t hits = state->cache_hits, misses = state->cache_misses;
   const bool unwritable = state->cache_write_failures > 0;
+  const bool is_lost = state->hung_runs > 0;
   report->compile_ns = state->compile_ns;
   pthread_mutex_unlock(&state->mutex);
-  report->device = state->device.device == NULL ? "absent" : "pretended NPU";
+  report->device = state->device.device == NULL ? "absent"
+                   : is_lost                    ? "pretended NPU, lost: a run has not returned"
+                                                : "pretended NPU";
   report->precision = "as in the model; float16 as fp32";
   if (state->options.cache_dir[0] != '\0') {
     report->cache_hits = (int64_t)hits;

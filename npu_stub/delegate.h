@@ -31,8 +31,8 @@ size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                        DeputyOptionUseCallback callback, void* user_data);
 
-/* Gets the counters of the delegate's device, all 0 if it is absent, and hits and misses of the
- * cache. */
+/* Gets the counters of the delegate's device, all 0 if it is absent or lost, and hits and misses of
+ * the cache. */
 void NpuGetCounters(TfLiteDelegate* delegate, NpuCounters* out_counters);
 void NpuGetCacheCounters(TfLiteDelegate* delegate, uint64_t* out_hits, uint64_t* out_misses);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The built-in device. It uses the host's memory and computes synchronously, so that the time limit
- * affects only simulated faults: with `slow`, a run waits until the time limit.
+ * affects only simulated faults: with `slow`, a run waits until the time limit, and with `hang`
+ * longer.
  *
  * DEPUTY_NPU=absent hides the device; DEPUTY_NPU_FAULTS adds faults to those of its configuration.
  */
@@ -33,6 +34,7 @@ enum {
   kFaultSlow = 32,
   kFaultWrong = 64,
   kFaultCrash = 128,
+  kFaultHang = 256,
 };
 
 static const struct {
@@ -40,7 +42,7 @@ static const struct {
   unsigned fault;
 } kFaults[] = {{"absent", kFaultAbsent},   {"compile", kFaultCompile}, {"load", kFaultLoad},
                {"swapped", kFaultSwapped}, {"run", kFaultRun},         {"slow", kFaultSlow},
-               {"wrong", kFaultWrong},     {"crash", kFaultCrash}};
+               {"wrong", kFaultWrong},     {"crash", kFaultCrash},     {"hang", kFaultHang}};
 
 /* Returns false if the text contains an unknown fault. */
 static bool ParseFaults(const char* text, unsigned* faults) {
@@ -97,7 +99,7 @@ static NpuStatus Open(const NpuDeviceConfig* config, NpuDevice** out_device, cha
   if (!ParseFaults(config == NULL ? NULL : config->faults, &faults) ||
       !ParseFaults(getenv("DEPUTY_NPU_FAULTS"), &faults)) {
     return Fail(kNpuBadArgument, error, error_size,
-                "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, "
+                "faults: expected absent, compile, load, swapped, run, slow, hang, wrong or crash, "
                 "separated by '+'");
   }
   if ((faults & kFaultAbsent) != 0) {
@@ -376,6 +378,23 @@ static void Wait(uint32_t milliseconds) {
   }
 }
 
+static pthread_mutex_t hang_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t hang_ended = PTHREAD_COND_INITIALIZER;
+static bool is_hang_enabled = true; /* guarded by hang_mutex */
+
+void NpuSetHangEnabled(int enabled) {
+  pthread_mutex_lock(&hang_mutex);
+  is_hang_enabled = enabled != 0;
+  pthread_mutex_unlock(&hang_mutex);
+  pthread_cond_broadcast(&hang_ended);
+}
+
+static void Hang(void) {
+  pthread_mutex_lock(&hang_mutex);
+  while (is_hang_enabled) pthread_cond_wait(&hang_ended, &hang_mutex);
+  pthread_mutex_unlock(&hang_mutex);
+}
+
 static void CorruptOutputs(const Model* model) {
   for (int32_t i = 0; i < model->builder.graph.output_count; ++i) {
     const int32_t tensor = model->builder.graph.outputs[i];
@@ -424,6 +443,7 @@ static NpuStatus Run(NpuClient* client, const char* name, uint32_t time_limit_ms
     Wait(time_limit_ms);
     return Fail(kNpuTimeout, error, error_size, "the run exceeded the time limit");
   }
+  if ((faults & kFaultHang) != 0) Hang();
   const NpuStatus status = Compute(model, error, error_size);
   if (status != kNpuOk) return status;
   if ((faults & kFaultWrong) != 0) CorruptOutputs(model);

@@ -200,7 +200,8 @@ typedef struct NpuClient NpuClient;
 /* Configuration of a device. */
 typedef struct NpuDeviceConfig {
   size_t struct_size;
-  /* Simulated faults, separated by '+': absent, compile, load, swapped, run, slow, wrong, crash.
+  /* Simulated faults, separated by '+': absent, compile, load, swapped, run, slow, hang,
+   * wrong, crash.
    * NULL or "" for none. Other devices may ignore them. */
   const char* faults;
 } NpuDeviceConfig;
@@ -263,7 +264,8 @@ typedef struct NpuDeviceApi {
                      size_t bytes);
   NpuStatus (*read)(NpuClient* client, const char* name, int32_t output, void* data, size_t bytes);
   /* Runs a model on the contents of its inputs. Returns within `time_limit_ms`; the built-in device
-   * cannot interrupt a run and may exceed the limit. */
+   * cannot interrupt a run and may exceed the limit. The delegate may abandon a run that does not
+   * return; it then uses no function of the device until the run has returned. */
   NpuStatus (*run)(NpuClient* client, const char* name, uint32_t time_limit_ms, char* error,
                    size_t error_size);
   void (*get_counters)(NpuDevice* device, NpuCounters* out_counters);
@@ -278,6 +280,10 @@ typedef const NpuDeviceApi* (*NpuDeviceApiFunction)(void);
 
 /* Returns the table of the built-in device. */
 __attribute__((visibility("default"))) const NpuDeviceApi* npu_device_api(void);
+
+/* Ends the runs that the fault `hang` of the built-in device blocks, also later ones, or lets later
+ * ones block again. For tests. */
+void NpuSetHangEnabled(int enabled);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -22,6 +22,10 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "Speed of the device: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
     {"time_limit_ms", kDeputyOptionInt, 0, "1000",
      "Time limit for a run of a partition in milliseconds."},
+    {"watchdog", kDeputyOptionString, 0, "auto",
+     "Whether a device that ignores the time limit is abandoned: true (each run is on another "
+     "thread), false (the caller's thread waits), or auto (true with faults, a device_library, or "
+     "a time_limit_ms other than the default)."},
     {"resize", kDeputyOptionString, 0, "redelegate",
      "Reaction to a resized input: redelegate (models are built again for the new shapes; graphs "
      "with dynamic shapes stay on the CPU), or refuse (the next allocation fails; shapes are those "
@@ -33,7 +37,7 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "Minimum number of nodes per partition; smaller ones stay on the CPU."},
     {"faults", kDeputyOptionString, 0, "",
      "Simulated faults of the device, separated by '+': absent, compile, load, swapped, run, "
-     "slow, wrong, crash."},
+     "slow, hang, wrong, crash."},
     {"describe", kDeputyOptionBool, 0, "false",
      "Keep each partition's graph as text, before and after the layout passes, for "
      "deputy explain --ir."},
@@ -45,6 +49,7 @@ static const Target kTargets[] = {
     {offsetof(NpuOptions, device_library), 0, 0, NULL},
     {offsetof(NpuOptions, frequency), 1, 4, NULL},
     {offsetof(NpuOptions, time_limit_ms), 1, 3600000, NULL},
+    {offsetof(NpuOptions, watchdog), 0, 0, "auto|true|false"},
     {offsetof(NpuOptions, resize), 0, 0, "redelegate|refuse"},
     {offsetof(NpuOptions, cache_dir), 0, 0, NULL},
     {offsetof(NpuOptions, max_partitions), 0, 1000000, NULL},
@@ -140,4 +145,12 @@ bool NpuParseOptions(const char* const* keys, const char* const* values, size_t 
     return false;
   }
   return true;
+}
+
+bool NpuIsWatched(const NpuOptions* options) {
+  if (strcmp(options->watchdog, "auto") != 0) return strcmp(options->watchdog, "true") == 0;
+  NpuOptions defaults;
+  NpuOptionsInit(&defaults);
+  return options->device_library[0] != '\0' || options->faults[0] != '\0' ||
+         getenv("DEPUTY_NPU_FAULTS") != NULL || options->time_limit_ms != defaults.time_limit_ms;
 }

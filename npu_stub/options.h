@@ -15,13 +15,14 @@
 extern "C" {
 #endif
 
-enum { kNpuTextBytes = 1024, kNpuOptionCount = 10 };
+enum { kNpuTextBytes = 1024, kNpuOptionCount = 11 };
 
 typedef struct NpuOptions {
   char device_library[kNpuTextBytes]; /* "": the built-in device */
   char faults[kNpuTextBytes];
   char cache_dir[kNpuTextBytes]; /* "": no cache */
   char resize[kNpuTextBytes];    /* redelegate or refuse */
+  char watchdog[kNpuTextBytes];  /* auto, true or false */
   int32_t frequency;
   int32_t time_limit_ms;
   int32_t max_partitions; /* 0: no limit */
@@ -37,6 +38,10 @@ void NpuOptionsInit(NpuOptions* options);
  * if one is invalid. */
 bool NpuParseOptions(const char* const* keys, const char* const* values, size_t count,
                      NpuOptions* options, char* error, size_t error_size);
+
+/* Returns whether runs are on device threads, so that a hanging device can be abandoned. The
+ * built-in device computes on the host and always returns, unless it simulates a fault. */
+bool NpuIsWatched(const NpuOptions* options);
 
 /* The options as deputy_plugin describes them. */
 extern const DeputyPluginOption kNpuOptions[kNpuOptionCount];

@@ -7,6 +7,7 @@
 
 #include "npu_stub/compiled.h"
 #include "npu_stub/half.h"
+#include "npu_stub/watchdog.h"
 
 enum { kErrorBytes = 256 };
 
@@ -14,9 +15,9 @@ enum { kErrorBytes = 256 };
  * can report the reason. */
 struct NpuPartition {
   NpuState* owner;
-  NpuPartition *newer, *older; /* list of the owner */
-  const char* name;            /* name of the node: "NpuGraph0" */
-  char model[40];              /* name of the device's model */
+  NpuPartition *newer, *older;    /* list of the owner */
+  const char* name;               /* name of the node: "NpuGraph0" */
+  char model[kNpuModelNameBytes]; /* name of the device's model */
   int32_t first_node;
   NpuCompiled compiled;
   NpuBatch* batch; /* NULL: not loaded */
@@ -168,6 +169,34 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   return partition;
 }
 
+static void UnloadDeleted(NpuState* state) {
+  while (state->deleted != NULL && state->hung_runs == 1) {
+    NpuPartition* partition = state->deleted;
+    state->deleted = partition->older;
+    pthread_mutex_unlock(&state->mutex);
+    NpuUnloadModel(&state->device, partition->batch, partition->model);
+    free(partition);
+    pthread_mutex_lock(&state->mutex);
+  }
+}
+
+/* Unloads and frees a partition that is not in the list; later, if the device is lost. */
+static void UnloadOrDefer(NpuState* state, NpuPartition* partition) {
+  pthread_mutex_lock(&state->mutex);
+  const bool is_deferred = partition->batch != NULL && state->hung_runs > 0;
+  if (is_deferred) {
+    partition->older = state->deleted;
+    state->deleted = partition;
+    state->unload_deleted = UnloadDeleted;
+  }
+  pthread_mutex_unlock(&state->mutex);
+  if (is_deferred) return;
+  if (partition->batch != NULL) {
+    NpuUnloadModel(&state->device, partition->batch, partition->model);
+  }
+  free(partition);
+}
+
 static void Free(TfLiteContext* context, void* user_data) {
   NpuPartition* partition = user_data;
   (void)context;
@@ -179,12 +208,9 @@ static void Free(TfLiteContext* context, void* user_data) {
   if (partition->older != NULL) partition->older->newer = partition->newer;
   if (state->partitions == partition) state->partitions = partition->older;
   pthread_mutex_unlock(&state->mutex);
-  if (partition->batch != NULL) {
-    NpuUnloadModel(&state->device, partition->batch, partition->model);
-  }
   NpuFreeCompiled(state, &partition->compiled);
   free(partition->wide);
-  free(partition);
+  UnloadOrDefer(state, partition);
   NpuReleaseState(state);
 }
 
@@ -259,11 +285,18 @@ static TfLiteStatus PrepareOutput(TfLiteContext* context, const NpuPartition* pa
   return context->ResizeTensor(context, &context->tensors[boundary->tensor], dims);
 }
 
+static TfLiteStatus ReportLost(TfLiteContext* context, const NpuPartition* partition) {
+  char problem[kErrorBytes];
+  NpuLostText(partition->owner, problem, sizeof problem);
+  return Report(context, partition->name, problem);
+}
+
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   const NpuPartition* partition = node->user_data;
   if (partition == NULL || partition->batch == NULL) {
     return Report(context, "prepare", "the model is not loaded on the device");
   }
+  if (NpuIsLost(partition->owner)) return ReportLost(context, partition);
   for (int32_t i = 0; i < partition->compiled.input_count; ++i) {
     const TfLiteStatus status = PrepareInput(context, partition, i);
     if (status != kTfLiteOk) return status;
@@ -306,19 +339,26 @@ static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, const TfLiteT
   return status;
 }
 
+static NpuStatus Run(const NpuPartition* partition, char* error, size_t error_size) {
+  NpuState* state = partition->owner;
+  NpuClient* client = partition->batch->client;
+  const uint32_t limit = (uint32_t)state->options.time_limit_ms;
+  if (state->watched) {
+    return NpuRunWatched(state, client, partition->model, limit, error, error_size);
+  }
+  return state->device.api->run(client, partition->model, limit, error, error_size);
+}
+
 static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   const NpuPartition* partition = node->user_data;
   const NpuCompiled* compiled = &partition->compiled;
-  const NpuState* state = partition->owner;
+  if (NpuIsLost(partition->owner)) return ReportLost(context, partition);
   char error[kErrorBytes] = "an input or output cannot be copied";
   NpuStatus status = kNpuOk;
   for (int32_t i = 0; i < compiled->input_count && status == kNpuOk; ++i) {
     status = CopyIn(partition, i, &context->tensors[compiled->inputs[i].tensor]);
   }
-  if (status == kNpuOk) {
-    status = state->device.api->run(partition->batch->client, partition->model,
-                                    (uint32_t)state->options.time_limit_ms, error, sizeof error);
-  }
+  if (status == kNpuOk) status = Run(partition, error, sizeof error);
   for (int32_t i = 0; i < compiled->output_count && status == kNpuOk; ++i) {
     status = CopyOut(partition, i, &context->tensors[compiled->outputs[i].tensor]);
   }
@@ -343,6 +383,7 @@ TfLiteStatus NpuNodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfL
   const NpuPartition* partition = node->user_data;
   (void)context;
   if (partition == NULL || partition->batch == NULL) return kTfLiteError;
+  if (NpuIsLost(partition->owner)) return kTfLiteError;
   const NpuCompiled* compiled = &partition->compiled;
   int32_t count = 0;
   const NpuOpTime* times =

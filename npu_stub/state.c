@@ -9,6 +9,7 @@ void NpuReleaseState(NpuState* state) {
   const bool is_last = --state->users == 0;
   pthread_mutex_unlock(&state->mutex);
   if (!is_last) return;
+  if (state->end_workers != NULL) state->end_workers(state);
   NpuCloseDevice(&state->device);
   for (int32_t i = 0; i < state->name_count; ++i) free(state->names[i]);
   free(state->names);

@@ -234,8 +234,10 @@ TEST(NpuDelegate, wrong_options_are_refused) {
       {{{"describe", "yes"}}, "option 'describe': expected true, false, 1 or 0, found 'yes'"},
       {{{"speed", "4"}}, "unknown option 'speed'"},
       {{{"faults", "fire"}},
-       "faults: expected absent, compile, load, swapped, run, slow, wrong or crash, separated by "
-       "'+'"},
+       "faults: expected absent, compile, load, swapped, run, slow, hang, wrong or crash, "
+       "separated "
+       "by '+'"},
+      {{{"watchdog", "yes"}}, "option 'watchdog': expected one of auto|true|false, found 'yes'"},
   };
   for (const auto& [options, error] : kCases) {
     const NpuTestDelegate npu(options);

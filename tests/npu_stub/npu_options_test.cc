@@ -99,9 +99,19 @@ TEST_F(NpuOptionsTest, device_library) {
 
 TEST_F(NpuOptionsTest, time_limit_ms) {
   for (const char* value : {"1", "77", "3600000"}) {
-    const std::vector<std::string> calls = Use({{"time_limit_ms", value}}).calls;
+    const std::vector<std::string> calls =
+        Use({{"time_limit_ms", value}, {"watchdog", "false"}}).calls;
     EXPECT_THAT(calls, Contains(std::string("run ") + value).Times(3));
     EXPECT_THAT(calls, Not(Contains("run 1000")));
+  }
+}
+
+// With a device thread the calls are the same; npu_watchdog_test counts the threads.
+TEST_F(NpuOptionsTest, watchdog) {
+  for (const char* value : {"true", "false"}) {
+    const Seen seen = Use({{"watchdog", value}});
+    EXPECT_EQ(seen.invoke, kTfLiteOk);
+    EXPECT_THAT(seen.calls, Contains("run 1000").Times(3));
   }
 }
 
@@ -223,9 +233,9 @@ TEST_F(NpuOptionsTest, profiling) {
 TEST_F(NpuOptionsTest, every_option_has_a_test) {
   std::set<std::string> names;
   for (const DeputyPluginOption& option : kNpuOptions) names.insert(option.name);
-  EXPECT_THAT(names,
-              ElementsAre("cache_dir", "describe", "device_library", "faults", "frequency",
-                          "max_partitions", "min_nodes", "profiling", "resize", "time_limit_ms"));
+  EXPECT_THAT(names, ElementsAre("cache_dir", "describe", "device_library", "faults", "frequency",
+                                 "max_partitions", "min_nodes", "profiling", "resize",
+                                 "time_limit_ms", "watchdog"));
 }
 
 }  // namespace

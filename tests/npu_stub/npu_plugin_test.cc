@@ -62,7 +62,7 @@ TEST_F(NpuPlugin, describes_itself) {
   info.struct_size = sizeof info;
   ASSERT_EQ(DeputyPluginDescribe(plugin_.get(), &info), kTfLiteOk);
   EXPECT_STREQ(info.name, "npu_stub");
-  EXPECT_EQ(info.option_count, 10u);
+  EXPECT_EQ(info.option_count, 11u);
   EXPECT_STREQ(info.options[1].name, "frequency");
   EXPECT_STREQ(info.options[1].default_value, "3");
 }
