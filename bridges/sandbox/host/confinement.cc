@@ -105,6 +105,10 @@ int EnterLandlock(const std::vector<std::string>& writable) {
 constexpr uint32_t kMachine = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr uint32_t kMachine = AUDIT_ARCH_AARCH64;
+#elif defined(__arm__) && defined(__ARM_EABI__)
+constexpr uint32_t kMachine = AUDIT_ARCH_ARM;
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr uint32_t kMachine = AUDIT_ARCH_RISCV64;
 #else
 constexpr uint32_t kMachine = 0;  // no filter is installed
 #endif
