@@ -214,7 +214,16 @@ class RelocationReader {
 std::string RelocationReader::ReadTable(int64_t address, int64_t size, Check check) {
   if (!dynamic_.Has(address)) return "";
   uint64_t offset = 0;
-  const uint64_t bytes = dynamic_.Value(size);
+  uint64_t bytes = dynamic_.Value(size);
+#if defined(__riscv)
+  // The linker counts the functions' relocations in the size of the table that they follow. The
+  // loader recognises that by the equal ends, too.
+  const uint64_t functions = dynamic_.Value(DT_PLTRELSZ);
+  if (address == kTagRelocations && dynamic_.Has(DT_JMPREL) && functions <= bytes &&
+      dynamic_.Value(address) + bytes == dynamic_.Value(DT_JMPREL) + functions) {
+    bytes -= functions;
+  }
+#endif
   if (!image_.Locate(dynamic_.Value(address), bytes, &offset)) return "is damaged";
   const uint64_t count = bytes / sizeof(ElfRelocation);
   for (uint64_t i = 0; i < count; ++i) {
