@@ -57,3 +57,23 @@ if(DEPUTY_SANITIZE)
     add_compile_options(-fno-sanitize=null,object-size,pointer-overflow,vptr)
   endif()
 endif()
+
+# g++ before 14 calls libatomic for atomic operations of one byte on RISC-V.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles("#include <atomic>
+                             std::atomic<bool> flag;
+                             int main() { return flag.exchange(true); }" DEPUTY_INLINES_BYTE_ATOMICS)
+  if(NOT DEPUTY_INLINES_BYTE_ATOMICS)
+    string(APPEND CMAKE_C_STANDARD_LIBRARIES " -Wl,--push-state,--as-needed -latomic -Wl,--pop-state")
+    string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " -Wl,--push-state,--as-needed -latomic -Wl,--pop-state")
+  endif()
+endif()
+
+# The compiler searches the headers of a sysroot after its own libc. CMake adds these directories before that libc,
+# whose release may be another one, unless it finds them in the compiler's messages, which ccache may rewrite.
+if(CMAKE_SYSROOT)
+  foreach(language C CXX)
+    list(APPEND CMAKE_${language}_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_SYSROOT}/usr/include)
+  endforeach()
+endif()

@@ -16,6 +16,10 @@ set(DEPUTY_PORT_ROOT "" CACHE PATH "Root of a Debian with the libraries of the t
 if(DEPUTY_PORT_ROOT)
   set(CMAKE_SYSROOT ${DEPUTY_PORT_ROOT})
   set(port_libraries ${DEPUTY_PORT_ROOT})
+  # Static libraries of the root require its C library, which may be newer than the compiler's.
+  foreach(kind EXE SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT -L${DEPUTY_PORT_ROOT}/usr/lib/${port_triple})
+  endforeach()
 else()
   set(port_libraries /usr/${port_triple})
 endif()

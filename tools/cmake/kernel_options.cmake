@@ -95,7 +95,9 @@ if(gnu_release)
   deputy_kernel_class(OPTIONS --param=max-completely-peel-times=4
                       FILES conv/conv_transpose gather linalg/gemm)
   # The inner loops of these files are faster with cold code moved out of them.
-  deputy_kernel_class(OPTIONS -freorder-blocks-and-partition FILES compare conv/conv_plain)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")  # there, a jump between the parts of a function reaches 1 MiB only
+    deputy_kernel_class(OPTIONS -freorder-blocks-and-partition FILES compare conv/conv_plain)
+  endif()
 endif()
 
 # Most of the code of operators contains no loop, or one whose fast variant is in kernels/vector or
