@@ -252,7 +252,7 @@ check-arm: configure-arm
 	tools/check_arm.sh build/arm-tests build/arm64 $(JOBS)
 
 ## check-armv7, check-riscv64  kernel tests and operator cases for 32-bit ARM and for RISC-V, cross built and
-##          run by QEMU; check-riscv64 does not pass yet (docs/platforms.md)
+##          run by QEMU; check-riscv64 has not run to its end yet (docs/platforms.md)
 .PHONY: check-armv7 check-riscv64
 check-armv7: DEBIAN := armhf
 check-armv7: EMULATOR := qemu-arm -cpu max
