@@ -119,7 +119,10 @@ std::string PluginLibrary::Open(bool allow_stable) {
   if (!isolation_.empty()) return OpenSandbox();
   const bool as_stable = file.is_stable && allow_stable;
   if (as_stable) NameStableFolder(path_);
-  const int flags = (as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL;
+  return OpenProbed((as_stable ? RTLD_NOW : RTLD_LAZY) | RTLD_LOCAL, allow_stable);
+}
+
+std::string PluginLibrary::OpenProbed(int flags, bool allow_stable) {
   if (IsPluginProbeEnabled() && !IsInProcess(path_)) {
     std::string problem =
         ProbeInChild([&] { (void)OpenInProcess(path_, flags, allow_stable); }, kProbeTimeoutMs);
@@ -158,7 +161,7 @@ std::string PluginLibrary::OpenLayers() {
   std::string problem = layers.OpenInProcess(path, RTLD_LAZY | RTLD_LOCAL, false);
   // A library whose delegates run in another process is not loaded.
   if (problem.empty() && !HasIsolation(layers_)) {
-    problem = OpenInProcess(path_, RTLD_LAZY | RTLD_LOCAL, false);
+    problem = OpenProbed(RTLD_LAZY | RTLD_LOCAL, false);
   }
   if (problem.empty()) AdoptLayers(layers);
   return problem;

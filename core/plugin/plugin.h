@@ -70,6 +70,7 @@ class PluginLibrary {
 
   // The steps of Load. They return "" or the problem, as the end of a sentence about the library.
   std::string Open(bool allow_stable);
+  std::string OpenProbed(int flags, bool allow_stable);
   std::string OpenInProcess(const std::string& path, int flags, bool allow_stable);
   std::string OpenSandbox();
   std::string OpenLayers();

@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
+#include "tests/support/scoped_environment.h"
 
 namespace deputy::plugin_probe_test {
 namespace {
@@ -35,6 +37,14 @@ TEST_F(PluginProbe, a_library_that_crashes_while_it_is_loaded_is_refused) {
   EXPECT_EQ(CreationError(Library("exiting")),
             "ended a child process that loaded it first, with exit code 3)");
   EXPECT_FALSE(IsLoaded(Library("crashing")));
+}
+
+TEST_F(PluginProbe, libraries_with_layers_are_probed) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  const ScopedEnvironment layers("DEPUTY_LAYERS", "deadline=60s");
+  EXPECT_EQ(CreationError(Library("crashing")),
+            "ended a child process that loaded it first, with signal 11)");
+  EXPECT_EQ(CreationError(Library("elementwise")), "");
 }
 
 TEST_F(PluginProbe, valid_libraries_are_loaded_as_without_it) {
