@@ -76,14 +76,15 @@ LAYERS = {
     'bridges/hexagon': ('core/support', 'public'),
     'bridges/nnapi': ('core/support', 'public'),
     'bridges/sandbox': ('core/support', 'public'),
-    'bridges/layers': ('core/base', 'core/support', 'public'),
+    'bridges/layers': ('bridges/layers/record', 'core/base', 'core/support', 'public'),
     'bridges/sandbox/host': ('bridges/sandbox', 'public'),
     'bridges/layers/record': ('public',),
+    'bridges/replay': ('bridges/layers', 'bridges/layers/record', 'public'),
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'bindings': ('public',),
     'examples': ('public',),
-    'tools': ('bridges/layers/record', 'mindspore/ms', 'core/support', 'public'),
+    'tools': ('bridges/layers', 'bridges/layers/record', 'mindspore/ms', 'core/support', 'public'),
 }
 # Pairs (directory, included directory) that are allowed in addition to LAYERS.
 EXCEPTIONS = {('tools/certify', 'tests/conformance'), ('tools/certify', 'tests/cases')}

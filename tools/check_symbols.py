@@ -191,6 +191,7 @@ def main(arguments):
         *check_bridge(build / 'libdeputy_nnapi.so'),
         *check_bridge(build / 'libdeputy_hexagon.so'),
         *check_bridge(build / 'libdeputy_sandbox.so'),
+        *check_bridge(build / 'libdeputy_replay.so'),
         *check_delegate(build / 'libdeputy_layers.so', 'deputy_layers.h', ENTRY_POINTS),
         *check_instruction_set_objects(build),
     ]

@@ -347,6 +347,7 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
   LayerCall call;
   call.kind = CallKind::kDelegatePrepare;
   call.context = context;
+  call.flags = delegate->flags;
   return interposer.Run(call, [&] {
     const ReplaceHook hook(context, &interposer);
     return ForwardDelegatePrepare(context, interposer.inner());
@@ -458,6 +459,10 @@ class LayersFrom final : public Rest {
 TfLiteStatus Interposer::Run(const LayerCall& call,
                              const std::function<TfLiteStatus()>& call_inner) const {
   return LayersFrom(layers_, 0, call, call_inner)();
+}
+
+void Interposer::SetModel(const void* data, size_t size) const {
+  for (const auto& layer : layers_) layer->SetModel(data, size);
 }
 
 TfLiteStatus Interposer::NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteContext* context,

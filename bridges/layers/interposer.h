@@ -8,6 +8,7 @@
 #ifndef DEPUTY_BRIDGES_LAYERS_INTERPOSER_H_
 #define DEPUTY_BRIDGES_LAYERS_INTERPOSER_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,9 @@ class Interposer {
 
   // Passes a call through the layers; `call_inner` makes the call of the inner delegate.
   TfLiteStatus Run(const LayerCall& call, const std::function<TfLiteStatus()>& call_inner) const;
+
+  // Passes the model to all layers.
+  void SetModel(const void* data, size_t size) const;
 
   // Calls node_events of the inner delegate's plug-in.
   TfLiteStatus NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteContext* context,

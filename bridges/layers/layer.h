@@ -6,6 +6,10 @@
 #ifndef DEPUTY_BRIDGES_LAYERS_LAYER_H_
 #define DEPUTY_BRIDGES_LAYERS_LAYER_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include "deputy/common.h"
 
 namespace deputy::layers {
@@ -34,6 +38,8 @@ struct LayerCall {
   TfLiteContext* context = nullptr;
   // Registration of the kernel; set for kReplace and the functions of kernels.
   const TfLiteRegistration* registration = nullptr;
+  // Flags of the delegate; set for kDelegatePrepare.
+  int64_t flags = 0;
   // Nodes to replace; set for kReplace.
   const TfLiteIntArray* nodes = nullptr;
   // Parameters of the partition; set for the functions of kernels.
@@ -66,6 +72,13 @@ class Layer {
   // kFreeHandle is ignored; the failure of kInit becomes the result that stands for failure. Called
   // on the threads of the interpreters that use the delegate, for several of them at the same time.
   virtual TfLiteStatus Around(const LayerCall& call, const Rest& rest) = 0;
+
+  // Names the library of the delegate and its options, KEY=VALUE;KEY=VALUE, before the first call.
+  virtual void SetLibrary(const std::string& path, const std::string& options) {
+    (void)path, (void)options;
+  }
+  // Passes the model that the delegate will be applied to, if the host program does so.
+  virtual void SetModel(const void* data, size_t size) { (void)data, (void)size; }
 };
 
 }  // namespace deputy::layers

@@ -117,6 +117,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   *error = ParseOptions(keys, values, count, &options);
   if (error->empty()) *error = MakeStack(options.layers, &stack);
   if (!error->empty()) return nullptr;
+  for (const auto& layer : stack.layers) layer->SetLibrary(options.library, options.options);
   DelegateOptions inner_options;
   if (stack.isolates) {
     inner_options = SandboxOptions(options, stack);
@@ -187,6 +188,7 @@ TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLite
 
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
   const Layered& layered = Of(delegate);
+  layered.SetModel(data, size);
   if (layered.plugin().set_model == nullptr) return;
   layered.plugin().set_model(layered.inner(), data, size, file);
 }

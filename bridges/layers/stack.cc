@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bridges/layers/fault.h"
+#include "bridges/layers/record_layer.h"
 #include "core/support/option_list.h"
 
 namespace deputy::layers {
@@ -38,7 +39,13 @@ std::string Add(const std::string& name, const std::string& value, Stack* stack)
     if (layer != nullptr) stack->layers.push_back(std::move(layer));
     return problem;
   }
-  return "unknown layer '" + name + "', expected deadline, fault or isolate";
+  if (name == "record") {
+    std::string problem;
+    auto layer = MakeRecord(value, &problem);
+    if (layer != nullptr) stack->layers.push_back(std::move(layer));
+    return problem;
+  }
+  return "unknown layer '" + name + "', expected deadline, fault, isolate or record";
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ struct CallBegin {
   // Nodes that are replaced; inputs and outputs of the TfLiteDelegateParams or of the node.
   std::vector<int32_t> nodes, inputs, outputs;
   std::string name;     // name of the delegate's kernel
-  int32_t version = 0;  // version of the delegate's kernel
+  int32_t version = 0;  // version of the kernel; for kDelegatePrepare the delegate's flags
   std::vector<TensorValue> tensors;
 };
 
