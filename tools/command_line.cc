@@ -465,6 +465,53 @@ void AddCertifyCommand(CLI::App* app) {
   command->callback([options] { CertifyLibrary(*options); });
 }
 
+void AddReplayCommand(CLI::App* app) {
+  auto options = std::make_shared<ReplayOptions>();
+  CLI::App* command =
+      app->add_subcommand("replay", "Repeat or show the record of a delegate's calls");
+  command->add_option("RECORD", options->record, "The record, see --layer record=FILE")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("MODEL", options->model, "The model, unless it is in the record")
+      ->type_name("FILE");
+  command
+      ->add_option("--delegate", options->delegate,
+                   "Repeat the calls with the delegate of this library\n"
+                   "and compare its calls and results with the record")
+      ->type_name("LIB[,K=V..]");
+  command->add_flag("--inspect", options->inspect, "Show the recorded calls");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "The exit code is 1 if a call differs from the record. To run a model with the\n"
+      "record in place of its delegate, use the delegate replay.\n\n"
+      "  deputy run m.tflite --random --delegate ./libmine.so --layer record=m.rec\n"
+      "  deputy replay m.rec --inspect\n"
+      "  deputy replay m.rec m.tflite --delegate ./libmine.so\n"
+      "  deputy run m.tflite --random --delegate replay,record=m.rec");
+  command->callback([options] { ReplayRecord(*options); });
+}
+
+void AddDivergeCommand(CLI::App* app) {
+  auto options = std::make_shared<DivergeOptions>();
+  CLI::App* command =
+      app->add_subcommand("diverge", "Find the first difference between two records");
+  command->add_option("A", options->a, "A record")->type_name("FILE")->required();
+  command->add_option("B", options->b, "The record to compare it with")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Relative tolerance (fraction of the tensor's\nlargest magnitude)")
+      ->type_name("REL")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Compares the tensors at the borders of partitions, matched by name. The exit\n"
+      "code is 1 if the records differ.");
+  command->callback([options] { DivergeRecords(*options); });
+}
+
 }  // namespace
 
 void RunCommandLine(int argc, char** argv) {
@@ -491,6 +538,8 @@ void RunCommandLine(int argc, char** argv) {
   AddDevicesCommand(&app);
   AddOpsCommand(&app);
   AddCertifyCommand(&app);
+  AddReplayCommand(&app);
+  AddDivergeCommand(&app);
   // Without this check CLI11 would only report that a subcommand is required.
   const std::string word = argc > 1 ? argv[1] : "-";
   const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };

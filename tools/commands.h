@@ -97,6 +97,20 @@ struct OpsOptions {
 };
 void ListOperators(const OpsOptions& options);
 
+struct ReplayOptions {
+  std::string record, model;
+  std::string delegate;  // "LIB.so,KEY=VALUE"
+  bool inspect = false, json = false;
+};
+void ReplayRecord(const ReplayOptions& options);
+
+struct DivergeOptions {
+  std::string a, b;      // records
+  double tolerance = 0;  // fraction of a tensor's largest magnitude
+  bool json = false;
+};
+void DivergeRecords(const DivergeOptions& options);
+
 }  // namespace deputy::tools
 
 #endif  // DEPUTY_TOOLS_COMMANDS_H_

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests the layer `record`, the delegate `replay`, and `deputy replay`, which repeats a record with
+// a delegate: each changed argument of a record is noticed.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bridges/layers/record/record_file.h"
+#include "c_api/include/c_api.h"
+#include "c_api/include/deputy.h"
+#include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
+#include "tests/support/plugin_support.h"
+#include "tests/support/test_interpreter.h"
+
+namespace deputy::record_replay_test {
+namespace {
+
+using record::Call;
+using record::Contents;
+using record::Function;
+using record::Record;
+using record::TensorValue;
+using Ints = std::vector<int32_t>;
+
+// z = 2 * ((x + x) * 3): the partitions of the ADDs are separated by a node of the CPU. Each bit of
+// an input changes the output.
+std::vector<uint8_t> Model() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
+  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
+  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {product, product}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  return m.Finish();
+}
+
+const std::vector<float> kInput = {1, 2};
+const std::vector<float> kOutput = {12, 24};
+
+// An interpreter with a delegate of a plug-in under the policy TfLite.
+class Applied {
+ public:
+  Applied(const std::string& library, const Options& options)
+      : delegate_(CreateExternal(library, options), &DeputyPluginDeleteDelegate) {
+    t.emplace(Model(), [](TfLiteInterpreterOptions* settings) {
+      DeputyInterpreterOptionsSetDelegatePolicy(settings, kDeputyPolicyTfLite);
+    });
+    if (delegate_ == nullptr) return;
+    applied = TfLiteInterpreterModifyGraphWithDelegate(t->get(), delegate_.get());
+    if (applied == kTfLiteOk) applied = t->Allocate();
+  }
+  ~Applied() { t.reset(); }
+  Applied(const Applied&) = delete;
+  Applied& operator=(const Applied&) = delete;
+
+  TfLiteStatus Invoke(const std::vector<float>& input) {
+    t->Set<float>(0, input);
+    return t->Invoke();
+  }
+  std::vector<float> Output() { return t->Get<float>(0); }
+  int Partitions() const { return DeputyInterpreterGetPartitionCount(t->get(), 0); }
+
+ private:
+  const Handle delegate_;
+
+ public:
+  std::optional<TestInterpreter> t;
+  TfLiteStatus applied = kTfLiteError;
+};
+
+class RecordReplay : public QuietTest {
+ protected:
+  ~RecordReplay() override {
+    for (const std::string& file : files_) std::filesystem::remove(file);
+  }
+
+  // Returns the path of a new file that is removed at the end of the test.
+  std::string File(const std::string& name) {
+    static int count = 0;
+    files_.push_back(ScratchFile(std::to_string(count++) + name));
+    return files_.back();
+  }
+  // Records two inferences of a plug-in of the tests; returns the path of the record.
+  std::string RecordPlugin(const std::string& name, const std::string& flags = "") {
+    std::string path = File(name + ".rec");
+    Applied run(BuildPath("libdeputy_layers.so"),
+                {{"library", Library(name)},
+                 {"options", name == "elementwise" ? "ops=0" : ""},
+                 {"layers", "record=" + path + flags}});
+    EXPECT_EQ(run.applied, kTfLiteOk) << run.t->log();
+    EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
+    EXPECT_EQ(run.Output(), kOutput);
+    EXPECT_EQ(run.Invoke({5, -3}), kTfLiteOk);
+    return path;
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
+Record Read(const std::string& path) {
+  Record record;
+  EXPECT_EQ(record::ReadRecordFile(path, &record), "");
+  return record;
+}
+
+void Write(const Record& record, const std::string& path) {
+  std::string problem;
+  const auto writer = record::Writer::Open(path, uint64_t{1} << 30, &problem);
+  ASSERT_NE(writer, nullptr) << problem;
+  if (record.session) writer->Write(*record.session);
+  if (record.model) writer->Write(*record.model);
+  for (const Call& call : record.calls) {
+    writer->Write(call.begin);
+    if (call.end) writer->Write(*call.end);
+  }
+}
+
+Options Replayed(const std::string& path) { return {{"record", path}}; }
+
+TEST_F(RecordReplay, records_each_call_with_its_arguments) {
+  const Record record = Read(RecordPlugin("elementwise"));
+  ASSERT_TRUE(record.session && record.model);
+  EXPECT_EQ(record.session->library, Library("elementwise"));
+  EXPECT_EQ(record.session->options[0], std::pair(std::string("ops"), std::string("0")));
+  EXPECT_EQ(record.model->bytes, Model().size());
+  EXPECT_FALSE(record.model->has_data);
+  std::vector<Function> functions;
+  for (const Call& call : record.calls) {
+    ASSERT_TRUE(call.end);
+    EXPECT_EQ(call.end->status, kTfLiteOk);
+    functions.push_back(call.begin.function);
+  }
+  using enum Function;
+  ASSERT_EQ(functions,
+            (std::vector<Function>{kDelegatePrepare, kReplace, kInit, kInit, kPrepare, kPrepare,
+                                   kInvoke, kInvoke, kInvoke, kInvoke, kFree, kFree}));
+  EXPECT_EQ(record.calls[0].begin.nodes, (Ints{0, 1, 2}));
+  EXPECT_EQ(record.calls[1].begin.nodes, (Ints{0, 2}));
+  EXPECT_EQ(record.calls[2].begin.nodes, (Ints{0}));
+  EXPECT_EQ(record.calls[3].begin.nodes, (Ints{2}));
+  EXPECT_EQ(record.calls[3].begin.kernel, 1);
+  EXPECT_EQ(record.calls[3].begin.inputs, (Ints{3}));
+  EXPECT_EQ(record.calls[3].begin.outputs, (Ints{4}));
+  const Call& last = record.calls[9];
+  ASSERT_EQ(last.begin.tensors.size(), 1u);
+  EXPECT_EQ(last.begin.tensors[0].name, "product");
+  EXPECT_EQ(last.begin.tensors[0].dims, (Ints{2}));
+  const float product[] = {30, -18}, z[] = {60, -36};
+  EXPECT_EQ(last.begin.tensors[0].data,
+            std::string_view(reinterpret_cast<const char*>(product), sizeof product));
+  EXPECT_EQ(last.end->tensors.at(0).data,
+            std::string_view(reinterpret_cast<const char*>(z), sizeof z));
+}
+
+TEST_F(RecordReplay, the_options_of_the_layer_have_effects) {
+  Record record = Read(RecordPlugin("elementwise", ",digests"));
+  EXPECT_EQ(record.calls[9].begin.tensors[0].contents, Contents::kDigest);
+  record = Read(RecordPlugin("elementwise", ",model"));
+  const std::vector<uint8_t> model = Model();
+  EXPECT_EQ(record.model->data,
+            std::string_view(reinterpret_cast<const char*>(model.data()), model.size()));
+  const Options options = {{"library", Library("elementwise")}, {"layers", "record=/nowhere/x"}};
+  EXPECT_EQ(
+      CreationError(BuildPath("libdeputy_layers.so"), options),
+      "the plug-in returned NULL: layer 'record': cannot open '/nowhere/x' for writing: No such "
+      "file or directory)");
+  for (const char* const wrong : {"", "x,data", "x,max_mb=0", "x,max_mb=1k"}) {
+    const Options wrong_options = {{"library", Library("elementwise")},
+                                   {"layers", std::string("record=") + wrong}};
+    EXPECT_NE(CreationError(BuildPath("libdeputy_layers.so"), wrong_options), "") << wrong;
+  }
+}
+
+TEST_F(RecordReplay, a_replayed_record_gives_the_recorded_results) {
+  for (const char* const name : {"elementwise", "opaque", "faulty"}) {
+    SCOPED_TRACE(name);
+    Applied run(BuildPath("libdeputy_replay.so"), Replayed(RecordPlugin(name)));
+    ASSERT_EQ(run.applied, kTfLiteOk) << run.t->log();
+    EXPECT_EQ(run.Partitions(), 2);
+    EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
+    EXPECT_EQ(run.Output(), kOutput);
+    EXPECT_EQ(run.Invoke({5, -3}), kTfLiteOk) << run.t->log();
+    EXPECT_EQ(run.Output(), (std::vector<float>{60, -36}));
+    EXPECT_NE(run.Invoke(kInput), kTfLiteOk);
+    EXPECT_NE(run.t->log().find("invoke of kernel 0 is not in the record: the record ends"),
+              std::string::npos)
+        << run.t->log();
+  }
+}
+
+TEST_F(RecordReplay, a_replayed_record_refuses_other_inputs) {
+  Applied run(BuildPath("libdeputy_replay.so"), Replayed(RecordPlugin("elementwise")));
+  EXPECT_NE(run.Invoke({1, 3}), kTfLiteOk);
+  EXPECT_NE(run.t->log().find("replay: call 7 (invoke of kernel 0): tensor 0 'x': its data differ "
+                              "from the record"),
+            std::string::npos)
+      << run.t->log();
+}
+
+TEST_F(RecordReplay, a_replayed_record_repeats_failures_and_their_texts) {
+  const std::string path = File("failed.rec");
+  {
+    Applied run(BuildPath("libdeputy_layers.so"), {{"library", Library("faulty")},
+                                                   {"options", "fault=status;in=invoke"},
+                                                   {"layers", "record=" + path}});
+    EXPECT_NE(run.Invoke(kInput), kTfLiteOk);
+  }
+  Applied run(BuildPath("libdeputy_replay.so"), Replayed(path));
+  EXPECT_NE(run.Invoke(kInput), kTfLiteOk);
+  EXPECT_NE(run.t->log().find("no device\n7\n"), std::string::npos) << run.t->log();
+}
+
+TEST_F(RecordReplay, a_call_that_has_not_returned_is_an_error_or_a_crash) {
+  const std::string path = RecordPlugin("elementwise");
+  Record record = Read(path);
+  record.calls.resize(8);
+  record.calls[7].end.reset();
+  const std::string cut = File("cut.rec");
+  Write(record, cut);
+  Applied run(BuildPath("libdeputy_replay.so"), Replayed(cut));
+  EXPECT_NE(run.Invoke(kInput), kTfLiteOk);
+  EXPECT_NE(run.t->log().find("call 8 (invoke of kernel 1) has not returned in the record"),
+            std::string::npos)
+      << run.t->log();
+  EXPECT_EXIT(
+      {
+        Applied crash(BuildPath("libdeputy_replay.so"), {{"record", cut}, {"crash", "1"}});
+        (void)crash.Invoke(kInput);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
+// ---- Changed records ----------------------------------------------------------------------------
+
+// Changes one argument or result of a call.
+class Mutator {
+ public:
+  explicit Mutator(unsigned seed) : random_(seed) {}
+
+  // Changed data are kept here while `record` is in use. Returns a description of the change.
+  std::string Change(Record* record) {
+    for (;;) {
+      Call& call = record->calls[Below(record->calls.size())];
+      std::string what = ChangeCall(&call);
+      if (what.empty()) continue;
+      return "call " + std::to_string(call.begin.call) + ": " + what;
+    }
+  }
+
+ private:
+  size_t Below(size_t limit) { return random_() % limit; }
+
+  std::string ChangeInt(const char* what, int32_t* value) {
+    *value += Below(2) == 0 ? 1 : -1 - static_cast<int32_t>(Below(100));
+    return what;
+  }
+  std::string ChangeInts(const char* what, Ints* values) {
+    const size_t kind = values->empty() ? 0 : Below(3);
+    if (kind == 0) {
+      values->insert(values->begin() + static_cast<ptrdiff_t>(Below(values->size() + 1)),
+                     static_cast<int32_t>(Below(5)));
+    } else if (kind == 1) {
+      values->erase(values->begin() + static_cast<ptrdiff_t>(Below(values->size())));
+    } else {
+      ChangeInt("", &(*values)[Below(values->size())]);
+    }
+    return what;
+  }
+
+  std::string ChangeCall(Call* call) {
+    record::CallBegin& begin = call->begin;
+    switch (Below(14)) {
+      case 0:
+        return ChangeInt("subgraph", &begin.subgraph);
+      case 1:
+        return ChangeInt("kernel", &begin.kernel);
+      case 2:
+        return ChangeInt("tensor", &begin.tensor);
+      case 3:
+        return ChangeInt("handle", &begin.buffer_handle);
+      case 4:
+        return ChangeInts("nodes", &begin.nodes);
+      case 5:
+        return ChangeInts("inputs", &begin.inputs);
+      case 6:
+        return ChangeInts("outputs", &begin.outputs);
+      case 7:
+        begin.name += "x";
+        return "name";
+      case 8:
+        return ChangeInt("version", &begin.version);
+      case 9: {
+        const auto other = static_cast<Function>(Below(record::kFunctionCount));
+        if (std::exchange(begin.function, other) == other) return "";
+        return "function";
+      }
+      case 10:
+        return ChangeInt("status", &call->end->status);
+      case 11:
+        return ChangeInt("handle after the call", &call->end->buffer_handle);
+      case 12:
+        return ChangeTensors("results: ", &call->end->tensors);
+      default:
+        return ChangeTensors("", &begin.tensors);
+    }
+  }
+
+  std::string ChangeTensors(const std::string& where, std::vector<TensorValue>* tensors) {
+    if (tensors->empty()) return "";
+    const size_t at = Below(tensors->size());
+    if (Below(10) == 0) {
+      tensors->erase(tensors->begin() + static_cast<ptrdiff_t>(at));
+      return where + "removed tensor";
+    }
+    const std::string what = ChangeTensor(&(*tensors)[at]);
+    return what.empty() ? "" : where + "tensor " + std::to_string(at) + ": " + what;
+  }
+
+  std::string ChangeTensor(TensorValue* tensor) {
+    switch (Below(10)) {
+      case 0:
+        return ChangeInt("index", &tensor->index);
+      case 1:
+        tensor->name += "x";
+        return "name";
+      case 2:
+        return ChangeInt("type", &tensor->type);
+      case 3:
+        return ChangeInt("allocation", &tensor->allocation);
+      case 4:
+        return ChangeInts("shape", &tensor->dims);
+      case 5:
+        tensor->scale += 1;
+        return "scale";
+      case 6:
+        return ChangeInt("zero point", &tensor->zero_point);
+      case 7:
+        return ChangeInt("buffer handle", &tensor->buffer_handle);
+      case 8:
+        tensor->data_is_stale = !tensor->data_is_stale;
+        return "data is stale";
+      default:
+        return ChangeData(tensor);
+    }
+  }
+  std::string ChangeData(TensorValue* tensor) {
+    if (tensor->contents != Contents::kData) return "";
+    data_ = tensor->data;
+    data_[Below(data_.size())] ^= static_cast<char>(1 << Below(8));
+    tensor->data = data_;
+    tensor->digest = record::DigestOf(data_);
+    return "data";
+  }
+
+  std::mt19937 random_;
+  std::string data_;
+};
+
+// Runs the command and returns its exit status and output.
+std::pair<int, std::string> Command(const std::string& arguments) {
+  FILE* const pipe = popen((BuildPath("deputy") + " " + arguments + " 2>&1").c_str(), "r");
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    text.append(buffer.data(), got);
+  }
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
+  if (!std::filesystem::exists(BuildPath("deputy"))) GTEST_SKIP() << "there is no command";
+  const std::string path = RecordPlugin("elementwise", ",model"), changed = File("changed.rec");
+  const std::string tail = " --delegate " + Library("elementwise") + ",ops=0";
+  const auto [status, text] = Command("replay " + path + tail);
+  EXPECT_EQ(status, 0) << text;
+  EXPECT_NE(text.find("12 calls made, 0 differences"), std::string::npos) << text;
+  // The mutation test of all 1000 changes takes a minute; sanitizers multiply that.
+  const char* const number = std::getenv("DEPUTY_TEST_CHANGES");
+  const int changes = number == nullptr ? 100 : std::atoi(number);
+  Mutator mutator(43);
+  const Record original = Read(path);
+  for (int i = 0; i < changes; ++i) {
+    Record record = original;
+    const std::string what = mutator.Change(&record);
+    Write(record, changed);
+    const auto [changed_status, changed_text] = Command("replay " + changed + tail);
+    ASSERT_EQ(changed_status, 1) << "change " << i << ", " << what << "\n" << changed_text;
+  }
+}
+
+// Replays changed records in this process. Sanitizers report a fault.
+TEST_F(RecordReplay, the_delegate_survives_changed_records) {
+  const std::string path = RecordPlugin("elementwise"), changed = File("changed.rec");
+  const Record original = Read(path);
+  Mutator mutator(44);
+  int equal = 0;
+  constexpr int kChanges = 1000;
+  for (int i = 0; i < kChanges; ++i) {
+    Record record = original;
+    Mutator one(static_cast<unsigned>(i));
+    one.Change(&record);
+    if (i % 2 == 0) mutator.Change(&record);
+    Write(record, changed);
+    Applied run(BuildPath("libdeputy_replay.so"), Replayed(changed));
+    if (run.applied != kTfLiteOk || run.Invoke(kInput) != kTfLiteOk) continue;
+    equal += run.Output() == kOutput ? 1 : 0;
+  }
+  // A change of a later inference, or of a call that the host does not make, has no effect.
+  EXPECT_GT(equal, kChanges / 100);
+  EXPECT_LT(equal, kChanges * 3 / 4);
+}
+
+}  // namespace
+}  // namespace deputy::record_replay_test
