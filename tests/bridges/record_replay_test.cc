@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -37,9 +39,10 @@ using record::Record;
 using record::TensorValue;
 using Ints = std::vector<int32_t>;
 
-// z = 2 * ((x + x) * 3): the partitions of the ADDs are separated by a node of the CPU. Each bit of
-// an input changes the output.
-std::vector<uint8_t> Model() {
+// z = product + product or product + two_x, with product = (x + x) * 3: the partitions of the ADDs
+// are separated by a node of the CPU. Without `reads_two_x` each bit of an input changes the
+// output.
+std::vector<uint8_t> Model(bool reads_two_x = false) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
@@ -48,7 +51,8 @@ std::vector<uint8_t> Model() {
   const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
   m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAdd, {product, product}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinAdd, {product, reads_two_x ? two_x : product}, {z},
+          schema::CreateAddOptions(m.fbb()));
   m.SetInputs({x});
   m.SetOutputs({z});
   return m.Finish();
@@ -60,9 +64,9 @@ const std::vector<float> kOutput = {12, 24};
 // An interpreter with a delegate of a plug-in under the policy TfLite.
 class Applied {
  public:
-  Applied(const std::string& library, const Options& options)
+  Applied(const std::string& library, const Options& options, std::vector<uint8_t> model = Model())
       : delegate_(CreateExternal(library, options), &DeputyPluginDeleteDelegate) {
-    t.emplace(Model(), [](TfLiteInterpreterOptions* settings) {
+    t.emplace(std::move(model), [](TfLiteInterpreterOptions* settings) {
       DeputyInterpreterOptionsSetDelegatePolicy(settings, kDeputyPolicyTfLite);
     });
     if (delegate_ == nullptr) return;
@@ -272,8 +276,14 @@ class Mutator {
   size_t Below(size_t limit) { return random_() % limit; }
 
   std::string ChangeInt(const char* what, int32_t* value) {
-    *value += Below(2) == 0 ? 1 : -1 - static_cast<int32_t>(Below(100));
-    return what;
+    constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+    constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+    const int32_t extremes[] = {kMin, -1, 0, 1, kMax / 2, kMax};
+    const int32_t other = Below(3) == 0
+                              ? extremes[Below(std::size(extremes))]
+                              : static_cast<int32_t>(int64_t{*value} % 1000 + 1 -
+                                                     static_cast<int64_t>(Below(100)) * 2);
+    return std::exchange(*value, other) == other ? "" : what;
   }
   std::string ChangeInts(const char* what, Ints* values) {
     const size_t kind = values->empty() ? 0 : Below(3);
@@ -283,7 +293,7 @@ class Mutator {
     } else if (kind == 1) {
       values->erase(values->begin() + static_cast<ptrdiff_t>(Below(values->size())));
     } else {
-      ChangeInt("", &(*values)[Below(values->size())]);
+      return ChangeInt(what, &(*values)[Below(values->size())]);
     }
     return what;
   }
@@ -389,6 +399,43 @@ std::pair<int, std::string> Command(const std::string& arguments) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
 }
 
+// Returns the number of changed records, which DEPUTY_TEST_CHANGES sets: thousands take minutes.
+int Changes(int by_default) {
+  const char* const number = std::getenv("DEPUTY_TEST_CHANGES");
+  return number == nullptr ? by_default : std::atoi(number);
+}
+
+TEST_F(RecordReplay, the_command_notices_an_input_that_is_not_the_output_of_another_kernel) {
+  if (!std::filesystem::exists(BuildPath("deputy"))) GTEST_SKIP() << "there is no command";
+  const std::string path = File("two.rec"), changed = File("changed.rec");
+  const std::string tail = " --delegate " + Library("elementwise") + ",ops=0";
+  {
+    Applied run(BuildPath("libdeputy_layers.so"),
+                {{"library", Library("elementwise")},
+                 {"options", "ops=0"},
+                 {"layers", "record=" + path + ",model"}},
+                Model(true));
+    EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
+  }
+  EXPECT_EQ(Command("replay " + path + tail).first, 0);
+  // The least bit of two_x does not change the sum of 8.
+  Record record = Read(path);
+  TensorValue& two_x = record.calls[7].begin.tensors.at(0);
+  ASSERT_EQ(two_x.name, "two_x");
+  std::string data(two_x.data);
+  data[0] = static_cast<char>(data[0] ^ 1);
+  two_x.data = data;
+  two_x.digest = record::DigestOf(data);
+  Write(record, changed);
+  const auto [status, text] = Command("replay " + changed + tail);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(
+      text,
+      "call 8 (invoke of kernel 1): tensor 2 'two_x': its data differ from the output of call "
+      "7 (invoke of kernel 0)\n10 calls made, 1 difference\n"
+      "deputy: calls differ from the record\n");
+}
+
 TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
   if (!std::filesystem::exists(BuildPath("deputy"))) GTEST_SKIP() << "there is no command";
   const std::string path = RecordPlugin("elementwise", ",model"), changed = File("changed.rec");
@@ -396,9 +443,7 @@ TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
   const auto [status, text] = Command("replay " + path + tail);
   EXPECT_EQ(status, 0) << text;
   EXPECT_NE(text.find("12 calls made, 0 differences"), std::string::npos) << text;
-  // The mutation test of all 1000 changes takes a minute; sanitizers multiply that.
-  const char* const number = std::getenv("DEPUTY_TEST_CHANGES");
-  const int changes = number == nullptr ? 100 : std::atoi(number);
+  const int changes = Changes(100);
   Mutator mutator(43);
   const Record original = Read(path);
   for (int i = 0; i < changes; ++i) {
@@ -416,8 +461,8 @@ TEST_F(RecordReplay, the_delegate_survives_changed_records) {
   const Record original = Read(path);
   Mutator mutator(44);
   int equal = 0;
-  constexpr int kChanges = 1000;
-  for (int i = 0; i < kChanges; ++i) {
+  const int changes = Changes(1000);
+  for (int i = 0; i < changes; ++i) {
     Record record = original;
     Mutator one(static_cast<unsigned>(i));
     one.Change(&record);
@@ -428,8 +473,8 @@ TEST_F(RecordReplay, the_delegate_survives_changed_records) {
     equal += run.Output() == kOutput ? 1 : 0;
   }
   // A change of a later inference, or of a call that the host does not make, has no effect.
-  EXPECT_GT(equal, kChanges / 100);
-  EXPECT_LT(equal, kChanges * 3 / 4);
+  EXPECT_GT(equal, changes / 100);
+  EXPECT_LT(equal, changes * 3 / 4);
 }
 
 }  // namespace
