@@ -47,14 +47,14 @@ Function FunctionOf(CallKind kind) {
   return Function::kInvoke;
 }
 
-bool IsReadable(const TfLiteTensor& tensor) {
+bool HasMemory(const TfLiteTensor& tensor) {
   switch (tensor.type) {
     case kTfLiteNoType:
     case kTfLiteResource:
     case kTfLiteVariant:
       return false;
     default:
-      return !tensor.data_is_stale && (tensor.data.raw != nullptr || tensor.bytes == 0);
+      return tensor.data.raw != nullptr || tensor.bytes == 0;
   }
 }
 
@@ -129,8 +129,10 @@ TensorValue Describer::Describe(const TfLiteContext& context, int index, Read re
   value.buffer_handle = tensor.buffer_handle;
   value.data_is_stale = tensor.data_is_stale;
   const bool is_constant = tensor.allocation_type == kTfLiteMmapRo;
-  const bool is_read = read == (is_constant ? Read::kConstants : Read::kOthers);
-  if (!is_read || !IsReadable(tensor)) return value;
+  const bool is_read =
+      read == Read::kCopied ||
+      (read == (is_constant ? Read::kConstants : Read::kOthers) && !tensor.data_is_stale);
+  if (!is_read || !HasMemory(tensor)) return value;
   const std::string_view data(tensor.data.raw, tensor.bytes);
   value.digest = record::DigestOf(data);
   value.contents = has_data_ && !is_constant ? Contents::kData : Contents::kDigest;
@@ -196,7 +198,8 @@ CallEnd Describer::End(const LayerCall& call, TfLiteStatus status) const {
   }
   if (call.kind == CallKind::kCopyFrom) {
     const auto tensor = static_cast<int>(call.tensor - call.context->tensors);
-    end.tensors.push_back(Describe(*call.context, tensor, Read::kOthers));
+    const Read read = status == kTfLiteOk ? Read::kCopied : Read::kNothing;
+    end.tensors.push_back(Describe(*call.context, tensor, read));
   }
   return end;
 }

@@ -26,7 +26,9 @@ class Describer {
   record::CallEnd End(const LayerCall& call, TfLiteStatus status) const;
 
  private:
-  enum class Read { kNothing, kConstants, kOthers };
+  // Tensors whose contents are read. kCopied: a tensor that the delegate has copied from its
+  // device, which the runtime marks as stale until the call returns.
+  enum class Read { kNothing, kConstants, kOthers, kCopied };
 
   int32_t NumberOf(const TfLiteContext* context);
   record::TensorValue Describe(const TfLiteContext& context, int index, Read read) const;

@@ -261,10 +261,12 @@ TfLiteStatus CopyFrom(TfLiteContext* context, TfLiteDelegate* base, TfLiteBuffer
     call.handle = &handle;
     const Call* const recorded = delegate.recording.Next(Function::kCopyFrom, -1);
     TF_LITE_ENSURE_STATUS(CheckCall(call, recorded, &delegate));
+    const TfLiteStatus status = EndAsRecorded(context, *recorded->end);
+    if (status != kTfLiteOk) return status;
     for (const TensorValue& value : recorded->end->tensors) {
       TF_LITE_ENSURE_STATUS(WriteData(context, value, tensor));
     }
-    return EndAsRecorded(context, *recorded->end);
+    return kTfLiteOk;
   });
 }
 

@@ -2,6 +2,7 @@
 //
 // Tests the layer `record`, the delegate `replay`, and `deputy replay`, which repeats a record with
 // a delegate: each changed argument of a record is noticed.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -24,6 +25,8 @@
 #include "bridges/layers/record/record_file.h"
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_layers.h"
+#include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -253,6 +256,46 @@ TEST_F(RecordReplay, a_call_that_has_not_returned_is_an_error_or_a_crash) {
         (void)crash.Invoke(kInput);
       },
       testing::KilledBySignal(SIGSEGV), "");
+}
+
+// Records the inference of a delegate whose outputs stay on its device.
+void RecordOnDevice(const std::string& path) {
+  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
+      dlsym(library, "DeputyLayersCreateDelegate"));
+  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
+      dlsym(library, "DeputyLayersDeleteDelegate"));
+  Scripted script({0, 2});
+  script->outputs_on_device = true;
+  script->next_handle = 10;
+  TfLiteDelegate* const layered = create(script.get(), ("record=" + path).c_str(), nullptr);
+  ASSERT_NE(layered, nullptr);
+  {
+    TestInterpreter t(Model());
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered), kTfLiteOk);
+    EXPECT_EQ(t.Allocate(), kTfLiteOk);
+    t.Set<float>(0, kInput);
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), kOutput);
+  }
+  destroy(layered);
+  EXPECT_EQ(script->copies_from_handle, 2);
+}
+
+TEST_F(RecordReplay, buffer_handles_are_recorded_and_replayed) {
+  const std::string path = File("handles.rec");
+  RecordOnDevice(path);
+  const Record record = Read(path);
+  std::vector<std::pair<int32_t, int32_t>> copies;  // tensor and handle
+  for (const Call& call : record.calls) {
+    if (call.begin.function != Function::kCopyFrom) continue;
+    copies.emplace_back(call.begin.tensor, call.begin.buffer_handle);
+  }
+  EXPECT_EQ(copies, (std::vector<std::pair<int32_t, int32_t>>{{2, 10}, {4, 11}}));
+  Applied run(BuildPath("libdeputy_replay.so"), Replayed(path));
+  EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
+  EXPECT_EQ(run.Output(), kOutput);
 }
 
 // ---- Changed records ----------------------------------------------------------------------------
