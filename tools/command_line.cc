@@ -69,6 +69,21 @@ void AddLayers(const std::vector<std::string>& layers, SessionOptions* options) 
   setenv("DEPUTY_LAYERS", list.c_str(), 1);
 }
 
+// Adds --isolate. The library reads its value from DEPUTY_ISOLATE, and so do programs that the
+// command executes.
+void AddIsolateOption(CLI::App* command) {
+  command
+      ->add_option_function<std::string>(
+          "--isolate",
+          [](const std::string& profile) { setenv("DEPUTY_ISOLATE", profile.c_str(), 1); },
+          "Run delegates in processes of their own with these\n"
+          "restrictions: device (default), strict or none")
+      ->type_name("PROFILE")
+      ->expected(0, 1)
+      ->default_str("device")
+      ->check(CLI::IsMember({"device", "strict", "none"}).description(""));
+}
+
 // Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --isolate,
 // --layer, --validate and --verify.
 void AddSessionOptions(CLI::App* command, SessionOptions* options) {
@@ -103,16 +118,7 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
                    "(default); tflite = fail as TFLite does")
       ->type_name("NAME")
       ->check(CLI::IsMember({"tflite", "hot"}).description(""));
-  command
-      ->add_option_function<std::string>(
-          "--isolate",
-          [](const std::string& profile) { setenv("DEPUTY_ISOLATE", profile.c_str(), 1); },
-          "Run delegates in processes of their own with these\n"
-          "restrictions: device (default), strict or none")
-      ->type_name("PROFILE")
-      ->expected(0, 1)
-      ->default_str("device")
-      ->check(CLI::IsMember({"device", "strict", "none"}).description(""));
+  AddIsolateOption(command);
   command
       ->add_option_function<std::vector<std::string>>(
           "--layer",
@@ -448,6 +454,7 @@ void AddCertifyCommand(CLI::App* app) {
                    "Fail if it takes more than X times the CPU's time\n(default: a remark)")
       ->type_name("X")
       ->check(CLI::PositiveNumber.description(""));
+  AddIsolateOption(command);
   command->add_flag("--all", options->all, "Also print passed and skipped cases");
   command->add_flag("--list", options->list, "Print the cases and the expected behaviour only");
   command->add_flag("--progress", options->progress,

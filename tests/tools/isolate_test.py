@@ -4,6 +4,7 @@
 
     tests/tools/isolate_test.py BUILD_FOLDER
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -59,10 +60,25 @@ class Isolate(unittest.TestCase):
         self.assertIn("DEPUTY_ISOLATE: expected 0, 1, none, device or strict, found 'tight'", result.stderr)
 
     def test_the_conformance_kit_passes_in_a_process(self):
-        for case in ("operators/ADD", "life/ADD"):
-            text = self.fine("certify", "npu_stub", "--only", case, DEPUTY_ISOLATE="strict")
-            self.assertRegex(text, r"certified: [1-9]")
-            self.assertNotIn("not certified", text)
+        for case, arguments, environment, profile in (("operators/ADD", (), {"DEPUTY_ISOLATE": "strict"}, "strict"),
+                                                      ("life/ADD", ("--isolate=strict",), {}, "strict"),
+                                                      ("operators/ADD", ("--isolate",), {}, "device")):
+            text = self.fine("certify", "npu_stub", "--only", case, *arguments, **environment)
+            self.assertRegex(text, rf"npu_stub.so: certified: [1-9].*, isolated \({profile}\)")
+        self.assertNotIn("isolated", self.fine("certify", "npu_stub", "--only", "operators/ADD"))
+
+    def test_a_crash_of_an_isolated_delegate_is_an_error_of_its_case(self):
+        plugin = str(BUILD / "tests/plugins/libfaulty.so")
+        command = ("certify", f"{plugin},fault=segv,in=invoke", "--only", "operators/ADD", "--json")
+        for arguments, isolation, status, message in (((), "", "crash", "signal 11"),
+                                                      (("--isolate",), "device", "fail", "the process ended")):
+            report = json.loads(deputy(*command, *arguments).stdout)
+            self.assertEqual(report["isolation"], isolation)
+            rows = [row for row in report["rows"] if row["name"] == "operators/ADD"]
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertEqual(row["status"], status, row)
+                self.assertIn(message, row["text"])
 
 
 if __name__ == "__main__":

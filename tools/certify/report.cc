@@ -2,6 +2,7 @@
 #include "tools/certify/report.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "deputy/deputy.h"
@@ -45,6 +46,14 @@ std::string SpeedText(const std::vector<Row>& rows) {
   return "";
 }
 
+// Returns the value of DEPUTY_ISOLATE; "" if delegates run in the process that loads them.
+std::string Isolation() {
+  const char* const value = std::getenv("DEPUTY_ISOLATE");
+  const std::string text = value == nullptr ? "" : value;
+  if (text == "1") return "device";
+  return text == "0" ? "" : text;
+}
+
 }  // namespace
 
 Json MakeRow(const Row& row) {
@@ -80,12 +89,20 @@ Json MakeReport(const Settings& settings, const std::vector<Row>& rows) {
                                                                   : "certified";
   const std::string interrupted =
       not_run > 0 ? Format(", interrupted: %d cases not run", not_run) : "";
+  const std::string isolation = Isolation();
+  const std::string isolated = isolation.empty() ? "" : ", isolated (" + isolation + ")";
   const std::string summary = Format("%s: %d of %d cases, %zu operators", verdict.c_str(),
                                      done - bad, done, operators.size()) +
-                              SpeedText(rows) + interrupted;
-  return {{"library", settings.library}, {"options", options}, {"deputy", DeputyVersion()},
-          {"verdict", verdict},          {"summary", summary}, {"counts", counts},
-          {"operators", operators},      {"rows", list}};
+                              SpeedText(rows) + isolated + interrupted;
+  return {{"library", settings.library},
+          {"options", options},
+          {"isolation", isolation},
+          {"deputy", DeputyVersion()},
+          {"verdict", verdict},
+          {"summary", summary},
+          {"counts", counts},
+          {"rows", list},
+          {"operators", operators}};
 }
 
 bool IsCertified(const Json& report) {
