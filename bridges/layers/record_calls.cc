@@ -121,7 +121,10 @@ TensorValue Describer::Describe(const TfLiteContext& context, int index, Read re
   const TfLiteTensor& tensor = context.tensors[index];
   if (tensor.name != nullptr) value.name = tensor.name;
   value.type = tensor.type;
-  value.allocation = tensor.allocation_type;
+  // The tensors of an isolated delegate have memory of the client in the process, and that of the
+  // arena in the program.
+  value.allocation =
+      tensor.allocation_type == kTfLiteCustom ? kTfLiteArenaRw : tensor.allocation_type;
   value.dims = Copy(tensor.dims);
   value.scale = tensor.params.scale;
   value.zero_point = tensor.params.zero_point;

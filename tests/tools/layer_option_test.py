@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -68,6 +69,14 @@ class Layers(unittest.TestCase):
         # The delay is outside of the deadline.
         result = deputy(*RUN, *layers("fault=invoke:1:delay:200ms", "deadline=invoke:60s"))
         self.assertNotIn("deadline", result.stderr)
+
+    def test_a_record_of_the_process_is_replayed_in_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = str(pathlib.Path(folder, "a.rec"))
+            plain = self.fine(*RUN, *layers("isolate", f"record={record}"))
+            self.assertEqual(self.fine("run", MODEL, "--random", "--policy", "tflite",
+                                       "--delegate", f"replay,record={record}"), plain)
+            self.fine("replay", record, MODEL, "--delegate", "npu_stub")
 
     def test_the_environment_adds_layers(self):
         result = deputy(*RUN, DEPUTY_LAYERS="fault=invoke:1:fail")
