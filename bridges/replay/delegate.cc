@@ -75,7 +75,8 @@ TfLiteStatus EndAsRecorded(TfLiteContext* context, const record::CallEnd& end) {
     context->ReportError(context, "%s", end.errors.substr(begin, line - begin).c_str());
     begin = line + 1;
   }
-  return static_cast<TfLiteStatus>(end.status);
+  const bool is_valid = end.status >= kTfLiteOk && end.status <= kTfLiteOutputShapeNotKnown;
+  return is_valid ? static_cast<TfLiteStatus>(end.status) : kTfLiteError;
 }
 
 // Compares the call with the recorded one, which is null if the record has no such call. Fails if

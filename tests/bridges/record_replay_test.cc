@@ -238,6 +238,15 @@ TEST_F(RecordReplay, a_replayed_record_repeats_failures_and_their_texts) {
   EXPECT_NE(run.t->log().find("no device\n7\n"), std::string::npos) << run.t->log();
 }
 
+// AddressSanitizer reports the signal and exits with a status of its own.
+#ifdef __SANITIZE_ADDRESS__
+const testing::ExitedWithCode kCrash(1);
+constexpr int kCommandRuns = 10;  // each takes a second
+#else
+const testing::KilledBySignal kCrash(SIGSEGV);
+constexpr int kCommandRuns = 100;
+#endif
+
 TEST_F(RecordReplay, a_call_that_has_not_returned_is_an_error_or_a_crash) {
   const std::string path = RecordPlugin("elementwise");
   Record record = Read(path);
@@ -255,7 +264,7 @@ TEST_F(RecordReplay, a_call_that_has_not_returned_is_an_error_or_a_crash) {
         Applied crash(BuildPath("libdeputy_replay.so"), {{"record", cut}, {"crash", "1"}});
         (void)crash.Invoke(kInput);
       },
-      testing::KilledBySignal(SIGSEGV), "");
+      kCrash, "");
 }
 
 // Records the inference of a delegate whose outputs stay on its device.
@@ -486,7 +495,7 @@ TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
   const auto [status, text] = Command("replay " + path + tail);
   EXPECT_EQ(status, 0) << text;
   EXPECT_NE(text.find("12 calls made, 0 differences"), std::string::npos) << text;
-  const int changes = Changes(100);
+  const int changes = Changes(kCommandRuns);
   Mutator mutator(43);
   const Record original = Read(path);
   for (int i = 0; i < changes; ++i) {
