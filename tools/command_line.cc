@@ -498,6 +498,28 @@ void AddReplayCommand(CLI::App* app) {
   command->callback([options] { ReplayRecord(*options); });
 }
 
+void AddReportCommand(CLI::App* app) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command =
+      app->add_subcommand("report", "Write a report about a delegate's fault to one file");
+  AddSessionOptions(command, &options->session);
+  AddProviderOptions(command, false);
+  command->add_option("-o,--output", options->output, "The report, a record with notes")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--include-model", options->has_model,
+                    "Include the model; otherwise its size and digest");
+  command->footer(
+      "Runs one inference with random inputs in a process of its own, and records the\n"
+      "calls of the delegate. The report contains the inputs and outputs of the\n"
+      "delegate, machine, options, environment variables DEPUTY_*, the outcome and the\n"
+      "output of 'deputy explain --json'. See 'deputy replay --inspect'.");
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    WriteReport(*options);
+  });
+}
+
 void AddDivergeCommand(CLI::App* app) {
   auto options = std::make_shared<DivergeOptions>();
   CLI::App* command =
@@ -547,6 +569,7 @@ void RunCommandLine(int argc, char** argv) {
   AddCertifyCommand(&app);
   AddReplayCommand(&app);
   AddDivergeCommand(&app);
+  AddReportCommand(&app);
   // Without this check CLI11 would only report that a subcommand is required.
   const std::string word = argc > 1 ? argv[1] : "-";
   const auto is_word = [&](const CLI::App* command) { return command->check_name(word); };

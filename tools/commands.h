@@ -104,6 +104,13 @@ struct ReplayOptions {
 };
 void ReplayRecord(const ReplayOptions& options);
 
+struct ReportOptions {
+  SessionOptions session;
+  std::string output;
+  bool has_model = false;  // the report contains the model
+};
+void WriteReport(const ReportOptions& options);
+
 struct DivergeOptions {
   std::string a, b;      // records
   double tolerance = 0;  // fraction of a tensor's largest magnitude

@@ -91,12 +91,24 @@ Json ModelJson(const record::Record& record) {
           {"included", record.model->has_data}};
 }
 
+Json NotesJson(const record::Record& record) {
+  Json notes = Json::array();
+  for (const record::Note& note : record.notes) {
+    notes.push_back({{"title", note.title}, {"text", note.text}});
+  }
+  return notes;
+}
+
 Json Describe(const std::string& path, const record::Record& record) {
   Json calls = Json::array();
   for (const record::Call& call : record.calls) calls.push_back(CallJson(call));
-  return {
-      {"record", path},    {"session", SessionJson(record)},        {"model", ModelJson(record)},
-      {"cut", record.cut}, {"limit_reached", record.limit_reached}, {"calls", calls}};
+  return {{"record", path},
+          {"session", SessionJson(record)},
+          {"model", ModelJson(record)},
+          {"cut", record.cut},
+          {"limit_reached", record.limit_reached},
+          {"calls", calls},
+          {"notes", NotesJson(record)}};
 }
 
 // ---- Text ---------------------------------------------------------------------------------------
@@ -157,6 +169,17 @@ void PrintErrors(const Json& calls) {
   }
 }
 
+// Prints short notes, and the sizes of others.
+void PrintNotes(const Json& notes) {
+  constexpr size_t kMaxShown = 1000;
+  for (const Json& note : notes) {
+    const std::string title = note["title"], text = note["text"];
+    std::printf("%s: %s\n", OneLine(title).c_str(),
+                text.size() > kMaxShown ? (BytesText(text.size()) + ", see --json").c_str()
+                                        : OneLine(text).c_str());
+  }
+}
+
 void PrintText(const Json& record) {
   std::printf("record %s: %s\n", OneLine(record["record"]).c_str(),
               PluralText(record["calls"].size(), "call", "calls").c_str());
@@ -164,6 +187,7 @@ void PrintText(const Json& record) {
   PrintModel(record["model"]);
   PrintCalls(record["calls"]);
   PrintErrors(record["calls"]);
+  PrintNotes(record["notes"]);
   const std::string cut = record["cut"];
   if (!cut.empty()) std::printf("the file is cut: %s\n", cut.c_str());
   if (record["limit_reached"].get<bool>()) {

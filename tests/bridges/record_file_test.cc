@@ -27,6 +27,7 @@ using record::ChunkKind;
 using record::Contents;
 using record::Function;
 using record::Model;
+using record::Note;
 using record::ReadRecord;
 using record::Record;
 using record::Session;
@@ -281,7 +282,8 @@ TEST_F(RecordFile, refuses_calls_that_do_not_match) {
   EXPECT_NE(read({{kCallBegin, begin}, {kCallEnd, end}, {kCallEnd, end}}), "");
   EXPECT_NE(read({{kLimit, ""}, {kCallBegin, begin}}), "");
   EXPECT_EQ(read({{kCallBegin, begin}, {kLimit, ""}}), "");
-  EXPECT_NE(read({{static_cast<ChunkKind>(6), ""}}), "");
+  EXPECT_EQ(read({{kLimit, ""}, {kNote, record::Encode(Note{"title", "text"})}}), "");
+  EXPECT_NE(read({{static_cast<ChunkKind>(7), ""}}), "");
 }
 
 TEST_F(RecordFile, refuses_data_that_do_not_match) {
@@ -337,6 +339,28 @@ TEST_F(RecordFile, each_chunk_is_in_the_file_when_write_returns) {
   ASSERT_EQ(record::ReadRecordFile(path_, &record), "");
   ASSERT_EQ(record.calls.size(), 1u);
   ExpectSampleBegin(record.calls[0].begin);
+}
+
+TEST_F(RecordFile, takes_notes_after_its_end) {
+  const std::string before = Sample();
+  std::string problem;
+  auto writer = Writer::OpenToAppend(path_, kUnlimited, &problem);
+  ASSERT_NE(writer, nullptr) << problem;
+  EXPECT_TRUE(writer->Write(Note{"title", "text"}));
+  EXPECT_EQ(ReadAll(path_).substr(0, before.size()), before);
+  Record record;
+  ASSERT_EQ(record::ReadRecordFile(path_, &record), "");
+  EXPECT_EQ(record.calls.size(), 2u);
+  ASSERT_EQ(record.notes.size(), 1u);
+  EXPECT_EQ(record.notes[0].title, "title");
+  EXPECT_EQ(record.notes[0].text, "text");
+  // A new file gets a header.
+  std::filesystem::remove(path_);
+  writer = Writer::OpenToAppend(path_, kUnlimited, &problem);
+  ASSERT_NE(writer, nullptr) << problem;
+  EXPECT_TRUE(writer->Write(Note{"only", ""}));
+  ASSERT_EQ(record::ReadRecordFile(path_, &record), "");
+  EXPECT_EQ(record.notes.size(), 1u);
 }
 
 TEST_F(RecordFile, takes_calls_of_several_threads) {
@@ -434,7 +458,7 @@ void DamageOrder(std::mt19937* random, Chunks* chunks) {
                      Chunks::value_type((*chunks)[from]));
       break;
     case 2:
-      (*chunks)[from].first = static_cast<ChunkKind>((*random)() % 7);
+      (*chunks)[from].first = static_cast<ChunkKind>((*random)() % 8);
       break;
     default:
       chunks->erase(chunks->begin() + static_cast<ptrdiff_t>(from));

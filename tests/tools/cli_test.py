@@ -180,7 +180,8 @@ class CliTest(unittest.TestCase):
         self.assertRegex(self.fine("--help"), r"run +\S.*\n +bench +\S.*\n +compare +\S.*\n"
                                                  r" +inspect +\S")
         for command in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["plugins"], ["devices"],
-                        ["explain"], ["ops"], ["certify"], ["replay"], ["diverge"]):
+                        ["explain"], ["ops"], ["certify"], ["replay"], ["diverge"],
+                        ["report"]):
             for line in self.fine(*command, "--help").splitlines():
                 self.assertLessEqual(len(line), 80, line)
                 self.assertNotIn("\t", line)

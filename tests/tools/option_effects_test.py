@@ -190,7 +190,8 @@ ELSEWHERE = {
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "verification_test": {"": ["--verify"]},
     "layer_option_test": {"test_faults_of_a_layer_are_computed_on_the_cpu": ["--layer"]},
-    "replay_test": {"test_other_delegates_and_models_are_noticed": ["--delegate"],
+    "replay_test": {"test_a_report_has_all_facts_in_one_file": ["--output", "--include-model"],
+                    "test_other_delegates_and_models_are_noticed": ["--delegate"],
                     "test_a_record_is_shown_as_text_and_json": ["--inspect"],
                     "test_other_engines_differ_within_a_tolerance": ["--tolerance"]},
     "isolate_test": {"test_explain_shows_the_process_and_its_profile": ["--isolate"]},
@@ -278,7 +279,7 @@ class OptionEffectsTest(unittest.TestCase):
                 if option != "--help" and not PROVIDERS.fullmatch(option):
                     self.assertTrue((command, option) in rows or option in elsewhere
                                     or (any((other, option) in rows for other in COMMANDS)
-                                        and option in ("--reference", "--shape", "--policy")),
+                                        and option in ("--reference", "--shape", "--policy", "--threads")),
                                     f"{command} {option} has no row")
 
 

@@ -15,7 +15,14 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from sanitized import needs_runtime  # noqa: E402  (needs the path above)
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+# AddressSanitizer reports a crash and exits with a status of its own.
+SANITIZED = bool(needs_runtime(BUILD / "libdeputy.so"))
+CRASH = 1 if SANITIZED else -11
+CRASH_TEXT = "process ended|exit" if SANITIZED else "signal 11"
 MODEL = str(ROOT / "examples/digits/digits_float.tflite")
 INT8 = str(ROOT / "examples/digits/digits_int8.tflite")
 
@@ -52,7 +59,7 @@ class Replay(unittest.TestCase):
         path = str(self.folder / "crash.rec")
         result = deputy("run", MODEL, "--random", "--delegate", "npu_stub", "--layer", f"record={path}{flags}",
                         "--layer", "fault=invoke:1:crash")
-        self.assertEqual(result.returncode, -11)
+        self.assertEqual(result.returncode, CRASH)
         return path
 
     # ---- deputy replay --inspect -----------------------------------------------------------------
@@ -157,7 +164,7 @@ class Replay(unittest.TestCase):
         command = ("run", MODEL, "--random", "--policy", "tflite", "--delegate")
         self.refused(1, r"call 5 \(invoke of kernel 0\) has not returned in the record", *command,
                      f"replay,record={path}")
-        self.assertEqual(deputy(*command, f"replay,record={path},crash=1").returncode, -11)
+        self.assertEqual(deputy(*command, f"replay,record={path},crash=1").returncode, CRASH)
 
     def test_a_crash_in_a_process_of_its_own_is_recorded(self):
         path = str(self.folder / "own.rec")
@@ -167,9 +174,9 @@ class Replay(unittest.TestCase):
         document = json.loads(self.fine("replay", path, "--inspect", "--json"))
         failed = [call for call in document["calls"] if call["end"]["status"] != 0]
         self.assertEqual([call["function"] for call in failed], ["invoke"])
-        self.assertIn("signal 11", failed[0]["end"]["errors"])
+        self.assertRegex(failed[0]["end"]["errors"], CRASH_TEXT)
 
-    @unittest.skipIf(os.geteuid() != 0 or "SAN" in os.environ.get("LD_PRELOAD", ""), "needs the right to chroot")
+    @unittest.skipIf(os.geteuid() != 0 or SANITIZED, "needs the right to chroot")
     def test_a_crash_is_replayed_in_a_bare_folder(self):
         path = self.crash()
         root = self.folder / "root"
@@ -188,6 +195,37 @@ class Replay(unittest.TestCase):
                  f"{BUILD}/libdeputy_replay.so,record=/crash.rec{option}"],
                 capture_output=True, text=True, check=False, cwd="/", preexec_fn=lambda: os.chroot(root))
             self.assertEqual(result.returncode, code, result.stderr)
+
+    # ---- deputy report ---------------------------------------------------------------------------
+
+    def report(self, *arguments):
+        path = str(self.folder / "report.rec")
+        text = self.fine("report", MODEL, "-o", path, *arguments)
+        document = json.loads(self.fine("replay", path, "--inspect", "--json"))
+        return text, document, {note["title"]: note["text"] for note in document["notes"]}
+
+    def test_a_report_has_all_facts_in_one_file(self):
+        text, document, notes = self.report("--delegate", "npu_stub")
+        self.assertRegex(text, r"report \S+report.rec: 6 calls; outcome: completed\n")
+        self.assertFalse(document["model"]["included"])
+        self.assertEqual(document["model"]["bytes"], 118452)
+        self.assertEqual(len(document["calls"]), 6)
+        self.assertEqual(notes["outcome"], "completed")
+        self.assertEqual(json.loads(notes["explain"])["delegated"], 16)
+        _, document, _ = self.report("--delegate", "npu_stub", "--include-model")
+        self.assertTrue(document["model"]["included"])
+        path = str(self.folder / "report.rec")
+        self.assertIn("0 differences", self.fine("replay", path, "--delegate", "npu_stub"))
+
+    def test_a_report_of_a_crash_ends_with_the_call(self):
+        text, document, notes = self.report("--delegate", "npu_stub", "--layer", "fault=invoke:1:crash")
+        self.assertRegex(text, CRASH_TEXT)
+        self.assertRegex(notes["outcome"], CRASH_TEXT)
+        self.assertIsNone(document["calls"][-1]["end"])
+        self.assertIn("fault=invoke:1:crash", notes["environment"])
+
+    def test_a_report_needs_one_delegate(self):
+        self.refused(2, "report: expected one delegate, found 0", "report", MODEL, "-o", "/dev/null")
 
     # ---- deputy diverge --------------------------------------------------------------------------
 

@@ -319,6 +319,20 @@ std::string Encode(const CallEnd& end) {
   return output.Take();
 }
 
+std::string Encode(const Note& note) {
+  Output output;
+  output.Bytes(note.title);
+  output.Bytes(note.text);
+  return output.Take();
+}
+
+bool Decode(std::string_view bytes, Note* out) {
+  Input input(bytes);
+  input.Text(&out->title);
+  input.Text(&out->text);
+  return input.IsComplete();
+}
+
 bool Decode(std::string_view bytes, CallEnd* out) {
   Input input(bytes);
   input.Int(&out->call);

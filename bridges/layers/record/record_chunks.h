@@ -30,11 +30,13 @@ std::string Encode(const Session& session);
 std::string Encode(const Model& model);
 std::string Encode(const CallBegin& begin);
 std::string Encode(const CallEnd& end);
+std::string Encode(const Note& note);
 // Return false if the bytes are no valid payload of that kind. Views refer to `bytes`.
 bool Decode(std::string_view bytes, Session* out);
 bool Decode(std::string_view bytes, Model* out);
 bool Decode(std::string_view bytes, CallBegin* out);
 bool Decode(std::string_view bytes, CallEnd* out);
+bool Decode(std::string_view bytes, Note* out);
 
 }  // namespace deputy::record
 

@@ -25,7 +25,7 @@ inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 16;
 inline constexpr size_t kChunkHeadBytes = 24;
 
-enum class ChunkKind : uint32_t { kSession = 1, kModel, kCallBegin, kCallEnd, kLimit };
+enum class ChunkKind : uint32_t { kSession = 1, kModel, kCallBegin, kCallEnd, kLimit, kNote };
 
 // The recorded function. kReplace is ReplaceNodeSubsetsWithDelegateKernels, which the delegate
 // calls; all others are functions of the delegate and of its kernels.
@@ -101,6 +101,11 @@ struct CallEnd {
   std::vector<TensorValue> tensors;  // outputs after the call
 };
 
+// A text about the record, for example a description of the graph. Notes may follow kLimit.
+struct Note {
+  std::string title, text;
+};
+
 // Returns a digest of the bytes. Bytes that differ in one aligned word have different digests.
 uint64_t DigestOf(std::string_view bytes, uint64_t seed = 0x243F6A8885A308D3u);
 
@@ -111,6 +116,9 @@ class Writer {
   // `*problem` on failure.
   static std::unique_ptr<Writer> Open(const std::string& path, uint64_t max_bytes,
                                       std::string* problem);
+  // Like Open, but appends to a record that exists and is not cut.
+  static std::unique_ptr<Writer> OpenToAppend(const std::string& path, uint64_t max_bytes,
+                                              std::string* problem);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -121,6 +129,7 @@ class Writer {
   bool Write(const Model& model);
   bool Write(const CallBegin& begin);
   bool Write(const CallEnd& end);
+  bool Write(const Note& note);
 
   // Returns a number for a call that no other call of this record has.
   uint64_t NextCall();
@@ -130,6 +139,8 @@ class Writer {
 
  private:
   Writer(int file, uint64_t max_bytes) : file_(file), max_bytes_(max_bytes) {}
+  static std::unique_ptr<Writer> Open(const std::string& path, int flags, uint64_t max_bytes,
+                                      std::string* problem);
   bool Append(ChunkKind kind, std::string_view payload);
   bool AppendLocked(ChunkKind kind, std::string_view payload);
 
@@ -150,7 +161,8 @@ struct Record {
   std::shared_ptr<const std::string> bytes;
   std::optional<Session> session;
   std::optional<Model> model;
-  std::vector<Call> calls;     // in the order of their begins
+  std::vector<Call> calls;  // in the order of their begins
+  std::vector<Note> notes;
   bool limit_reached = false;  // the writer has stopped at its limit
   std::string cut;             // describes an incomplete chunk at the end; "" if there is none
 };

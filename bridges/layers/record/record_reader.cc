@@ -57,7 +57,7 @@ class Reader {
   }
 
   bool Add(ChunkKind kind, std::string_view payload) {
-    if (record_.limit_reached) return false;
+    if (record_.limit_reached && kind != ChunkKind::kNote) return false;
     switch (kind) {
       case ChunkKind::kSession:
         return !record_.session && Decode(payload, &record_.session.emplace());
@@ -70,6 +70,8 @@ class Reader {
       case ChunkKind::kLimit:
         record_.limit_reached = true;
         return payload.empty();
+      case ChunkKind::kNote:
+        return Decode(payload, &record_.notes.emplace_back());
     }
     return false;
   }

@@ -32,23 +32,35 @@ bool WriteAll(int file, std::string_view head, std::string_view payload) {
 
 std::unique_ptr<Writer> Writer::Open(const std::string& path, uint64_t max_bytes,
                                      std::string* problem) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  return Open(path, O_TRUNC, max_bytes, problem);
+}
+
+std::unique_ptr<Writer> Writer::OpenToAppend(const std::string& path, uint64_t max_bytes,
+                                             std::string* problem) {
+  return Open(path, O_APPEND, max_bytes, problem);
+}
+
+std::unique_ptr<Writer> Writer::Open(const std::string& path, int flags, uint64_t max_bytes,
+                                     std::string* problem) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
   if (file < 0) {
     *problem = "cannot open '" + path + "' for writing: " + std::strerror(errno);
     return nullptr;
   }
   std::unique_ptr<Writer> writer(new Writer(file, max_bytes));
   const std::string header = Header();
-  if (max_bytes < header.size() + kChunkHeadBytes) {
-    *problem = "expected a limit of at least " + std::to_string(header.size() + kChunkHeadBytes) +
-               " bytes, found " + std::to_string(max_bytes);
+  const off_t end = lseek(file, 0, SEEK_END);
+  writer->written_ = end > 0 ? static_cast<uint64_t>(end) : header.size();
+  const uint64_t least = writer->written_ + kChunkHeadBytes;
+  if (max_bytes < least) {
+    *problem = "expected a limit of at least " + std::to_string(least) + " bytes, found " +
+               std::to_string(max_bytes);
     return nullptr;
   }
-  if (!WriteAll(file, header, "")) {
+  if (end <= 0 && !WriteAll(file, header, "")) {
     *problem = "cannot write '" + path + "': " + std::strerror(errno);
     return nullptr;
   }
-  writer->written_ = header.size();
   return writer;
 }
 
@@ -83,6 +95,7 @@ bool Writer::Write(const Session& session) { return Append(ChunkKind::kSession, 
 bool Writer::Write(const Model& model) { return Append(ChunkKind::kModel, Encode(model)); }
 bool Writer::Write(const CallBegin& begin) { return Append(ChunkKind::kCallBegin, Encode(begin)); }
 bool Writer::Write(const CallEnd& end) { return Append(ChunkKind::kCallEnd, Encode(end)); }
+bool Writer::Write(const Note& note) { return Append(ChunkKind::kNote, Encode(note)); }
 
 uint64_t Writer::NextCall() {
   const std::lock_guard lock(mutex_);
