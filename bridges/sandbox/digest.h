@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Digest of nodes and of the constants that they read. The delegate and its process compute it from
-// their own graphs; equal digests show that both have the same nodes.
+// Digest of nodes and of the constants that they read; node_options.h adds their options. The
+// delegate and its process compute it from their own graphs; equal digests show that both have the
+// same nodes.
 #ifndef DEPUTY_BRIDGES_SANDBOX_DIGEST_H_
 #define DEPUTY_BRIDGES_SANDBOX_DIGEST_H_
 

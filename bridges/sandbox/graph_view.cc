@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bridges/sandbox/digest.h"
+#include "bridges/sandbox/node_options.h"
 #include "tensorflow/lite/builtin_ops.h"
 
 namespace deputy::sandbox {
@@ -118,6 +119,7 @@ uint64_t GraphView::DigestOf(const Claim& claim) const {
     digest.AddNode(at.registration->builtin_code, name == nullptr ? "" : name,
                    Indices(at.node->inputs), Indices(at.node->outputs),
                    [&](int tensor) { return TensorAt(context_, tensor); });
+    AddOptions(at.registration->builtin_code, *at.node, &digest);
     all.AddInt(static_cast<int64_t>(digest.value()));
   }
   return all.value();
@@ -153,7 +155,7 @@ std::string GraphView::Refuse(const Claim& claim) const {
       return "node " + std::to_string(claim.nodes[i]) + " is not available";
     }
   }
-  if (DigestOf(claim) != claim.digest) return "its nodes or constants are others here";
+  if (DigestOf(claim) != claim.digest) return "its nodes, options or constants are others here";
   for (const auto* indices : {&claim.inputs, &claim.outputs}) {
     for (const int32_t index : *indices) {
       const TfLiteTensor* const tensor = TensorAt(context_, index);

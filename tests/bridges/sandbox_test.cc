@@ -342,9 +342,38 @@ TEST_F(Sandbox, a_file_with_other_constants_is_not_used) {
   Sandboxed s("", {}, ModelWithConstant(7), file);
   EXPECT_EQ(s.applied, kTfLiteOk);
   EXPECT_EQ(s.Partitions(), 0);
-  EXPECT_NE(s.interpreter->log().find("its nodes or constants are others here"), std::string::npos)
+  EXPECT_NE(s.interpreter->log().find("its nodes, options or constants are others here"),
+            std::string::npos)
       << s.interpreter->log();
   EXPECT_EQ(s.Run(kInput), (std::vector<float>{8, 9}));
+}
+
+// y = x + x with an activation.
+std::vector<uint8_t> ModelWithActivation(schema::ActivationFunctionType activation) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb(), activation));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Applies the delegate with a file whose ADD has no activation to a model with this one; returns
+// the number of partitions.
+int PartitionsWithActivation(schema::ActivationFunctionType activation) {
+  const std::string file = ScratchFile("sandbox_activation.tflite");
+  WriteBytes(file, ModelWithActivation(schema::ActivationFunctionType::NONE));
+  Sandboxed s("", {}, ModelWithActivation(activation), file);
+  EXPECT_EQ(s.applied, kTfLiteOk);
+  const bool is_relu = activation == schema::ActivationFunctionType::RELU;
+  EXPECT_EQ(s.Run({-1, 2}), (std::vector<float>{is_relu ? 0.0f : -2.0f, 4}));
+  return s.Partitions();
+}
+
+TEST_F(Sandbox, a_file_with_other_options_is_not_used) {
+  EXPECT_EQ(PartitionsWithActivation(schema::ActivationFunctionType::NONE), 1);
+  EXPECT_EQ(PartitionsWithActivation(schema::ActivationFunctionType::RELU), 0);
 }
 
 // The weights of a FULLY_CONNECTED are a float16 constant that a DEQUANTIZE node widens. The NPU

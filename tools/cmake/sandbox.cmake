@@ -3,9 +3,10 @@
 # The delegate that runs another delegate in a process of its own, and the program of that process.
 # The delegate uses public headers only, so that it loads into TensorFlow Lite, too.
 set(sandbox_shared ${PROJECT_SOURCE_DIR}/bridges/sandbox/messages.cc
+                   ${PROJECT_SOURCE_DIR}/bridges/sandbox/node_options.cc
                    ${PROJECT_SOURCE_DIR}/bridges/sandbox/process.cc ${PROJECT_SOURCE_DIR}/bridges/sandbox/wire.cc)
 add_library(deputy_sandbox_messages STATIC ${sandbox_shared})
-target_include_directories(deputy_sandbox_messages PUBLIC ${PROJECT_SOURCE_DIR})
+target_include_directories(deputy_sandbox_messages PUBLIC ${PROJECT_SOURCE_DIR} PRIVATE ${client_include_dir})
 target_compile_options(deputy_sandbox_messages PRIVATE ${host_flags})
 target_precompile_headers(deputy_sandbox_messages REUSE_FROM ${host_headers})
 

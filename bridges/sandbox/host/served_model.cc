@@ -10,6 +10,7 @@
 #include <span>
 
 #include "bridges/sandbox/digest.h"
+#include "bridges/sandbox/node_options.h"
 #include "deputy/deputy_graph.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
@@ -224,6 +225,8 @@ void ServedModel::DigestNodes() {
     if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, i, &node) == kTfLiteOk) {
       digest.AddNode(node.builtin_code, node.operator_name, Span(node.inputs, node.input_count),
                      Span(node.outputs, node.output_count), tensor);
+      AddOptions(node.builtin_code, DeputyInterpreterGetNode(interpreter_, kPrimary, i)->node,
+                 &digest);
     }
     node_digests_.push_back(digest.value());
   }
