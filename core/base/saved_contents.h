@@ -36,12 +36,14 @@ class SavedContents {
   }
 
   // Restores the saved contents, except those of tensors whose size has changed or that have no
-  // memory.
+  // memory. Memory with these contents is not written, since the client's may be read-only.
   void Restore(std::span<TfLiteTensor> tensors) const {
     for (size_t i = 0; i < entries_; ++i) {
       TfLiteTensor& tensor = tensors[static_cast<size_t>(saved_[i].tensor)];
       if (tensor.data.raw == nullptr || tensor.bytes != saved_[i].bytes.size()) continue;
-      memcpy(tensor.data.raw, saved_[i].bytes.data(), tensor.bytes);
+      const char* const bytes = saved_[i].bytes.data();
+      if (memcmp(tensor.data.raw, bytes, tensor.bytes) == 0) continue;
+      memcpy(tensor.data.raw, bytes, tensor.bytes);
     }
   }
 

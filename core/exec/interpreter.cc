@@ -274,21 +274,26 @@ TfLiteStatus Interpreter::ApplyLists(const AppliedLists& lists) {
 TfLiteStatus Interpreter::ReplaceDelegate(TfLiteDelegate* old_delegate,
                                           TfLiteDelegate* new_delegate) {
   AppliedLists before;
-  std::vector<SavedContents> contents(subgraphs_.size());
-  for (size_t i = 0; i < subgraphs_.size(); ++i) {
-    before.push_back(subgraphs_[i]->delegation().applied());
-    SaveTensors(subgraphs_[i]->graph(), subgraphs_[i]->graph().variables(), &contents[i]);
-  }
-  AppliedLists after = before;
   bool is_applied = false;
-  for (auto& list : after) {
+  for (const auto& subgraph : subgraphs_) {
+    const auto& list = before.emplace_back(subgraph->delegation().applied());
     is_applied = is_applied || std::find(list.begin(), list.end(), old_delegate) != list.end();
-    std::replace(list.begin(), list.end(), old_delegate, new_delegate);
   }
   if (!is_applied || new_delegate == nullptr) {
     return Fail(reporter(), kTfLiteApplicationError,
                 "ReplaceDelegate: expected an applied delegate and a new one, found %s",
                 is_applied ? "NULL" : "one that is not applied");
+  }
+  AppliedLists after = before;
+  for (auto& list : after) std::replace(list.begin(), list.end(), old_delegate, new_delegate);
+  std::vector<SavedContents> contents(subgraphs_.size());
+  for (size_t i = 0; i < subgraphs_.size(); ++i) {
+    Subgraph& subgraph = *subgraphs_[i];
+    // A variable may be on the device of a delegate that is removed.
+    for (const int variable : subgraph.graph().variables()) {
+      TF_LITE_ENSURE_STATUS(subgraph.EnsureReadable(variable));
+    }
+    SaveTensors(subgraph.graph(), subgraph.graph().variables(), &contents[i]);
   }
   TfLiteStatus status = RemoveAppliedDelegates("replaced by another delegate");
   for (size_t i = 0; i < subgraphs_.size(); ++i) {

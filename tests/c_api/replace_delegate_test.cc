@@ -3,6 +3,8 @@
 // Tests DeputyInterpreterReplaceDelegate: a delegate takes over between two inferences, or the
 // former one stays.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <string>
 #include <utility>
@@ -127,6 +129,28 @@ TEST_P(ReplaceDelegateUnderPolicy, wrong_delegates_are_refused) {
   runner.ExpectRuns(2);
 }
 
+// The client may map an input's memory read-only.
+TEST_P(ReplaceDelegateUnderPolicy, read_only_inputs_are_not_written) {
+  const Handle delegate = External("opaque"), other = External("relay");
+  const Handle failing = Layered("relay", "fault=prepare:1:fail");
+  Runner runner(GetParam());
+  const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const page =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const TfLiteCustomAllocation memory = {page, size};
+  ASSERT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(runner.t.get(), 0, &memory, 0),
+            kTfLiteOk);
+  runner.Apply(delegate.get());
+  ASSERT_EQ(mprotect(page, size, PROT_READ), 0);
+  runner.ExpectRuns(2);
+  EXPECT_NE(runner.Replace(delegate.get(), failing.get()), kTfLiteOk);
+  runner.ExpectRuns(2);
+  ASSERT_EQ(runner.Replace(delegate.get(), other.get()), kTfLiteOk) << runner.t.log();
+  runner.ExpectRuns(3);
+  EXPECT_EQ(munmap(page, size), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, ReplaceDelegateUnderPolicy,
                          testing::Values(kDeputyPolicyTfLite, kDeputyPolicyHot));
 
@@ -169,6 +193,81 @@ TEST(ReplaceDelegate, variables_keep_their_values) {
   ASSERT_EQ(t.Invoke(), kTfLiteOk);
   EXPECT_EQ(t.Get<float>(0), (std::vector<float>{30}));
   EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 1);
+}
+
+// A delegate that keeps the state, the second input of node 0, on a device.
+class StateOnDevice {
+ public:
+  StateOnDevice() : delegate_(&Prepare) {
+    delegate_.base.CopyFromBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle,
+                                             TfLiteTensor* tensor) {
+      tensor->data.f[0] = on_device;
+      return copy_status;
+    };
+    copy_status = kTfLiteOk;
+  }
+  TfLiteDelegate* get() { return &delegate_.base; }
+
+  static inline TfLiteStatus copy_status = kTfLiteOk;
+
+ private:
+  static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
+    TfLiteRegistration registration{};
+    registration.invoke = &Invoke;
+    TfLiteIntArray* const nodes = TfLiteIntArrayCreate(1);
+    nodes->data[0] = 0;
+    const TfLiteStatus status =
+        context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes, delegate);
+    TfLiteIntArrayFree(nodes);
+    return status;
+  }
+  static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+    TfLiteTensor& state = context->tensors[node->inputs->data[1]];
+    if (!state.data_is_stale) on_device = state.data.f[0];
+    on_device += context->tensors[node->inputs->data[0]].data.f[0];
+    context->tensors[node->outputs->data[0]].data.f[0] = on_device;
+    state.delegate = node->delegate;
+    state.buffer_handle = 1;
+    state.data_is_stale = true;
+    return kTfLiteOk;
+  }
+
+  static inline float on_device = 0;
+  Programmed delegate_;
+};
+
+TEST(ReplaceDelegate, variables_on_a_device_keep_their_values) {
+  ModelBuilder m;
+  TensorExtras variable;
+  variable.is_variable = true;
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int state = m.AddTensor(kTfLiteFloat32, {1}, "state", variable);
+  const int sum = m.AddTensor(kTfLiteFloat32, {1}, "sum");
+  m.AddCustomOp("Accumulate", {x, state}, {sum});
+  m.SetInputs({x});
+  m.SetOutputs({sum});
+  TfLiteRegistration accumulate{};
+  accumulate.invoke = &AddToState;
+  StateOnDevice first;
+  const Handle second = External("opaque");
+  TestInterpreter t(m.Finish(), [&](TfLiteInterpreterOptions* options) {
+    TfLiteInterpreterOptionsAddCustomOp(options, "Accumulate", &accumulate, 1, 1);
+  });
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), first.get()), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  t.Set<float>(0, {5});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(t.Get<float>(0), (std::vector<float>{10}));
+  // The former delegate stays if its device does not return the variable.
+  StateOnDevice::copy_status = kTfLiteError;
+  EXPECT_NE(DeputyInterpreterReplaceDelegate(t.get(), first.get(), second.get()), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 1);
+  StateOnDevice::copy_status = kTfLiteOk;
+  ASSERT_EQ(DeputyInterpreterReplaceDelegate(t.get(), first.get(), second.get()), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 0);
+  ASSERT_EQ(t.Invoke(), kTfLiteOk);
+  EXPECT_EQ(t.Get<float>(0), (std::vector<float>{15}));
 }
 
 }  // namespace
