@@ -124,7 +124,7 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
           "--layer",
           [options](const std::vector<std::string>& layers) { AddLayers(layers, options); },
           "Pass calls of delegates through a layer: deadline,\n"
-          "fault, isolate, validate or verify; the first is the\noutermost")
+          "fault, isolate, record, validate or verify; the\nfirst is the outermost")
       ->type_name("NAME[=V]")
       ->expected(1)
       ->take_all();

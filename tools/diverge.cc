@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `deputy diverge`: finds the first tensor that differs between two records of delegates. Tensors
-// are matched by name, direction and the number of the value: partitions may differ.
+// are matched by name, direction and the number of the value, so that partitions may differ.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -68,7 +68,7 @@ std::optional<Difference> CompareData(const record::TensorValue& a, const record
   const auto type = static_cast<TfLiteType>(a.type);
   const bool has_data =
       a.contents == record::Contents::kData && b.contents == record::Contents::kData;
-  // The record is untrusted: the data may have less elements than the shape says.
+  // The record is untrusted: the data may have fewer elements than the shape.
   if (!has_data || !HasEqualType(a, b) || !IsNumeric(type) || ElementBytes(type) == 0 ||
       a.data.size() % ElementBytes(type) != 0) {
     return std::nullopt;

@@ -83,7 +83,7 @@ class CompareLayer final : public layers::Layer {
       return recording_.NextOrLast(begin.function, begin.kernel);
     }
     const Call* const recorded = recording_.Next(begin.function, begin.kernel);
-    // The record of a program that has crashed lacks the calls of its end.
+    // The record of a program that has crashed lacks its last calls.
     if (recorded == nullptr && begin.function != Function::kFree &&
         begin.function != Function::kFreeHandle) {
       Add(std::string(record::NameOf(begin.function)) + " of kernel " +
@@ -109,7 +109,7 @@ class CompareLayer final : public layers::Layer {
 
 // ---- The model ----------------------------------------------------------------------------------
 
-// A file of the model in the record, or of the user.
+// The path of the user's model, or of a copy of the model in the record.
 class ModelPath {
  public:
   ModelPath(const std::string& path, const record::Record& record) : path_(path) {
@@ -209,7 +209,7 @@ class FakeHost {
   }
 
  private:
-  // Gives the inputs of the model the shapes that they have in the recorded calls.
+  // Resizes the inputs of the model to their shapes in the recorded calls.
   void ResizeInputs() {
     for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter_); ++i) {
       const int index = TfLiteInterpreterGetInputTensorIndex(interpreter_, i);
@@ -242,7 +242,7 @@ class FakeHost {
 
   void Invoke(const Call& call) {
     const auto kernel = static_cast<size_t>(call.begin.kernel);
-    if (call.begin.kernel < 0 || kernel >= nodes_.size()) return;  // it remains in the record
+    if (call.begin.kernel < 0 || kernel >= nodes_.size()) return;  // see AddRemaining
     const KernelNode at = nodes_[kernel];
     for (const record::TensorValue& value : call.begin.tensors) {
       CheckProducer(call, value);
@@ -256,7 +256,7 @@ class FakeHost {
     }
   }
 
-  // An input that another kernel of the delegate has computed has the value of that output.
+  // Reports an input whose recorded value differs from the output of the kernel that computed it.
   void CheckProducer(const Call& call, const record::TensorValue& value) {
     const auto found = produced_.find({call.begin.subgraph, value.index});
     if (value.contents == record::Contents::kNone || found == produced_.end()) return;
@@ -267,7 +267,7 @@ class FakeHost {
                layers::NameOf(producer->begin));
   }
 
-  // Writes the recorded data. A tensor that does not fit is left as it is: the layer reports it.
+  // Writes the recorded data. A tensor of another size is unchanged: the layer reports it.
   void SetInput(int subgraph, const record::TensorValue& value) {
     auto* const tensor =
         const_cast<TfLiteTensor*>(DeputyInterpreterGetTensor(interpreter_, subgraph, value.index));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests layers around delegates: plain and opaque ones, buffer handles, faults in each callback,
-// and what the inner delegate sees of its nodes.
+// and the delegate in the nodes and tensors that the inner delegate receives.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST_F(Layers, layers_wrap_layered_delegates) {
   EXPECT_EQ(twice.Partitions(), 2);
   EXPECT_EQ(twice.Run(), kTfLiteOk) << twice.t->log();
   EXPECT_EQ(twice.Output(), kOutput);
-  // The inner layers get the calls, too.
+  // The calls pass through the inner layers, too.
   Layered fails(
       Around(own, kHarmless, "library=" + Library("opaque") + ";layers=fault=invoke:2:fail"));
   ASSERT_EQ(fails.applied, kTfLiteOk) << fails.t->log();

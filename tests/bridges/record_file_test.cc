@@ -309,7 +309,7 @@ TEST_F(RecordFile, refuses_data_that_do_not_match) {
 TEST_F(RecordFile, ends_at_its_limit) {
   const std::string data = Contents8();
   const size_t chunk = record::kChunkHeadBytes + record::Encode(SampleBegin(data)).size();
-  // Two calls fit, with the chunk that says that the limit was reached.
+  // Two calls and the chunk kLimit fit.
   const size_t limit = record::kHeaderBytes + 2 * chunk + record::kChunkHeadBytes;
   for (const size_t less : {0u, 1u}) {
     const auto writer = Open(limit - less);

@@ -139,7 +139,7 @@ TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-// Returns true if the process ended itself with a status of its own, or was killed by us.
+// Returns true if the process ended with a status of its program, or was killed by the test.
 bool EndedWell(const std::string& end) {
   return end == "exit status 0" || end == "exit status 1" || end == "exit status 2" ||
          end == "signal 9 (Killed)";

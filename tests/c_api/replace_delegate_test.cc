@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests DeputyInterpreterReplaceDelegate: a delegate takes over between two inferences, or the
-// former one stays.
+// Tests DeputyInterpreterReplaceDelegate: the new delegate runs from the next inference on, or the
+// former one stays applied.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -26,7 +26,7 @@ def version(text):
 
 
 def faults_of(path, newest):
-    """Yields a text per need of a file that is not allowed."""
+    """Yields a text for each requirement of a file that is not allowed."""
     words = subprocess.run(['readelf', '--wide', '--version-info', '--dynamic', path], capture_output=True, text=True,
                            check=True).stdout
     for name, found in set(re.findall(r'Name: (GLIBC|GLIBCXX|CXXABI|GCC)_([0-9.]+)', words)):
@@ -43,7 +43,7 @@ def faults_of(path, newest):
 
 
 def check(wheel):
-    """Prints the faults of a wheel and the sizes of its libraries; returns whether there are none."""
+    """Prints the faults of a wheel and the sizes of its libraries; returns True if there are no faults."""
     newest = version(re.search(r'manylinux_(\d+_\d+)_', wheel.name)[1].replace('_', '.'))
     faults = []
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:

@@ -4,10 +4,10 @@
 
     tools/bench/own_process.py BUILD_FOLDER DELEGATE:MODEL…
 
-Prints a row per delegate and model. The two ways alternate within the run. `in` and `own` are the
-median times of an inference, `trip` is their difference, and `ready` the time from the start of the command's work
-until the first inference, in its own process less in process. `goal` repeats the limits: 20 us plus
-the time to copy the tensors at the border, and 20 ms. Missed goals do not change the exit status.
+Prints a row per delegate and model, the medians of five runs in process and then five in their own process. `in` and
+`own` are the times of an inference and `trip` their difference. `ready` is the difference of the times from the start
+of the command until the first inference. `goal` repeats the limits: 20 us plus the time to copy the tensors at the
+border, and 20 ms. Missed goals do not change the exit status.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The delegate that passes the calls of another delegate through layers, and the one that replays
-# the record of the layer `record`. They link nothing of libdeputy, so that they load into TensorFlow
+# the record of the layer `record`. They do not link libdeputy, so that they load into TensorFlow
 # Lite, too.
 file(GLOB layers_sources CONFIGURE_DEPENDS bridges/layers/*.cc)
 # The interposer, and the descriptions of calls; the command links them, too.
