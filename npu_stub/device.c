@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The built-in device. It uses the host's memory and computes synchronously, so that the time limit
- * affects only simulated faults: with `slow`, a run waits until the time limit, and with `hang`
- * longer.
+ * affects only simulated faults: with `slow`, a run waits until the time limit; with `hang`, it
+ * returns only after NpuSetHangEnabled(0).
  *
  * DEPUTY_NPU=absent hides the device; DEPUTY_NPU_FAULTS adds faults to those of its configuration.
  */

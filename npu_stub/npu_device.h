@@ -200,9 +200,8 @@ typedef struct NpuClient NpuClient;
 /* Configuration of a device. */
 typedef struct NpuDeviceConfig {
   size_t struct_size;
-  /* Simulated faults, separated by '+': absent, compile, load, swapped, run, slow, hang,
-   * wrong, crash.
-   * NULL or "" for none. Other devices may ignore them. */
+  /* Simulated faults, separated by '+': absent, compile, load, swapped, run, slow, hang, wrong,
+   * crash. NULL or "" for none. Other devices may ignore them. */
   const char* faults;
 } NpuDeviceConfig;
 
@@ -281,8 +280,8 @@ typedef const NpuDeviceApi* (*NpuDeviceApiFunction)(void);
 /* Returns the table of the built-in device. */
 __attribute__((visibility("default"))) const NpuDeviceApi* npu_device_api(void);
 
-/* Ends the runs that the fault `hang` of the built-in device blocks, also later ones, or lets later
- * ones block again. For tests. */
+/* Enables (1, the initial state) or disables (0) the fault `hang` of the built-in device. Disabling
+ * it also unblocks the runs that hang. For tests. */
 void NpuSetHangEnabled(int enabled);
 
 #ifdef __cplusplus

@@ -23,9 +23,9 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
     {"time_limit_ms", kDeputyOptionInt, 0, "1000",
      "Time limit for a run of a partition in milliseconds."},
     {"watchdog", kDeputyOptionString, 0, "auto",
-     "Whether a device that ignores the time limit is abandoned: true (each run is on another "
-     "thread), false (the caller's thread waits), or auto (true with faults, a device_library, or "
-     "a time_limit_ms other than the default)."},
+     "Abandoning of a device that ignores the time limit: true (models run on another thread), "
+     "false (the caller's thread waits), or auto (true with faults, a device_library, or a "
+     "time_limit_ms other than the default)."},
     {"resize", kDeputyOptionString, 0, "redelegate",
      "Reaction to a resized input: redelegate (models are built again for the new shapes; graphs "
      "with dynamic shapes stay on the CPU), or refuse (the next allocation fails; shapes are those "

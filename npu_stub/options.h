@@ -39,7 +39,7 @@ void NpuOptionsInit(NpuOptions* options);
 bool NpuParseOptions(const char* const* keys, const char* const* values, size_t count,
                      NpuOptions* options, char* error, size_t error_size);
 
-/* Returns whether runs are on device threads, so that a hanging device can be abandoned. The
+/* Returns true if models run on device threads, so that a hanging device can be abandoned. The
  * built-in device computes on the host and always returns, unless it simulates a fault. */
 bool NpuIsWatched(const NpuOptions* options);
 

@@ -180,7 +180,8 @@ static void UnloadDeleted(NpuState* state) {
   }
 }
 
-/* Unloads and frees a partition that is not in the list; later, if the device is lost. */
+/* Unloads and frees a partition that is not in the list. While the device is lost this is deferred
+ * until the abandoned run has returned. */
 static void UnloadOrDefer(NpuState* state, NpuPartition* partition) {
   pthread_mutex_lock(&state->mutex);
   const bool is_deferred = partition->batch != NULL && state->hung_runs > 0;

@@ -43,12 +43,12 @@ typedef struct NpuState {
   uint64_t cache_hits, cache_misses, cache_write_failures;
   int64_t compile_ns;      /* sum over all compilations */
   NpuWorker* idle_workers; /* device threads without a run (watchdog.c) */
-  /* Ends the idle device threads; NULL if there are none. */
+  /* Ends the idle device threads; NULL before the first thread. */
   void (*end_workers)(struct NpuState* state);
   int32_t hung_runs;     /* abandoned runs that have not returned; the device is lost */
   NpuPartition* deleted; /* partitions that were deleted while the device was lost */
-  /* Unloads the models of `deleted`, unless further runs hang. The last abandoned run calls it
-   * after it has returned. NULL if there are none. */
+  /* Unloads the models of `deleted`, unless another abandoned run has not returned. Each abandoned
+   * run calls it after it has returned. NULL if no partition was deleted. */
   void (*unload_deleted)(struct NpuState* state);
 } NpuState;
 

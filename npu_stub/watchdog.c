@@ -18,7 +18,7 @@ typedef enum Phase {
   kIdle,
   kRunning,
   kReturned,
-  kAbandoned, /* the caller is gone: the thread frees its worker */
+  kAbandoned, /* the caller has returned: the thread frees its worker */
   kEnding,
 } Phase;
 

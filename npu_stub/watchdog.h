@@ -18,15 +18,15 @@
 extern "C" {
 #endif
 
-/* Runs a model on a device thread. Returns at the latest 10 % of the time limit, but at least
- * 100 ms, after the limit: a device that keeps the limit needs time to return. */
+/* Runs a model on a device thread. Abandons the run if it exceeds the time limit by 10 % and by
+ * 100 ms: a device that keeps the limit needs time to return. */
 NpuStatus NpuRunWatched(NpuState* state, NpuClient* client, const char* model,
                         uint32_t time_limit_ms, char* error, size_t error_size);
 
-/* Returns whether an abandoned run has not returned. */
+/* Returns true if an abandoned run has not returned. */
 bool NpuIsLost(NpuState* state);
 
-/* Writes why a lost device is not used. */
+/* Writes the error message for the use of a lost device. */
 void NpuLostText(const NpuState* state, char* text, size_t size);
 
 #ifdef __cplusplus
