@@ -10,7 +10,8 @@
 
 namespace deputy::layers {
 
-// RAII guard: collects the errors that are reported on this thread, and passes them on.
+// RAII guard: collects the errors that are reported on this thread, and passes them to the
+// context's previous function. Errors that other threads report meanwhile are dropped.
 class ErrorTexts {
  public:
   explicit ErrorTexts(TfLiteContext* context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layer `fault`: makes chosen calls of a delegate fail, so that a program can test its own
-// handling.
+// The layer `fault`: injects a fault into chosen calls of a delegate, so that a program can test
+// its error handling.
 #ifndef DEPUTY_BRIDGES_LAYERS_FAULT_H_
 #define DEPUTY_BRIDGES_LAYERS_FAULT_H_
 

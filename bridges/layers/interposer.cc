@@ -36,13 +36,13 @@ TfLiteOpaqueTensor* Opaque(TfLiteTensor* tensor) {
   return reinterpret_cast<TfLiteOpaqueTensor*>(tensor);
 }
 
-// The value with which init states a failure.
+// The value that init returns on failure.
 // NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* InitFailed() { return reinterpret_cast<void*>(intptr_t{-1}); }
 
 // ---- The inner delegate's view of nodes and tensors ---------------------------------------------
 
-// RAII guard: a tensor of `outer` belongs to `inner`.
+// RAII guard: sets the delegate of a tensor to `inner` if it is `outer`.
 class TensorView {
  public:
   TensorView(TfLiteTensor* tensor, TfLiteDelegate* outer, TfLiteDelegate* inner)
@@ -60,7 +60,7 @@ class TensorView {
   TfLiteDelegate *const outer_, *const inner_;
 };
 
-// RAII guard: the node and its tensors are as the inner delegate expects them.
+// RAII guard: sets the fields of a node and its tensors to those that the inner delegate expects.
 class NodeView {
  public:
   NodeView(TfLiteContext* context, TfLiteNode* node, Kernel* kernel)
@@ -172,7 +172,7 @@ LayerCall CallOf(CallKind kind, TfLiteContext* context, const Kernel& kernel) {
   return call;
 }
 
-// The parameters as the inner delegate expects them.
+// Sets the parameters that the inner delegate expects.
 void SetParams(const TfLiteDelegateParams& params, Kernel* kernel) {
   kernel->params = params;
   kernel->params.delegate = kernel->owner;
@@ -258,7 +258,8 @@ TfLiteRegistration Wrap(const TfLiteRegistration& inner) {
 
 // ---- Replacement of nodes -----------------------------------------------------------------------
 
-// The function of the context that replaces nodes while an inner delegate prepares.
+// RAII guard: exchanges the context's function that replaces nodes while an inner delegate
+// prepares.
 class ReplaceHook {
  public:
   ReplaceHook(TfLiteContext* context, Interposer* interposer)
@@ -288,8 +289,8 @@ class ReplaceHook {
     if (delegate == nullptr) {
       return function_(context_, registration, nodes, delegate);
     }
-    // With old headers the last fields of the struct are not initialised. The operator is used only
-    // if the registration itself has no functions.
+    // Delegates that were compiled with old headers leave the last fields of the struct
+    // uninitialised. The operator is used only if the registration itself has no functions.
     const bool has_functions = registration.init != nullptr || registration.free != nullptr ||
                                registration.prepare != nullptr || registration.invoke != nullptr;
     if (has_functions) registration.registration_external = nullptr;
@@ -311,7 +312,7 @@ class ReplaceHook {
     return function_(context_, Wrap(registration), nodes, interposer_->table());
   }
 
-  // RAII guard: the outer hook, if any, gets the calls meanwhile.
+  // RAII guard: restores the previous function of the context, which may be that of an outer hook.
   class Restore {
    public:
     explicit Restore(ReplaceHook* hook) : hook_(hook), replacements_(replacements) {

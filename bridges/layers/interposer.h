@@ -50,12 +50,12 @@ class Interposer {
                           TfLiteNode* node, DeputyNodeEventCallback callback,
                           void* user_data) const;
 
-  // Returns the number of the next kernel.
+  // Returns the number of a new kernel, from 0.
   int CountKernel();
-  // The delegate that the inner delegate names when it replaces nodes: itself, unless it is a
-  // wrapper, too. Thread-safe.
+  // Sets the delegate that the inner delegate passes to the runtime when it replaces nodes: itself,
+  // or another one to which it forwards its calls. Thread-safe.
   void SetOwner(TfLiteDelegate* owner);
-  // Adopts an operator that the inner delegate has passed to the runtime, unless it is null.
+  // Takes ownership of an operator that the inner delegate has passed to the runtime; may be null.
   void Adopt(TfLiteOperator* op);
   TfLiteDelegate* owner() const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A layer gets every call that the runtime makes to a delegate, and every replacement of nodes that
-// the delegate requests. It can act before and after the call, change the status, or leave out the
-// call.
+// A layer intercepts every call that the runtime makes to a delegate, and every replacement of
+// nodes that the delegate requests. It can act before and after the call, change the status, or
+// skip the call.
 #ifndef DEPUTY_BRIDGES_LAYERS_LAYER_H_
 #define DEPUTY_BRIDGES_LAYERS_LAYER_H_
 
@@ -54,7 +54,7 @@ struct LayerCall {
   TfLiteBufferHandle* handle = nullptr;
 };
 
-// The layers inside of a layer, and the call.
+// Calls the layers inside of a layer, and then the delegate.
 class Rest {
  public:
   virtual ~Rest() = default;
@@ -68,12 +68,13 @@ class Layer {
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
 
-  // Makes the call by `rest`, which may throw what the delegate throws. The status of kFree and
-  // kFreeHandle is ignored; the failure of kInit becomes the result that stands for failure. Called
-  // on the threads of the interpreters that use the delegate, for several of them at the same time.
+  // Makes the call by `rest`, which passes on exceptions of the delegate. The status of kFree and
+  // kFreeHandle is ignored; after a failure of kInit, init returns its failure value. Called on the
+  // threads of all interpreters that use the delegate, also concurrently.
   virtual TfLiteStatus Around(const LayerCall& call, const Rest& rest) = 0;
 
-  // Names the library of the delegate and its options, KEY=VALUE;KEY=VALUE, before the first call.
+  // Passes the library of the delegate and its options, KEY=VALUE;KEY=VALUE, before the first call.
+  // Not called for a delegate that the program has created.
   virtual void SetLibrary(const std::string& path, const std::string& options) {
     (void)path, (void)options;
   }

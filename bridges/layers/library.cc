@@ -16,7 +16,7 @@ void CollectReport(const char* text) {
   if (reported != nullptr && text != nullptr) *reported = text;
 }
 
-// Copies the plug-in's description. A producer of another major version has none that is known.
+// Copies the plug-in's description, unless it has another major version.
 void ReadDescription(DeputyPluginFunction describe, DeputyDelegatePlugin* plugin) {
   const DeputyDelegatePlugin* const given = describe == nullptr ? nullptr : describe();
   constexpr size_t kMinSize = offsetof(DeputyDelegatePlugin, destroy) + sizeof plugin->destroy;

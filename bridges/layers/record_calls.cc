@@ -14,7 +14,7 @@ using record::Contents;
 using record::Function;
 using record::TensorValue;
 
-// The flags that change which nodes the delegate gets.
+// Flags of the delegate that affect which nodes the runtime replaces.
 constexpr int64_t kRecordedFlags =
     kTfLiteDelegateFlagsAllowDynamicTensors | kTfLiteDelegateFlagsRequirePropagatedShapes;
 
@@ -58,7 +58,7 @@ bool HasMemory(const TfLiteTensor& tensor) {
   }
 }
 
-// Leaves out what depends on whether the tensors have been allocated, unless it is a constant.
+// Clears the fields that depend on the allocation of tensors, except for constants.
 void LeaveOutMemory(TensorValue* tensor) {
   if (tensor->allocation == kTfLiteMmapRo) return;
   tensor->allocation = kTfLiteMemNone;

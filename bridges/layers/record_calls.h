@@ -47,7 +47,7 @@ std::string NameOf(const record::CallBegin& begin);
 // Numbers of calls, durations and texts of errors are not compared; data are compared by digest.
 std::string Compare(const record::CallBegin& recorded, const record::CallBegin& found);
 std::string Compare(const record::CallEnd& recorded, const record::CallEnd& found);
-// Compares all but the contents, and these, too, if both have any.
+// Compares all fields, and the data by digest. It is a difference if only one of them has contents.
 std::string Compare(const record::TensorValue& recorded, const record::TensorValue& found);
 
 }  // namespace deputy::layers

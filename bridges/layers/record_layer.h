@@ -11,7 +11,7 @@
 
 namespace deputy::layers {
 
-// Creates the layer of a text FILE, followed by ",digests" to write digests of tensors without
+// Creates the layer from a text FILE, followed by ",digests" to write digests of tensors without
 // data, by ",model" to write the model's bytes, and by ",max_mb=N" (default: 1024). Returns null
 // and the reason in `*error` on failure.
 std::unique_ptr<Layer> MakeRecord(const std::string& text, std::string* error);

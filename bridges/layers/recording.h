@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A record that is followed: finds the recorded call for each call that is made.
+// A record that is replayed: finds the recorded call for each call that is made.
 #ifndef DEPUTY_BRIDGES_LAYERS_RECORDING_H_
 #define DEPUTY_BRIDGES_LAYERS_RECORDING_H_
 
@@ -27,7 +27,7 @@ class Recording {
   // Returns the recorded call for the next call of the function and the kernel (-1 for functions of
   // the delegate), null if there is none. Thread-safe, as all functions of this class.
   const record::Call* Next(record::Function function, int32_t kernel);
-  // Like Next, but repeats the last recorded call.
+  // Like Next, but returns the last recorded call again once all have been returned.
   const record::Call* NextOrLast(record::Function function, int32_t kernel);
 
   // Returns the recorded replacements of nodes in a preparation of the delegate.

@@ -141,7 +141,7 @@ bool HasDims(const TfLiteTensor& tensor, const std::vector<int32_t>& dims) {
                                               tensor.dims->data + tensor.dims->size);
 }
 
-// Gives the tensor the recorded shape.
+// Sets the recorded shape, and makes the tensor dynamic if it was.
 TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, TfLiteTensor* tensor) {
   if (value.allocation == kTfLiteDynamic && tensor->allocation_type != kTfLiteDynamic) {
     tensor->allocation_type = kTfLiteDynamic;
@@ -154,7 +154,7 @@ TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, TfLiteTe
   return context->ResizeTensor(context, tensor, dims);
 }
 
-// Writes the recorded data.
+// Writes the recorded data to the tensor.
 TfLiteStatus WriteData(TfLiteContext* context, const TensorValue& value, TfLiteTensor* tensor) {
   const std::string name = "tensor " + std::to_string(value.index) + " '" + value.name + "': ";
   if (value.contents != record::Contents::kData)

@@ -24,8 +24,9 @@ class ActiveWait {
  public:
   static constexpr std::chrono::microseconds kLimit{100};
 
-  // Begins a wait. Polls until `done()` returns true, and returns its result. `other_processor` is
-  // the processor of the other process; it is untrusted, and only affects the use of time.
+  // Begins a wait. Polls until `done()` returns true or kLimit has passed; returns true in the
+  // first case. `other_processor` is the processor of the other process; it is untrusted, and only
+  // affects the use of time.
   template <typename Done>
   bool Poll(uint32_t other_processor, const Done& done) {
     begin_ = Clock::now();

@@ -148,8 +148,8 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter*
 // a newer library. Other delegates stay applied, in the same order; inputs and variables keep their
 // contents. If the new delegate cannot be applied, the former delegates are applied again and its
 // status is returned. Afterwards the delegate that is not applied may be deleted.
-// kTfLiteApplicationError, without any change, unless `old_delegate` is applied and `new_delegate`
-// is not NULL.
+// Returns kTfLiteApplicationError without any change unless `old_delegate` is applied and
+// `new_delegate` is not NULL.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterReplaceDelegate(TfLiteInterpreter* interpreter,
                                                               TfLiteDelegate* old_delegate,
                                                               TfLiteDelegate* new_delegate);

@@ -17,9 +17,9 @@ extern "C" {
 // Creates a delegate that passes every call of `delegate`, plain or opaque, through a list of
 // layers, the outermost one first (docs/layers.md). `delegate` must outlive it. The caller owns the
 // result and deletes it after the interpreters to which it was applied. Returns NULL, and calls
-// `report_error` unless it is NULL, if `delegate` or `layers` is NULL or the list is invalid; the
-// layer `isolate` is, because it has to create the delegate itself. The text is valid during the
-// call. Any thread.
+// `report_error` unless it is NULL, if `delegate` or `layers` is NULL or the list is invalid. The
+// layer `isolate` is invalid here, because it creates the delegate in another process. The text is
+// valid during the call. Any thread.
 TFL_CAPI_EXPORT TfLiteDelegate* DeputyLayersCreateDelegate(TfLiteDelegate* delegate,
                                                            const char* layers,
                                                            void (*report_error)(const char* text));

@@ -216,8 +216,8 @@ std::string RelocationReader::ReadTable(int64_t address, int64_t size, Check che
   uint64_t offset = 0;
   uint64_t bytes = dynamic_.Value(size);
 #if defined(__riscv)
-  // The linker counts the functions' relocations in the size of the table that they follow. The
-  // loader recognises that by the equal ends, too.
+  // The linker includes the relocations of functions (DT_JMPREL), which follow the table, in its
+  // size. As in the loader, equal ends show this.
   const uint64_t functions = dynamic_.Value(DT_PLTRELSZ);
   if (address == kTagRelocations && dynamic_.Has(DT_JMPREL) && functions <= bytes &&
       dynamic_.Value(address) + bytes == dynamic_.Value(DT_JMPREL) + functions) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DEPUTY_LAYERS: calls of the delegates of plug-ins pass through layers, by the plug-in `layers`.
+// The variable DEPUTY_LAYERS: the plug-in `layers` passes the calls of other plug-ins' delegates
+// through layers.
 #ifndef DEPUTY_CORE_PLUGIN_LAYERS_H_
 #define DEPUTY_CORE_PLUGIN_LAYERS_H_
 

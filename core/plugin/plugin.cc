@@ -167,8 +167,8 @@ std::string PluginLibrary::OpenLayers() {
   return problem;
 }
 
-// Replaces the functions of the library's delegates by those of the plug-in `layers`. The other
-// fields, and functions that the library lacks, stay as they are.
+// Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
+// functions that the library lacks stay null, except for set_model, which layers may need.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
     if (*own != nullptr) *own = function;

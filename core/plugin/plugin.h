@@ -60,8 +60,8 @@ class PluginLibrary {
   CreateFunction create() const { return create_; }
   DestroyFunction destroy() const { return destroy_; }
   // Returns true if another plug-in wraps the library's delegates: `sandbox` (isolation.h), or
-  // `layers` (layers.h). The functions of the library are then those of that plug-in, which get
-  // WrapperOptions.
+  // `layers` (layers.h). The functions of the library are then those of that plug-in, and
+  // create() requires WrapperOptions.
   bool is_wrapped() const { return !isolation_.empty() || !layers_.empty(); }
   GivenOptions WrapperOptions(const PluginOptions& options) const;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMagic = "DPTYREC\n";
 constexpr uint32_t kByteOrder = std::endian::native == std::endian::little ? 1 : 2;
 constexpr size_t kWordBytes = 8;
-// Least bytes of a TensorValue.
+// Minimum encoded size of a TensorValue.
 constexpr size_t kTensorBytes = 13 * kWordBytes;
 
 template <typename Word>

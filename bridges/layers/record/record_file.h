@@ -85,10 +85,11 @@ struct CallBegin {
   // -1 if the function has no such argument. Subgraphs have numbers in the order of their first
   // call, kernels in the order in which they were created.
   int32_t subgraph = -1, kernel = -1, tensor = -1, buffer_handle = -1;
-  // Nodes that are replaced; inputs and outputs of the TfLiteDelegateParams or of the node.
+  // Nodes that are replaced, for kDelegatePrepare the execution plan; inputs and outputs of the
+  // TfLiteDelegateParams or of the node.
   std::vector<int32_t> nodes, inputs, outputs;
   std::string name;     // name of the delegate's kernel
-  int32_t version = 0;  // version of the kernel; for kDelegatePrepare the delegate's flags
+  int32_t version = 0;  // of the kernel; for kDelegatePrepare the delegate's flags for its nodes
   std::vector<TensorValue> tensors;
 };
 
@@ -109,7 +110,7 @@ struct Note {
 // Returns a digest of the bytes. Bytes that differ in one aligned word have different digests.
 uint64_t DigestOf(std::string_view bytes, uint64_t seed = 0x243F6A8885A308D3u);
 
-// Writes a record. Writes of several threads are chunks in any order.
+// Writes a record. Thread-safe; chunks of several threads are in any order.
 class Writer {
  public:
   // Creates or truncates the file, which is limited to `max_bytes`. Returns null and the reason in

@@ -13,7 +13,7 @@
 namespace deputy::record {
 namespace {
 
-// Writes both parts with one call of the system, or with more if it writes less than all.
+// Writes both parts with one system call, or with more if it writes only some of the bytes.
 bool WriteAll(int file, std::string_view head, std::string_view payload) {
   while (!head.empty() || !payload.empty()) {
     const iovec parts[] = {{const_cast<char*>(head.data()), head.size()},
@@ -80,7 +80,7 @@ bool Writer::AppendLocked(ChunkKind kind, std::string_view payload) {
 bool Writer::Append(ChunkKind kind, std::string_view payload) {
   const std::lock_guard lock(mutex_);
   if (!problem_.empty()) return false;
-  // The last bytes within the limit are kept for the chunk that says that it was reached.
+  // The last bytes within the limit are reserved for the chunk kLimit.
   const uint64_t available = max_bytes_ - written_ - kChunkHeadBytes;
   if (available >= kChunkHeadBytes && payload.size() <= available - kChunkHeadBytes) {
     return AppendLocked(kind, payload);

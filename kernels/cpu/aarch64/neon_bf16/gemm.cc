@@ -3,19 +3,19 @@
 // bfloat16 products for AArch64 with products of 2 x 4 by 4 x 2 matrices (BFMMLA).
 //
 // One instruction adds the products of four values of the depth to a float32 sum. It rounds
-// intermediate results to odd and flushes denormals whatever the processor's settings are. Every
-// sum is one chain of these instructions in ascending order of the depth, so that it does not
-// depend on the tile it is in.
+// intermediate results to odd and flushes denormals, independently of the modes in FPCR. Every sum
+// is one chain of these instructions in ascending order of the depth, so that it does not depend on
+// its tile.
 #include "kernels/cpu/aarch64/neon/neon.inc"
 
 namespace deputy {
 namespace {
 
 constexpr int kRowsBf16 = 8;
-// Values of a pair of the depth in a panel.
+// Number of values of a panel for two consecutive positions of the depth, a pair.
 constexpr int kPairValues = 2 * kPanelColumns;
 
-// Adds the products of four values of two rows and two columns. As an intrinsic, g++ 12 would move
+// Adds the products of four values of two rows and two columns. With the intrinsic, g++ 12 moves
 // sums between registers.
 [[gnu::always_inline]] inline void AddProducts(uint16x8_t rows, uint16x8_t columns,
                                                float32x4_t* sums) {
