@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy report`: everything about a fault of a delegate in one file, which is a record with
-// notes. The delegate runs in child processes, so that the report of a crash is complete.
+// `deputy report`: writes a record of one inference, with notes about the outcome, to one file. The
+// delegate runs in child processes, so that the report of a crash is complete.
 #include <unistd.h>
 
 #include <cstdint>

@@ -117,7 +117,7 @@ class Writer {
   // `*problem` on failure.
   static std::unique_ptr<Writer> Open(const std::string& path, uint64_t max_bytes,
                                       std::string* problem);
-  // Like Open, but appends to a record that exists and is not cut.
+  // Like Open, but keeps the contents of the file, a complete record if it exists, and appends.
   static std::unique_ptr<Writer> OpenToAppend(const std::string& path, uint64_t max_bytes,
                                               std::string* problem);
   ~Writer();
