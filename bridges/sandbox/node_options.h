@@ -10,9 +10,9 @@
 namespace deputy::sandbox {
 
 // Adds the options of a node: all bytes of a custom operator, and the fields of the structs in
-// builtin_op_data.h. Left out are control flow, strings, types of results other than those of
-// ARG_MAX and ARG_MIN, StableHLO, and the fields pot_scale_int16, quantized_bias_type and
-// diagonal_recurrent_tensors, which runtimes of different versions fill differently.
+// builtin_op_data.h. Excludes control flow, strings, types of results other than those of ARG_MAX
+// and ARG_MIN, StableHLO, and the fields pot_scale_int16, quantized_bias_type and
+// diagonal_recurrent_tensors, whose values depend on the version of the runtime.
 void AddOptions(int builtin_code, const TfLiteNode& node, Digest* digest);
 
 }  // namespace deputy::sandbox

@@ -147,9 +147,10 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter*
 // Replaces an applied delegate by another one between two inferences, for example by a delegate of
 // a newer library. Other delegates stay applied, in the same order; inputs and variables keep their
 // contents. If the new delegate cannot be applied, the former delegates are applied again and its
-// status is returned. Afterwards the delegate that is not applied may be deleted.
-// Returns kTfLiteApplicationError without any change unless `old_delegate` is applied and
-// `new_delegate` is not NULL.
+// status is returned. If a variable cannot be read from a device, nothing changes and the failure
+// is returned. Afterwards the delegate that is not applied may be deleted. Returns
+// kTfLiteApplicationError without any change unless `old_delegate` is applied and `new_delegate` is
+// not NULL.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterReplaceDelegate(TfLiteInterpreter* interpreter,
                                                               TfLiteDelegate* old_delegate,
                                                               TfLiteDelegate* new_delegate);
