@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "delegate_option.h"
 #include "deputy/deputy.h"
 #include "text.h"
 
@@ -30,8 +31,11 @@ Json Milliseconds(int64_t nanoseconds) {
 // Converts a text to JSON: an empty text stands for an unknown value and becomes null.
 Json TextOrNull(const char* text) { return *text == '\0' ? Json() : Json(text); }
 
+// Appends an option. Settings of the command that a delegate does not declare are not shown.
 void AddOption(void* options, const DeputyOptionUse* use) {
-  static_cast<Json*>(options)->push_back({{"name", use->name},
+  const bool is_conditional = use->name[0] == kIfDeclared;
+  if (is_conditional && use->state == kDeputyOptionIgnored) return;
+  static_cast<Json*>(options)->push_back({{"name", use->name + (is_conditional ? 1 : 0)},
                                           {"value", use->value},
                                           {"state", StateName(use->state)},
                                           {"text", use->text}});

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -67,7 +68,16 @@ bool IsLimit(std::string_view setting) {
                      [&](const auto& names) { return names.first == setting; });
 }
 
-// Inserts the settings before the user's own options, which override them.
+// Returns true for a delegate whose options only its own process knows: the plug-in `sandbox` is
+// loaded in place of its library. Layers would pass conditional options to the delegate.
+bool IsIsolated(const DeputyPluginInfo& info) {
+  const char* const layers = std::getenv("DEPUTY_LAYERS");
+  return info.option_count == 0 && std::string_view(info.name) == "sandbox" &&
+         (layers == nullptr || *layers == '\0');
+}
+
+// Inserts the settings before the user's own options, which override them. An isolated delegate
+// gets those that are no limits, and its process drops those that it does not declare.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
                             const DeputyPluginInfo& info, LoadedDelegate* loaded) {
   for (const auto& setting : settings) {
@@ -78,7 +88,12 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
     if (declared == end) {
       // Only limits are reported: other settings are defaults of the command, not options of the
       // user, and are dropped.
-      if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
+      if (IsLimit(setting.first)) {
+        loaded->undeclared.push_back(setting);
+      } else if (IsIsolated(info)) {
+        option.options.insert(option.options.begin(),
+                              {kIfDeclared + setting.first, setting.second});
+      }
       continue;
     }
     loaded->declared.push_back(setting.first);

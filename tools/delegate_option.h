@@ -15,6 +15,9 @@
 
 namespace deputy::tools {
 
+// First character of an option that an isolated delegate gets only if it declares the option.
+inline constexpr char kIfDeclared = '?';
+
 using DelegateSettings = std::vector<std::pair<std::string, std::string>>;
 
 struct DelegateOption {

@@ -27,11 +27,12 @@ constexpr const char* kKernelName = "DeputySandbox";
 struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
-  std::mutex mutex;  // held while the delegate is applied, and guards `device`
+  std::mutex mutex;  // held while the delegate is applied, and guards `device` and `dropped`
   // While the delegate is applied: the session and the index of the claim that is being replaced.
   std::shared_ptr<Session> session;
   int claim = -1;
-  std::string device;  // text for reports
+  std::string device;                // text for reports
+  std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
 
 SandboxDelegate& Of(const TfLiteDelegate* delegate) {
@@ -265,6 +266,7 @@ TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
   }
   const Claims& claims = delegate->session->claims();
   delegate->device = "own process; " + claims.confinement;
+  delegate->dropped = claims.dropped;
   const std::vector<int> accepted = AcceptedClaims(context, graph, claims);
   if (accepted.empty()) return kTfLiteOk;
   std::vector<const Claim*> mapped;
@@ -309,9 +311,18 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
 }
 
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
-                            DeputyOptionUseCallback, void*) {
-  const std::lock_guard lock(Of(delegate).mutex);
-  report->device = Of(delegate).device.c_str();
+                            DeputyOptionUseCallback callback, void* user_data) {
+  SandboxDelegate& sandbox = Of(delegate);
+  const std::lock_guard lock(sandbox.mutex);
+  report->device = sandbox.device.c_str();
+  for (const auto& [key, value] : sandbox.options.delegate_options) {
+    if (std::find(sandbox.dropped.begin(), sandbox.dropped.end(), key) == sandbox.dropped.end()) {
+      continue;
+    }
+    const DeputyOptionUse use = {sizeof use,           key.c_str(), value.c_str(),
+                                 kDeputyOptionIgnored, 0,           "unknown to the delegate"};
+    callback(user_data, &use);
+  }
   return kTfLiteOk;
 }
 

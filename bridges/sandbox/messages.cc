@@ -84,6 +84,7 @@ std::string Encode(const Claims& message) {
   MessageWriter writer = Begin(Type::kClaims);
   writer.Text(message.problem);
   writer.Text(message.confinement);
+  WriteAll(message.dropped, &writer, [&](const std::string& key) { writer.Text(key); });
   WriteAll(message.claims, &writer, [&](const Claim& claim) {
     writer.Ints(claim.nodes);
     writer.Ints(claim.inputs);
@@ -99,6 +100,7 @@ bool Decode(std::string_view bytes, Claims* out) {
   if (!IsOfType(&reader, Type::kClaims)) return false;
   out->problem = reader.Text();
   out->confinement = reader.Text();
+  ReadAll(&reader, &out->dropped, [&](std::string* key) { *key = reader.Text(); });
   ReadAll(&reader, &out->claims, [&](Claim* claim) {
     claim->nodes = reader.Ints();
     claim->inputs = reader.Ints();

@@ -32,6 +32,8 @@ struct HostTensor {
 
 struct Setup {
   std::string library;
+  // Options of the delegate. One whose key begins with '?' is dropped if the delegate does not
+  // declare it.
   std::vector<std::pair<std::string, std::string>> options;
   int64_t threads = 1;
   Profile profile = Profile::kDevice;
@@ -50,8 +52,9 @@ struct Claim {
 };
 
 struct Claims {
-  std::string problem;      // reason why the delegate could not be applied; "" otherwise
-  std::string confinement;  // restrictions in effect, for reports
+  std::string problem;               // reason why the delegate could not be applied; "" otherwise
+  std::string confinement;           // restrictions in effect, for reports
+  std::vector<std::string> dropped;  // keys of the options that were dropped
   std::vector<Claim> claims;
 };
 

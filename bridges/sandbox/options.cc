@@ -15,7 +15,9 @@ constexpr DeputyPluginOption kOptions[] = {
     {"model", kDeputyOptionString, 0, "",
      "File of the model; empty: Deputy passes the model. TensorFlow Lite needs the file."},
     {"options", kDeputyOptionString, 0, "",
-     "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\."},
+     "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\. An "
+     "option "
+     "?KEY=VALUE is dropped if the delegate does not declare it."},
     {"profile", kDeputyOptionString, 0, "device",
      "Restrictions of the process: none, device or strict."},
     {"writable", kDeputyOptionString, 0, "",

@@ -44,6 +44,7 @@ Claims SampleClaims() {
   Claims claims;
   claims.problem = "p";
   claims.confinement = "c";
+  claims.dropped = {"?d", ""};
   claims.claims = {{{1, 2}, {3}, {4, 5}, "kernel", 0xfedcba9876543210u}, {}};
   return claims;
 }
@@ -69,6 +70,7 @@ TEST(SandboxMessages, keep_every_field) {
   ASSERT_TRUE(Decode(Encode(SampleClaims()), &claims));
   EXPECT_EQ(claims.problem, "p");
   EXPECT_EQ(claims.confinement, "c");
+  EXPECT_EQ(claims.dropped, (std::vector<std::string>{"?d", ""}));
   ASSERT_EQ(claims.claims.size(), 2u);
   EXPECT_EQ(claims.claims[0].nodes, (std::vector<int32_t>{1, 2}));
   EXPECT_EQ(claims.claims[0].inputs, (std::vector<int32_t>{3}));

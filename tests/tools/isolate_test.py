@@ -45,6 +45,13 @@ class Isolate(unittest.TestCase):
         text = self.fine("explain", MODEL, "--delegate", "npu_stub")
         self.assertNotIn("own process", text)
 
+    def test_threads_reach_a_delegate_that_declares_them(self):
+        for isolation in ((), ("--isolate",)):
+            command = ("explain", MODEL, "--threads", "2", *isolation, "--delegate")
+            self.assertIn("given: num_threads=2\n", self.fine(*command, "cpu"))
+            self.assertIn("num_threads=3\n", self.fine(*command, "cpu,num_threads=3"))
+            self.assertNotIn("num_threads", self.fine(*command, "npu_stub"))
+
     def test_a_crash_is_computed_on_the_cpu(self):
         plugin = str(BUILD / "tests/plugins/libfaulty.so")
         command = ("explain", MODEL, "--delegate", f"{plugin},fault=segv,in=invoke", "--isolate", "--profile")

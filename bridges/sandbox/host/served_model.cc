@@ -178,18 +178,36 @@ bool ServedModel::ResizeInputs() {
   return true;
 }
 
+std::vector<std::pair<std::string, std::string>> ServedModel::OptionsFor(
+    const DeputyPluginInfo& info) {
+  std::vector<std::pair<std::string, std::string>> options;
+  const auto* const end = info.options + info.option_count;
+  for (const auto& [key, value] : setup_.options) {
+    const bool is_conditional = key.starts_with('?');
+    const std::string name = key.substr(is_conditional ? 1 : 0);
+    const auto is_named = [&](const DeputyPluginOption& option) { return name == option.name; };
+    if (is_conditional && std::none_of(info.options, end, is_named)) {
+      claims_.dropped.push_back(key);
+    } else {
+      options.emplace_back(name, value);
+    }
+  }
+  return options;
+}
+
 bool ServedModel::ApplyDelegate() {
   plugin_ = DeputyPluginLoad(setup_.library.c_str());
   if (plugin_ != nullptr) {
     DeputyPluginInfo info = {};
     info.struct_size = sizeof info;
+    const bool is_described = DeputyPluginDescribe(plugin_, &info) == kTfLiteOk;
+    const auto options = OptionsFor(info);
     std::vector<const char*> keys, values;
-    for (const auto& [key, value] : setup_.options) {
+    for (const auto& [key, value] : options) {
       keys.push_back(key.c_str());
       values.push_back(value.c_str());
     }
-    const bool is_stable =
-        DeputyPluginDescribe(plugin_, &info) == kTfLiteOk && info.kind == kDeputyPluginStable;
+    const bool is_stable = is_described && info.kind == kDeputyPluginStable;
     delegate_ = is_stable
                     ? DeputyPluginCreateStableDelegate(plugin_, nullptr)
                     : DeputyPluginCreateDelegate(plugin_, keys.data(), values.data(), keys.size());

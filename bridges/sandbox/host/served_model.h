@@ -52,6 +52,8 @@ class ServedModel {
   // Computes node_digests_ before the delegate is applied, which may change the inputs of nodes.
   void DigestNodes();
   bool ResizeInputs();
+  // Returns the options of the setup for the plug-in, and notes the dropped ones.
+  std::vector<std::pair<std::string, std::string>> OptionsFor(const DeputyPluginInfo& info);
   bool ApplyDelegate();
   void CollectClaims();
   Claim ClaimOf(const DeputyPartition& partition) const;
