@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridges/layers/interposer.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "core/base/delegate_call.h"
 #include "core/base/operator_object.h"
@@ -66,6 +68,9 @@ class NodeView {
   NodeView(TfLiteContext* context, TfLiteNode* node, Kernel* kernel)
       : context_(context), node_(node), kernel_(kernel), params_(node->builtin_data) {
     TfLiteDelegate* const outer = kernel->interposer->table();
+    ForEachTensor([&](int index, const TfLiteTensor& tensor) {
+      if (tensor.delegate == kernel->owner) own_.push_back(index);
+    });
     if (node->delegate == outer) node->delegate = kernel->owner;
     node->user_data = kernel->user_data;
     node->builtin_data = kernel->op() != nullptr ? static_cast<void*>(&kernel->opaque_params)
@@ -84,20 +89,29 @@ class NodeView {
   NodeView& operator=(const NodeView&) = delete;
 
  private:
-  void ExchangeTensors(const TfLiteDelegate* from, TfLiteDelegate* to) const {
+  template <typename Function>
+  void ForEachTensor(const Function& function) const {
     for (const TfLiteIntArray* list : {node_->inputs, node_->outputs, node_->temporaries}) {
       for (int i = 0; list != nullptr && i < list->size; ++i) {
         const int tensor = list->data[i];
         if (tensor < 0 || static_cast<size_t>(tensor) >= context_->tensors_size) continue;
-        if (context_->tensors[tensor].delegate == from) context_->tensors[tensor].delegate = to;
+        function(tensor, context_->tensors[tensor]);
       }
     }
+  }
+  void ExchangeTensors(const TfLiteDelegate* from, TfLiteDelegate* to) const {
+    ForEachTensor([&](int index, TfLiteTensor& tensor) {
+      const bool is_own = std::find(own_.begin(), own_.end(), index) != own_.end();
+      if (tensor.delegate == from && !is_own) tensor.delegate = to;
+    });
   }
 
   TfLiteContext* const context_;
   TfLiteNode* const node_;
   Kernel* const kernel_;
   void* const params_;
+  // Tensors that belong to the inner delegate itself, if it is applied without the wrapper, too.
+  std::vector<int> own_;
 };
 
 // ---- Calls of the inner delegate's kernels ------------------------------------------------------
@@ -116,7 +130,9 @@ void* InnerInit(TfLiteContext* context, const Kernel& kernel, size_t length) {
   return op->init == nullptr ? nullptr : op->init(Opaque(context), params, size);
 }
 
+// Runtimes do not call free without user data.
 void InnerFree(TfLiteContext* context, const Kernel& kernel) {
+  if (kernel.user_data == nullptr) return;
   const TfLiteOperator* const op = kernel.op();
   if (op == nullptr) {
     if (kernel.registration.free != nullptr) kernel.registration.free(context, kernel.user_data);
@@ -215,6 +231,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t length) {
 void Free(TfLiteContext* context, void* data) {
   if (data == nullptr || data == InitFailed()) return;
   const std::unique_ptr<Kernel> kernel(static_cast<Kernel*>(data));
+  if (kernel->user_data == nullptr) return;
   (void)kernel->interposer->Run(CallOf(CallKind::kFree, context, *kernel), [&] {
     InnerFree(context, *kernel);
     return kTfLiteOk;

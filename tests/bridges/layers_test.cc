@@ -14,6 +14,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_layers.h"
+#include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -386,6 +387,76 @@ TEST_F(Layers, a_delegate_of_the_program_is_wrapped_by_a_function) {
     EXPECT_EQ(t.Get<float>(0), kOutput);
   }
   destroy(layered);
+}
+
+// A delegate of the program with a layer.
+class Wrapped {
+ public:
+  explicit Wrapped(TfLiteDelegate* inner)
+      : library_(dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW)) {
+    const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
+        dlsym(library_, "DeputyLayersCreateDelegate"));
+    delegate_ = create(inner, "deadline=60s", nullptr);
+  }
+  ~Wrapped() {
+    reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
+        dlsym(library_, "DeputyLayersDeleteDelegate"))(delegate_);
+  }
+  Wrapped(const Wrapped&) = delete;
+  Wrapped& operator=(const Wrapped&) = delete;
+  TfLiteDelegate* get() const { return delegate_; }
+
+ private:
+  void* const library_;
+  TfLiteDelegate* delegate_ = nullptr;
+};
+
+// Runtimes call free only with user data.
+TEST_F(Layers, free_is_not_called_after_an_init_that_returns_null) {
+  static int frees;
+  frees = 0;
+  Programmed inner([](TfLiteContext* context, TfLiteDelegate* self) {
+    TfLiteRegistration registration{};
+    registration.init = [](TfLiteContext*, const char*, size_t) -> void* { return nullptr; };
+    registration.free = [](TfLiteContext*, void*) { ++frees; };
+    registration.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+    TfLiteIntArray* const nodes = TfLiteIntArrayCreate(1);
+    nodes->data[0] = 0;
+    const TfLiteStatus status =
+        context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes, self);
+    TfLiteIntArrayFree(nodes);
+    return status;
+  });
+  const Wrapped wrapped(&inner.base);
+  {
+    TestInterpreter t(Model());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), wrapped.get()), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk);
+    EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  }
+  EXPECT_EQ(frees, 0);
+}
+
+// Node 2 belongs to the inner wrapper alone, the others to the outer one: its output has to be
+// copied from the device although both have the same inner delegate.
+TEST_F(Layers, a_delegate_with_and_without_an_outer_layer_keeps_its_tensors) {
+  TestInterpreter plain(Chain(5));
+  ASSERT_EQ(plain.Allocate(), kTfLiteOk);
+  plain.Set<float>(0, {1, 2, 3, 4});
+  ASSERT_EQ(plain.Invoke(), kTfLiteOk);
+  Scripted inner({0, 1, 3});
+  inner->outputs_on_device = true;
+  const Wrapped once(inner.get()), twice(once.get());
+  TestInterpreter t(Chain(5));
+  ASSERT_EQ(Apply(&t, twice.get()), kTfLiteOk) << t.log();
+  inner->claims[2] = true;
+  ASSERT_EQ(Apply(&t, once.get()), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  for (int run = 0; run < 3; ++run) {
+    t.Set<float>(0, {1, 2, 3, 4});
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), plain.Get<float>(0));
+  }
 }
 
 }  // namespace
