@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridges/layers/stack.h"
 
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "bridges/layers/fault.h"
 #include "bridges/layers/record_layer.h"
@@ -9,6 +11,9 @@
 
 namespace deputy::layers {
 namespace {
+
+// Each layer takes space on the stack of every call.
+constexpr size_t kMaxLayers = 1000;
 
 std::string AddIsolation(const std::string& profile, Stack* stack) {
   if (!profile.empty() && profile != "none" && profile != "device" && profile != "strict") {
@@ -51,7 +56,12 @@ std::string Add(const std::string& name, const std::string& value, Stack* stack)
 }  // namespace
 
 std::string MakeStack(const std::string& list, Stack* stack) {
-  for (const std::string& option : SplitOptions(list)) {
+  const std::vector<std::string> options = SplitOptions(list);
+  if (options.size() > kMaxLayers) {
+    return "expected at most " + std::to_string(kMaxLayers) + " layers, found " +
+           std::to_string(options.size());
+  }
+  for (const std::string& option : options) {
     if (stack->isolates) {
       AppendOption(option, &stack->inside);
       continue;

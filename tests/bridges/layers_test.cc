@@ -218,6 +218,10 @@ TEST_F(Layers, wrong_options_are_refused) {
         "fault=invoke:1:delay", "fault=invoke:1:fail:1s", "fault=run:1:fail", "isolate=x", "no"}) {
     EXPECT_NE(error(Around(Library("faulty"), text)).find("layer"), std::string::npos) << text;
   }
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += "fault=invoke:1:fail;";
+  EXPECT_NE(error(Around(Library("faulty"), many)).find("expected at most 1000 layers, found 1001"),
+            std::string::npos);
   // Errors of the library reach the caller.
   const std::string sandbox = BuildPath("libdeputy_sandbox.so");
   EXPECT_NE(error(Around(sandbox, "", "profile=tight")).find("found 'tight'"), std::string::npos);
