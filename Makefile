@@ -325,7 +325,7 @@ $(CURDIR)/build/zig/bin/zig:
 ## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)
 ## wheels-check  install and use them on a bare Debian 12 and 13, and an emulated arm64 Debian 12 (as root)
 .PHONY: wheels wheels-check
-WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_npu_stub deputy_sandbox
+WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_layers deputy_npu_stub deputy_replay deputy_sandbox
 WHEEL_CMAKE = $(CMAKE) -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF -DDEPUTY_GLIBC_STUBS=$(CURDIR)/build/glibc-$*
 wheels: setup wheel-x86_64 wheel-aarch64
 	tests/packaging/check_wheel.py build/wheels/*.whl
