@@ -89,7 +89,11 @@ void WriteReport(const ReportOptions& options) {
   if (options.session.delegates.size() != 1) {
     FailUsage("report: expected one delegate, found %zu", options.session.delegates.size());
   }
-  CheckWritable(options.output);
+  // The file is a valid record even if the run fails before the layer is created.
+  std::string problem;
+  if (record::Writer::Open(options.output, kMaxReportBytes, &problem) == nullptr) {
+    FailUsage("report: %s", problem.c_str());
+  }
   const std::string outcome = RunRecorded(options);
   AddNotes(options, outcome);
   const record::Record record = ReadRecord(options.output);

@@ -99,26 +99,36 @@ std::optional<int64_t> ParseNumber(const std::string& text) {
   return number;
 }
 
+// Returns the layer for the parts of its text; null if they are invalid.
+std::unique_ptr<Layer> Make(const std::vector<std::string>& parts) {
+  if (parts.size() != 3 && parts.size() != 4) return nullptr;
+  const auto kind = ParseCallKind(parts[0]);
+  const auto number = ParseNumber(parts[1]);
+  const auto action = ActionOf(parts[2]);
+  if (!kind || !number || !action) return nullptr;
+  const bool has_outputs = *kind == CallKind::kInvoke || *kind == CallKind::kCopyFrom;
+  if (*action == Action::kCorrupt && !has_outputs) return nullptr;
+  if ((*action == Action::kDelay) != (parts.size() == 4)) return nullptr;
+  std::chrono::milliseconds time(0);
+  if (*action == Action::kDelay) {
+    const auto given = ParseMilliseconds(parts[3]);
+    if (!given) return nullptr;
+    time = *given;
+  }
+  return std::make_unique<FaultLayer>(*kind, *number, *action, time);
+}
+
 }  // namespace
 
 std::unique_ptr<Layer> MakeFault(const std::string& text, std::string* error) {
-  const std::vector<std::string> parts = SplitOptions(text, ':');
-  const bool has_count = parts.size() == 3 || parts.size() == 4;
-  const auto kind = has_count ? ParseCallKind(parts[0]) : std::nullopt;
-  const auto number = has_count ? ParseNumber(parts[1]) : std::nullopt;
-  const auto action = has_count ? ActionOf(parts[2]) : std::nullopt;
-  const auto time = parts.size() == 4 ? ParseMilliseconds(parts[3]) : std::nullopt;
-  const bool needs_time = action == Action::kDelay;
-  if (!kind || !number || !action || needs_time != (parts.size() == 4) ||
-      needs_time != time.has_value()) {
+  std::unique_ptr<Layer> layer = Make(SplitOptions(text, ':'));
+  if (layer == nullptr) {
     *error =
-        "layer 'fault': expected CALL:NUMBER:fail, corrupt, hang or crash, or "
-        "CALL:NUMBER:delay:TIME, found '" +
+        "layer 'fault': expected CALL:NUMBER:fail, hang or crash, CALL:NUMBER:delay:TIME, or "
+        "corrupt for invoke or copy_from, found '" +
         text + "'";
-    return nullptr;
   }
-  return std::make_unique<FaultLayer>(*kind, *number, *action,
-                                      time.value_or(std::chrono::milliseconds(0)));
+  return layer;
 }
 
 }  // namespace deputy::layers

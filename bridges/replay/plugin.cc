@@ -34,10 +34,12 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
     const std::string_view key = keys[i], value = values[i];
     if (key == "record") {
       options->record = value;
-    } else if (key == "crash" && (value == "0" || value == "1")) {
-      options->crashes = value == "1";
+    } else if (key == "crash" && (value == "0" || value == "false")) {
+      options->crashes = false;
+    } else if (key == "crash" && (value == "1" || value == "true")) {
+      options->crashes = true;
     } else if (key == "crash") {
-      return "option 'crash': expected 0 or 1, found '" + std::string(value) + "'";
+      return "option 'crash': expected true or false, found '" + std::string(value) + "'";
     } else {
       return "unknown option '" + std::string(key) + "'";
     }

@@ -27,6 +27,13 @@ std::optional<std::string> InterpreterLayer(const std::string& name) {
   return std::nullopt;
 }
 
+bool HasIsolation(const std::string& layers) {
+  const std::vector<std::string> all = SplitOptions(layers);
+  return std::any_of(all.begin(), all.end(), [](const std::string& layer) {
+    return SplitOption(layer).first == "isolate";
+  });
+}
+
 std::string LayersFromEnvironment() {
   std::string layers;
   for (const std::string& layer : GivenLayers()) {
@@ -34,15 +41,10 @@ std::string LayersFromEnvironment() {
     if (name != "validate" && name != "verify") AppendOption(layer, &layers);
   }
   const std::string profile = IsolationProfile();
-  if (!layers.empty() && !profile.empty()) AppendOption("isolate=" + profile, &layers);
+  if (!layers.empty() && !profile.empty() && !HasIsolation(layers)) {
+    AppendOption("isolate=" + profile, &layers);
+  }
   return layers;
-}
-
-bool HasIsolation(const std::string& layers) {
-  const std::vector<std::string> all = SplitOptions(layers);
-  return std::any_of(all.begin(), all.end(), [](const std::string& layer) {
-    return SplitOption(layer).first == "isolate";
-  });
 }
 
 GivenOptions LayersOptions(const std::string& path, const std::string& layers,

@@ -17,7 +17,7 @@ inline constexpr const char* kLayers = "layers";
 inline constexpr const char* kLayersFile = "libdeputy_layers.so";
 
 // Returns the layers of DEPUTY_LAYERS that the plug-in implements, with the layer `isolate` for the
-// value of DEPUTY_ISOLATE at their end; "" if there are none.
+// value of DEPUTY_ISOLATE at their end, unless they contain it; "" if there are none.
 std::string LayersFromEnvironment();
 
 // Returns the value of a layer of DEPUTY_LAYERS that the interpreter implements, `validate` or

@@ -215,7 +215,8 @@ TEST_F(Layers, wrong_options_are_refused) {
   for (const char* const text :
        {"deadline", "deadline=0ms", "deadline=1", "deadline=invoke", "deadline=run:1s",
         "deadline=99999999999s", "fault", "fault=invoke", "fault=invoke:x:fail",
-        "fault=invoke:1:delay", "fault=invoke:1:fail:1s", "fault=run:1:fail", "isolate=x", "no"}) {
+        "fault=invoke:1:delay", "fault=prepare:1:corrupt", "fault=invoke:1:fail:1s",
+        "fault=run:1:fail", "isolate=x", "no"}) {
     EXPECT_NE(error(Around(Library("faulty"), text)).find("layer"), std::string::npos) << text;
   }
   std::string many;

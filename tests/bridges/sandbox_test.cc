@@ -319,10 +319,10 @@ TEST_F(Sandbox, the_profiles_refuse_system_calls) {
     const char* profile;
   };
   // The plug-in ends its process with status 9 if the call succeeds.
-  for (const Row& row :
-       {Row{"socket", "device"}, Row{"kill_host", "device"}, Row{"exec", "device"},
-        Row{"create", "device"}, Row{"socket", "strict"}, Row{"kill_host", "strict"},
-        Row{"exec", "strict"}, Row{"create", "strict"}, Row{"open", "strict"}}) {
+  for (const Row& row : {Row{"socket", "device"}, Row{"kill_host", "device"}, Row{"exec", "device"},
+                         Row{"create", "device"}, Row{"tgkill_host", "device"},
+                         Row{"socket", "strict"}, Row{"kill_host", "strict"}, Row{"exec", "strict"},
+                         Row{"create", "strict"}, Row{"open", "strict"}}) {
     SCOPED_TRACE(std::string(row.fault) + " with " + row.profile);
     // With the profile device, programs can be executed until a partition runs for the second time.
     Sandboxed s("fault=" + std::string(row.fault) + ";in=invoke;call=3",

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "deputy/delegate_helper.h"
@@ -98,6 +99,9 @@ static void Fail(void) {
   if (strcmp(fault, "truncate") == 0) Escape(ftruncate(kMemoryFd, 0));
   if (strcmp(fault, "socket") == 0) Escape(socket(AF_INET, SOCK_STREAM, 0));
   if (strcmp(fault, "kill_host") == 0) Escape(kill(getppid(), SIGKILL));
+  if (strcmp(fault, "tgkill_host") == 0) {
+    Escape((int)syscall(SYS_tgkill, getppid(), getppid(), SIGKILL));
+  }
   if (strcmp(fault, "open") == 0) Escape(open("/etc/passwd", O_RDONLY));
   if (strcmp(fault, "create") == 0) Escape(open("escaped", O_CREAT | O_WRONLY, 0600));
   if (strcmp(fault, "exec") == 0) execl("/bin/true", "true", (char*)NULL);

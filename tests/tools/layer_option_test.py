@@ -84,6 +84,9 @@ class Layers(unittest.TestCase):
         text = self.fine("explain", MODEL, "--delegate", "npu_stub", DEPUTY_LAYERS="deadline=60s",
                          DEPUTY_ISOLATE="strict")
         self.assertIn("own process; profile strict", text)
+        text = self.fine("explain", MODEL, "--delegate", "npu_stub", DEPUTY_LAYERS="isolate=device;deadline=60s",
+                         DEPUTY_ISOLATE="strict")
+        self.assertIn("own process; profile device", text)
 
     def test_other_layers_are_refused(self):
         for text, problem in (("deadlin=1s", "unknown layer 'deadlin'"),

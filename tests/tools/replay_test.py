@@ -165,6 +165,9 @@ class Replay(unittest.TestCase):
         self.refused(1, r"call 5 \(invoke of kernel 0\) has not returned in the record", *command,
                      f"replay,record={path}")
         self.assertEqual(deputy(*command, f"replay,record={path},crash=1").returncode, CRASH)
+        self.assertEqual(deputy(*command, f"replay,record={path},crash=true").returncode, CRASH)
+        self.assertEqual(deputy(*command, f"replay,record={path},crash=false").returncode, 1)
+        self.refused(2, "option 'crash'", *command, f"replay,record={path},crash=yes")
 
     def test_a_crash_in_a_process_of_its_own_is_recorded(self):
         path = str(self.folder / "own.rec")
@@ -203,6 +206,14 @@ class Replay(unittest.TestCase):
         text = self.fine("report", MODEL, "-o", path, *arguments)
         document = json.loads(self.fine("replay", path, "--inspect", "--json"))
         return text, document, {note["title"]: note["text"] for note in document["notes"]}
+
+    def test_a_report_replaces_a_file(self):
+        path = self.folder / "notes.txt"
+        path.write_text("notes of a user")
+        result = deputy("report", "no.tflite", "-o", str(path), "--delegate", "npu_stub")
+        self.assertIn("no.tflite", result.stdout + result.stderr)
+        document = json.loads(self.fine("replay", str(path), "--inspect", "--json"))
+        self.assertEqual(document["calls"], [])
 
     def test_a_report_has_all_facts_in_one_file(self):
         text, document, notes = self.report("--delegate", "npu_stub")

@@ -139,6 +139,8 @@ constexpr int kDeniedAlways[] = {SYS_ptrace,
                                  SYS_kill,
                                  SYS_tkill,
                                  SYS_pidfd_send_signal,
+                                 SYS_rt_sigqueueinfo,
+                                 SYS_rt_tgsigqueueinfo,
                                  SYS_setuid,
                                  SYS_setgid,
                                  SYS_open_by_handle_at,
@@ -173,11 +175,11 @@ void Deny(std::span<const int> calls, Program* program) {
   }
 }
 
-// Denies sockets other than AF_UNIX; all sockets if not `local_sockets`.
-void DenySockets(bool local_sockets, Program* program) {
-  program->push_back(Jump(BPF_JEQ, SYS_socket, 0, 4));
+// Denies the call unless its first argument has this value.
+void DenyUnless(uint32_t call, uint32_t first_argument, Program* program) {
+  program->push_back(Jump(BPF_JEQ, call, 0, 4));
   program->push_back(Statement(kLoadWord, offsetof(seccomp_data, args)));
-  program->push_back(Jump(BPF_JEQ, local_sockets ? uint32_t{AF_UNIX} : ~0u, 0, 1));
+  program->push_back(Jump(BPF_JEQ, first_argument, 0, 1));
   program->push_back(Statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   program->push_back(Statement(BPF_RET | BPF_K, kRefuse));
 }
@@ -227,7 +229,8 @@ std::string EnterFirstStage(const Confinement& confinement) {
   Append(landlock > 0, "Landlock" + (landlock > 0 ? " " + std::to_string(landlock) : ""), &text);
   Program program = BeginProgram();
   Deny(kDeniedAlways, &program);
-  DenySockets(!is_strict, &program);
+  DenyUnless(SYS_socket, is_strict ? ~0u : uint32_t{AF_UNIX}, &program);
+  DenyUnless(SYS_tgkill, static_cast<uint32_t>(getpid()), &program);
   Append(Install(std::move(program)), "seccomp", &text);
   return text;
 }
