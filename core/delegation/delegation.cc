@@ -67,11 +67,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   } else {
     PropagateShapesFor(delegate);
   }
-  if (!any_applied()) {
-    fp16_weights_ = Fp16Weights(subgraph_->graph());
-    original_plan_ = subgraph_->graph().plan();
-    original_nodes_ = subgraph_->graph().node_count();
-  }
+  if (!any_applied()) RememberPlan();
 
   if (CallPrepare(delegate) != kTfLiteOk) return Restore();
   if (hint) {
@@ -83,6 +79,12 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
 } catch (...) {
   Fail(subgraph_->interpreter()->reporter(), kTfLiteError, "out of memory");
   return Restore();
+}
+
+void Delegation::RememberPlan() {
+  fp16_weights_ = Fp16Weights(subgraph_->graph());
+  original_plan_ = subgraph_->graph().plan();
+  original_nodes_ = subgraph_->graph().node_count();
 }
 
 // Handles a subgraph whose nodes may be invalid or missing. It will never run, so delegates are not

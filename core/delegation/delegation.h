@@ -129,6 +129,8 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus RefuseOperatorOfANode();
   // Removes the nodes whose index is `count` or higher.
   void RemoveNodesFrom(int count) noexcept;
+  // Stores the plan before the first delegate, for RestorePlan.
+  void RememberPlan();
   void RestorePlan();
   void ForgetTensors();
   // Returns true if the delegate is applied or being applied, so that Remove removes it.

@@ -221,6 +221,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
     old_owners.push_back(tensor.delegate);
   }
 
+  // The delegate may have removed all others during its Prepare, which restored their plan.
+  if (current != nullptr && original_plan_.empty()) RememberPlan();
   subgraph_->SetPlan({});
   TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {

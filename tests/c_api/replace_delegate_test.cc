@@ -151,6 +151,40 @@ TEST_P(ReplaceDelegateUnderPolicy, read_only_inputs_are_not_written) {
   EXPECT_EQ(munmap(page, size), 0);
 }
 
+// A delegate removes all others during its Prepare, or loses them in a failed replacement.
+TEST_P(ReplaceDelegateUnderPolicy, a_delegate_that_removes_others_can_be_removed) {
+  for (const bool replaces : {false, true}) {
+    Scripted first({0}), failing({0});
+    TestInterpreter* own = nullptr;
+    Programmed last([&](TfLiteContext* context, TfLiteDelegate* self) {
+      failing.FailAt(kScriptedInit, 0);
+      first.FailAt(kScriptedInit, first->calls[kScriptedInit]);
+      if (replaces) {
+        EXPECT_NE(DeputyInterpreterReplaceDelegate(own->get(), first.get(), failing.get()),
+                  kTfLiteOk);
+      } else {
+        EXPECT_EQ(DeputyInterpreterRemoveDelegates(own->get()), kTfLiteOk);
+      }
+      TfLiteRegistration registration{};
+      registration.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
+      TfLiteIntArray* const nodes = TfLiteIntArrayCreate(1);
+      nodes->data[0] = 2;
+      const TfLiteStatus status =
+          context->ReplaceNodeSubsetsWithDelegateKernels(context, registration, nodes, self);
+      TfLiteIntArrayFree(nodes);
+      return status;
+    });
+    Runner runner(GetParam());
+    own = &runner.t;
+    runner.Apply(first.get());
+    ASSERT_EQ(Apply(&runner.t, &last.base), kTfLiteOk) << runner.t.log();
+    EXPECT_EQ(DeputyInterpreterGetPartitionCount(runner.t.get(), 0), 1);
+    EXPECT_EQ(DeputyInterpreterRemoveDelegates(runner.t.get()), kTfLiteOk);
+    runner.t.Set<float>(0, kInput);
+    runner.ExpectRuns(0);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, ReplaceDelegateUnderPolicy,
                          testing::Values(kDeputyPolicyTfLite, kDeputyPolicyHot));
 
