@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -50,6 +49,7 @@ struct Kernel {
   TfLiteRegistration registration{};
 };
 
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* InitFailed() { return reinterpret_cast<void*>(intptr_t{-1}); }
 
 TfLiteStatus Fail(TfLiteContext* context, const std::string& text) {
@@ -163,7 +163,7 @@ TfLiteStatus WriteData(TfLiteContext* context, const TensorValue& value, TfLiteT
     return Fail(context, name + "expected " + std::to_string(value.data.size()) +
                              " bytes of the record, found " + std::to_string(tensor->bytes));
   }
-  if (!value.data.empty()) std::memcpy(tensor->data.raw, value.data.data(), value.data.size());
+  std::copy(value.data.begin(), value.data.end(), tensor->data.raw);
   return kTfLiteOk;
 }
 
