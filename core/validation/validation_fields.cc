@@ -20,7 +20,13 @@ void SavedFields::Refresh() {
 
 void SavedFields::RefreshTensor(int index) {
   if (index < 0 || static_cast<size_t>(index) >= tensors_.size()) return;
-  tensors_[static_cast<size_t>(index)] = StructCopy<TfLiteTensor>(*graph_->tensor(index));
+  const TfLiteTensor before = tensors_[static_cast<size_t>(index)].fields();
+  TfLiteTensor now = *graph_->tensor(index);
+  // The runtime's resize leaves these fields, so a difference is a change by the delegate.
+  now.delegate = before.delegate;
+  now.buffer_handle = before.buffer_handle;
+  now.data_is_stale = before.data_is_stale;
+  tensors_[static_cast<size_t>(index)] = StructCopy<TfLiteTensor>(now);
 }
 
 void SavedFields::RefreshAddedTensors() {

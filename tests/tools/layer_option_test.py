@@ -56,6 +56,10 @@ class Layers(unittest.TestCase):
             self.assertIn("the CPU replaced a failed node 1 time", result.stderr)
             self.assertEqual(result.stdout, cpu, texts)
 
+    def test_validation_has_no_finding_for_a_wrapped_delegate(self):
+        # The stub resizes its outputs in prepare.
+        self.fine(*RUN, *layers("deadline=60s", "validate"))
+
     def test_verification_finds_a_corrupt_result(self):
         result = deputy(*RUN, *layers("fault=invoke:1:corrupt", "verify=always"))
         self.assertEqual(result.returncode, 1)
