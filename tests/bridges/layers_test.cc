@@ -14,6 +14,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_layers.h"
+#include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
@@ -23,22 +24,6 @@
 
 namespace deputy::layers_test {
 namespace {
-
-// z = ((x + x) * 3) + (x + x): the partitions of the ADDs are separated by a node of the CPU.
-std::vector<uint8_t> Model() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
-  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
-  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
-  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAdd, {product, two_x}, {z}, schema::CreateAddOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({z});
-  return m.Finish();
-}
 
 const std::vector<float> kInput = {1, 2};
 const std::vector<float> kOutput = {8, 16};
@@ -56,7 +41,7 @@ class Layered {
   explicit Layered(const Options& options, DeputyDelegatePolicy policy = kDeputyPolicyTfLite)
       : delegate_(CreateExternal(BuildPath("libdeputy_layers.so"), options),
                   &DeputyPluginDeleteDelegate) {
-    t.emplace(Model(), [&](TfLiteInterpreterOptions* settings) {
+    t.emplace(AddMulAdd(), [&](TfLiteInterpreterOptions* settings) {
       DeputyInterpreterOptionsSetDelegatePolicy(settings, policy);
       DeputyValidationOptions validation = {};
       validation.struct_size = sizeof validation;
@@ -233,7 +218,7 @@ TEST_F(Layers, the_environment_wraps_plug_ins) {
   const ScopedEnvironment layers("DEPUTY_LAYERS", "fault=invoke:1:fail");
   const Handle delegate = External("elementwise");
   ASSERT_NE(delegate, nullptr);
-  TestInterpreter t(Model());
+  TestInterpreter t(AddMulAdd());
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
       << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
@@ -247,7 +232,7 @@ TEST_F(Layers, the_environment_wraps_plug_ins) {
 int64_t VerifiedRuns(const std::string& verify) {
   const ScopedEnvironment layers("DEPUTY_LAYERS", verify.c_str());
   const Handle delegate = External("opaque");
-  TestInterpreter t(Model());
+  TestInterpreter t(AddMulAdd());
   EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   EXPECT_EQ(t.Allocate(), kTfLiteOk);
   for (int run = 0; run < 4; ++run) EXPECT_EQ(t.Invoke(), kTfLiteOk);
@@ -268,7 +253,7 @@ TEST_F(Layers, the_environment_adds_layers_of_the_interpreter) {
     const ScopedEnvironment layers("DEPUTY_LAYERS", text);
     const Handle delegate = External("throwing", {{"in", "prepare"}});
     ASSERT_NE(delegate, nullptr);
-    TestInterpreter t(Model());
+    TestInterpreter t(AddMulAdd());
     (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
     EXPECT_EQ(DeputyInterpreterGetFindingCount(t.get()), text[0] == '\0' ? 0 : 1) << text;
   }
@@ -343,7 +328,7 @@ TEST_F(Layers, the_inner_delegate_sees_itself_in_nodes_and_tensors) {
   TfLiteDelegate* const twice = create(once, "deadline=60s", nullptr);
   for (TfLiteDelegate* const delegate : {&checking.base, once, twice}) {
     checking.calls = 0;
-    TestInterpreter t(Model());
+    TestInterpreter t(AddMulAdd());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     t.Set<float>(0, kInput);
@@ -381,7 +366,7 @@ TEST_F(Layers, a_delegate_of_the_program_is_wrapped_by_a_function) {
   TfLiteDelegate* const layered = create(inner.get(), "fault=invoke:2:fail", &Report);
   ASSERT_NE(layered, nullptr) << error;
   {
-    TestInterpreter t(Model());
+    TestInterpreter t(AddMulAdd());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered), kTfLiteOk) << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), 2);
@@ -434,7 +419,7 @@ TEST_F(Layers, free_is_not_called_after_an_init_that_returns_null) {
   });
   const Wrapped wrapped(&inner.base);
   {
-    TestInterpreter t(Model());
+    TestInterpreter t(AddMulAdd());
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), wrapped.get()), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();

@@ -26,8 +26,8 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_layers.h"
+#include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
-#include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/test_interpreter.h"
@@ -42,32 +42,14 @@ using record::Record;
 using record::TensorValue;
 using Ints = std::vector<int32_t>;
 
-// z = product + product or product + two_x, with product = (x + x) * 3: the partitions of the ADDs
-// are separated by a node of the CPU. Without `reads_two_x` each bit of an input changes the
-// output.
-std::vector<uint8_t> Model(bool reads_two_x = false) {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
-  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
-  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
-  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAdd, {product, reads_two_x ? two_x : product}, {z},
-          schema::CreateAddOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({z});
-  return m.Finish();
-}
-
 const std::vector<float> kInput = {1, 2};
 const std::vector<float> kOutput = {12, 24};
 
 // An interpreter with a delegate of a plug-in under the policy TfLite.
 class Applied {
  public:
-  Applied(const std::string& library, const Options& options, std::vector<uint8_t> model = Model())
+  Applied(const std::string& library, const Options& options,
+          std::vector<uint8_t> model = AddMulDouble())
       : delegate_(CreateExternal(library, options), &DeputyPluginDeleteDelegate) {
     t.emplace(std::move(model), [](TfLiteInterpreterOptions* settings) {
       DeputyInterpreterOptionsSetDelegatePolicy(settings, kDeputyPolicyTfLite);
@@ -150,7 +132,7 @@ TEST_F(RecordReplay, records_each_call_with_its_arguments) {
   ASSERT_TRUE(record.session && record.model);
   EXPECT_EQ(record.session->library, Library("elementwise"));
   EXPECT_EQ(record.session->options[0], std::pair(std::string("ops"), std::string("0")));
-  EXPECT_EQ(record.model->bytes, Model().size());
+  EXPECT_EQ(record.model->bytes, AddMulDouble().size());
   EXPECT_FALSE(record.model->has_data);
   std::vector<Function> functions;
   for (const Call& call : record.calls) {
@@ -184,7 +166,7 @@ TEST_F(RecordReplay, the_options_of_the_layer_have_effects) {
   Record record = Read(RecordPlugin("elementwise", ",digests"));
   EXPECT_EQ(record.calls[9].begin.tensors[0].contents, Contents::kDigest);
   record = Read(RecordPlugin("elementwise", ",model"));
-  const std::vector<uint8_t> model = Model();
+  const std::vector<uint8_t> model = AddMulDouble();
   EXPECT_EQ(record.model->data,
             std::string_view(reinterpret_cast<const char*>(model.data()), model.size()));
   const Options options = {{"library", Library("elementwise")}, {"layers", "record=/nowhere/x"}};
@@ -281,7 +263,7 @@ void RecordOnDevice(const std::string& path) {
   TfLiteDelegate* const layered = create(script.get(), ("record=" + path).c_str(), nullptr);
   ASSERT_NE(layered, nullptr);
   {
-    TestInterpreter t(Model());
+    TestInterpreter t(AddMulDouble());
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered), kTfLiteOk);
     EXPECT_EQ(t.Allocate(), kTfLiteOk);
     t.Set<float>(0, kInput);
@@ -466,7 +448,7 @@ TEST_F(RecordReplay, the_command_notices_an_input_that_is_not_the_output_of_anot
                 {{"library", Library("elementwise")},
                  {"options", "ops=0"},
                  {"layers", "record=" + path + ",model"}},
-                Model(true));
+                AddMulAdd());
     EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
   }
   EXPECT_EQ(Command("replay " + path + tail).first, 0);

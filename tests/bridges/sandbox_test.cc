@@ -19,6 +19,7 @@
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/support/add_mul_add.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -28,21 +29,7 @@
 namespace deputy::sandbox_test {
 namespace {
 
-// z = ((x + x) * 3) + (x + x): the partitions of the ADDs are separated by a node of the CPU.
-std::vector<uint8_t> Model(float factor = 3) {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {factor, factor}, "c");
-  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
-  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
-  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAdd, {product, two_x}, {z}, schema::CreateAddOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({z});
-  return m.Finish();
-}
+std::vector<uint8_t> Model(float factor = 3) { return AddMulAdd(factor); }
 
 // y = x + c
 std::vector<uint8_t> ModelWithConstant(float c_value) {

@@ -14,6 +14,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
+#include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
@@ -22,22 +23,6 @@
 
 namespace deputy::replace_delegate_test {
 namespace {
-
-// z = ((x + x) * 3) + (x + x)
-std::vector<uint8_t> Model() {
-  ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
-  const int c = m.AddConstant<float>(kTfLiteFloat32, {2}, {3, 3}, "c");
-  const int two_x = m.AddTensor(kTfLiteFloat32, {2}, "two_x");
-  const int product = m.AddTensor(kTfLiteFloat32, {2}, "product");
-  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
-  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {two_x}, schema::CreateAddOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinMul, {two_x, c}, {product}, schema::CreateMulOptions(m.fbb()));
-  m.AddOp(kTfLiteBuiltinAdd, {product, two_x}, {z}, schema::CreateAddOptions(m.fbb()));
-  m.SetInputs({x});
-  m.SetOutputs({z});
-  return m.Finish();
-}
 
 const std::vector<float> kInput = {1, 2};
 const std::vector<float> kOutput = {8, 16};
@@ -53,7 +38,7 @@ Handle Layered(const std::string& library, const std::string& layers) {
 class Runner {
  public:
   explicit Runner(int policy)
-      : t(Model(), [policy](TfLiteInterpreterOptions* options) {
+      : t(AddMulAdd(), [policy](TfLiteInterpreterOptions* options) {
           DeputyInterpreterOptionsSetDelegatePolicy(options,
                                                     static_cast<DeputyDelegatePolicy>(policy));
         }) {}
