@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -64,6 +65,7 @@ struct Kernel {
   int claim = -1;
   std::string name;
   std::vector<Border> inputs, outputs;
+  std::vector<Border> variables;  // inputs that the call changes
 };
 
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
@@ -93,6 +95,9 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     kernel->name = claim.name;
     kernel->inputs = BorderOf(*delegate.session, claim.inputs);
     kernel->outputs = BorderOf(*delegate.session, claim.outputs);
+    std::copy_if(kernel->inputs.begin(), kernel->inputs.end(),
+                 std::back_inserter(kernel->variables),
+                 [&](const Border& at) { return context->tensors[at.tensor].is_variable; });
     created = kernel.release();
     return kTfLiteOk;
   });
@@ -130,9 +135,13 @@ TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
       std::memcpy(memory + at.offset, context->tensors[at.tensor].data.raw, at.bytes);
     }
   };
+  // The program's variables change after a successful call only, so that the CPU can repeat a
+  // failed one.
   const auto copy_out = [&](const char* memory) {
-    for (const Border& at : kernel.outputs) {
-      std::memcpy(context->tensors[at.tensor].data.raw, memory + at.offset, at.bytes);
+    for (const auto* border : {&kernel.outputs, &kernel.variables}) {
+      for (const Border& at : *border) {
+        std::memcpy(context->tensors[at.tensor].data.raw, memory + at.offset, at.bytes);
+      }
     }
   };
   std::string problem;

@@ -64,8 +64,9 @@ int64_t SharedBytes(const TfLiteTensor& tensor) {
   }
   const bool is_fixed = tensor.allocation_type == kTfLiteArenaRw ||
                         tensor.allocation_type == kTfLiteCustom ||
-                        tensor.allocation_type == kTfLitePersistentRo;
-  if (!is_fixed || tensor.is_variable || tensor.dims == nullptr) return -1;
+                        tensor.allocation_type == kTfLitePersistentRo ||
+                        (tensor.is_variable && tensor.allocation_type == kTfLiteArenaRwPersistent);
+  if (!is_fixed || tensor.dims == nullptr) return -1;
   return static_cast<int64_t>(tensor.bytes);
 }
 
@@ -160,8 +161,7 @@ std::string GraphView::Refuse(const Claim& claim) const {
     for (const int32_t index : *indices) {
       const TfLiteTensor* const tensor = TensorAt(context_, index);
       if (tensor == nullptr || SharedBytes(*tensor) < 0) {
-        return "tensor " + std::to_string(index) +
-               " is a variable, a string, a resource or of dynamic size";
+        return "tensor " + std::to_string(index) + " is a string, a resource or of dynamic size";
       }
     }
   }

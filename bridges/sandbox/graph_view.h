@@ -55,7 +55,7 @@ class GraphView {
 };
 
 // Returns the number of bytes that the tensor's dimensions and type need if it can be in shared
-// memory: a fixed size, no variable, no resource. -1 for other tensors.
+// memory: a fixed size, no string, no resource. -1 for other tensors.
 int64_t SharedBytes(const TfLiteTensor& tensor);
 
 }  // namespace deputy::sandbox

@@ -302,13 +302,12 @@ std::string ServedModel::CopyOutput(int index) {
   const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
   const Place& to = place->second;
   if (tensor == nullptr || tensor->bytes != to.bytes) {
-    return "output tensor " + std::to_string(index) + ": expected " + std::to_string(to.bytes) +
+    return "tensor " + std::to_string(index) + ": expected " + std::to_string(to.bytes) +
            " bytes, found " + std::to_string(tensor == nullptr ? 0 : tensor->bytes);
   }
   // A delegate may have given the tensor other memory.
   if (tensor->data.raw != to.data && to.bytes > 0) {
-    if (tensor->data.raw == nullptr)
-      return "output tensor " + std::to_string(index) + " has no data";
+    if (tensor->data.raw == nullptr) return "tensor " + std::to_string(index) + " has no data";
     std::memcpy(to.data, tensor->data.raw, to.bytes);
   }
   return "";
@@ -331,6 +330,12 @@ std::string ServedModel::Run(uint32_t claim) {
     return TakeMessages();
   }
   for (const int32_t index : at.outputs) {
+    std::string problem = CopyOutput(index);
+    if (!problem.empty()) return problem;
+  }
+  for (const int32_t index : at.inputs) {
+    const TfLiteTensor* const input = DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+    if (input == nullptr || !input->is_variable) continue;
     std::string problem = CopyOutput(index);
     if (!problem.empty()) return problem;
   }
