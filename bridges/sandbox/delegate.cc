@@ -178,7 +178,8 @@ Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Optio
   setup.memory_bytes = options.memory_bytes;
   setup.writable = options.writable;
   setup.tensors = graph.Tensors();
-  setup.unavailable = graph.UnavailableNodes();
+  setup.available = graph.available();
+  setup.outline = graph.Outline();
   return setup;
 }
 
@@ -188,7 +189,7 @@ std::vector<int> AcceptedClaims(TfLiteContext* context, const GraphView& graph,
                                 const Claims& claims) {
   std::vector<int> accepted;
   std::set<int32_t> taken;
-  const size_t count = std::min(claims.claims.size(), graph.available_count());
+  const size_t count = std::min(claims.claims.size(), graph.available().size());
   for (size_t i = 0; i < count; ++i) {
     const Claim& claim = claims.claims[i];
     const bool overlaps = std::any_of(claim.nodes.begin(), claim.nodes.end(),
@@ -266,6 +267,7 @@ std::unique_ptr<Session> StartSession(const TfLiteContext& context, const GraphV
 
 TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
   const GraphView graph(context);
+  if (graph.available().empty()) return kTfLiteOk;
   std::string problem;
   delegate->session = StartSession(*context, graph, *delegate, &problem);
   if (delegate->session == nullptr) {

@@ -6,6 +6,7 @@
 #ifndef DEPUTY_BRIDGES_SANDBOX_DIGEST_H_
 #define DEPUTY_BRIDGES_SANDBOX_DIGEST_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,11 @@ namespace deputy::sandbox {
 
 class Digest {
  public:
+  static constexpr size_t kAllBytes = ~size_t{0};
+
+  // Adds at most the first `constant_bytes` of each constant.
+  explicit Digest(size_t constant_bytes = kAllBytes) : constant_bytes_(constant_bytes) {}
+
   void AddInt(int64_t value) { Mix(static_cast<uint64_t>(value)); }
 
   void AddBytes(const void* data, size_t size) {
@@ -48,7 +54,9 @@ class Digest {
     AddBytes(&tensor.params.scale, sizeof tensor.params.scale);
     const bool is_constant = tensor.allocation_type == kTfLiteMmapRo;
     AddInt(is_constant ? 1 : 0);
-    if (is_constant && tensor.data.raw != nullptr) AddBytes(tensor.data.raw, tensor.bytes);
+    if (is_constant && tensor.data.raw != nullptr) {
+      AddBytes(tensor.data.raw, std::min(tensor.bytes, constant_bytes_));
+    }
   }
 
   // Adds the operator and the tensor indices of a node, and its tensors, which `tensor(index)`
@@ -78,6 +86,7 @@ class Digest {
     state_ ^= state_ >> 32;
   }
 
+  const size_t constant_bytes_;
   uint64_t state_ = 0x243F6A8885A308D3u;
 };
 

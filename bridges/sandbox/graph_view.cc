@@ -102,26 +102,29 @@ bool GraphView::IsAvailable(int32_t node) const {
   return std::binary_search(available_.begin(), available_.end(), node);
 }
 
-std::vector<int32_t> GraphView::UnavailableNodes() const {
-  std::vector<int32_t> nodes;
-  const int32_t end = available_.empty() ? 0 : available_.back() + 1;
-  for (int32_t i = 0; i < end; ++i) {
-    if (!IsAvailable(i)) nodes.push_back(i);
-  }
-  return nodes;
+uint64_t GraphView::DigestOfNode(int32_t index, size_t constant_bytes) const {
+  const Node at = NodeAt(context_, index);
+  const char* const name = at.registration->custom_name;
+  Digest digest(constant_bytes);
+  digest.AddNode(at.registration->builtin_code, name == nullptr ? "" : name,
+                 Indices(at.node->inputs), Indices(at.node->outputs),
+                 [&](int tensor) { return TensorAt(context_, tensor); });
+  AddOptions(at.registration->builtin_code, *at.node, &digest);
+  return digest.value();
 }
 
 uint64_t GraphView::DigestOf(const Claim& claim) const {
   Digest all;
   for (const int32_t index : claim.nodes) {
-    const Node at = NodeAt(context_, index);
-    const char* const name = at.registration->custom_name;
-    Digest digest;
-    digest.AddNode(at.registration->builtin_code, name == nullptr ? "" : name,
-                   Indices(at.node->inputs), Indices(at.node->outputs),
-                   [&](int tensor) { return TensorAt(context_, tensor); });
-    AddOptions(at.registration->builtin_code, *at.node, &digest);
-    all.AddInt(static_cast<int64_t>(digest.value()));
+    all.AddInt(static_cast<int64_t>(DigestOfNode(index, Digest::kAllBytes)));
+  }
+  return all.value();
+}
+
+uint64_t GraphView::Outline() const {
+  Digest all;
+  for (const int32_t index : available_) {
+    all.AddInt(static_cast<int64_t>(DigestOfNode(index, kOutlineConstantBytes)));
   }
   return all.value();
 }

@@ -31,9 +31,10 @@ class GraphView {
   explicit GraphView(TfLiteContext* context);
 
   std::vector<HostTensor> Tensors() const;
-  // Nodes that other delegates have replaced or will not give: all nodes below the highest index of
-  // the plan that are not in it, and delegates' nodes.
-  std::vector<int32_t> UnavailableNodes() const;
+  // Nodes that the delegate may claim, ascending: those of the plan, without delegates' nodes.
+  const std::vector<int32_t>& available() const { return available_; }
+  // Digest of the available nodes without most of their constants (messages.h).
+  uint64_t Outline() const;
 
   // Returns why the claim cannot be accepted; "" if the host has the same nodes, they form one
   // partition with these inputs and outputs, and all tensors at the border have a fixed size.
@@ -42,11 +43,9 @@ class GraphView {
   // Returns a slot for each tensor at the border of the claims, in the order of the tensors.
   std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
 
-  // Returns the number of nodes that the delegate may claim.
-  size_t available_count() const { return available_.size(); }
-
  private:
   bool IsAvailable(int32_t node) const;
+  uint64_t DigestOfNode(int32_t index, size_t constant_bytes) const;
   uint64_t DigestOf(const Claim& claim) const;
   std::string CompareBorder(const Claim& claim) const;
 

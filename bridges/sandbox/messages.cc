@@ -54,7 +54,8 @@ std::string Encode(const Setup& message) {
     writer.Ints(tensor.dims);
     writer.Int(static_cast<int64_t>(tensor.identity));
   });
-  writer.Ints(message.unavailable);
+  writer.Ints(message.available);
+  writer.Int(static_cast<int64_t>(message.outline));
   return writer.bytes();
 }
 
@@ -76,7 +77,8 @@ bool Decode(std::string_view bytes, Setup* out) {
     tensor->dims = reader.Ints();
     tensor->identity = static_cast<uint64_t>(reader.Int());
   });
-  out->unavailable = reader.Ints();
+  out->available = reader.Ints();
+  out->outline = static_cast<uint64_t>(reader.Int());
   return reader.IsComplete() && profile >= 0 && profile <= static_cast<int64_t>(Profile::kStrict);
 }
 

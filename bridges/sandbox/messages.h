@@ -7,6 +7,7 @@
 #define DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,10 @@
 
 namespace deputy::sandbox {
 
-inline constexpr int64_t kProtocolVersion = 1;
+inline constexpr int64_t kProtocolVersion = 2;
+
+// Number of bytes of each constant that count for the outline of a graph.
+inline constexpr size_t kOutlineConstantBytes = 64;
 
 // File descriptors of the process.
 enum { kSocketFd = 3, kMemoryFd = 4, kRequestFd = 5, kReplyFd = 6, kModelFd = 7, kFdEnd = 8 };
@@ -40,7 +44,10 @@ struct Setup {
   int64_t memory_bytes = 0;           // limit of private memory; 0: none
   std::vector<std::string> writable;  // folders that the process may write
   std::vector<HostTensor> tensors;    // of the subgraph
-  std::vector<int32_t> unavailable;   // nodes that the delegate must not claim
+  // Nodes that the delegate may claim, and their outline (graph_view.h). The process finds the
+  // subgraph by its tensors, and by these nodes if several subgraphs have the same tensors.
+  std::vector<int32_t> available;
+  uint64_t outline = 0;
 };
 
 // One partition of the real delegate: the nodes that it replaces, its inputs other than constants,

@@ -81,6 +81,7 @@ class SandboxFuzz : public QuietTest {
       const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(t.get(), 0, i);
       setup.tensors.push_back({true, {2}, sandbox::IdentityOf(*tensor)});
     }
+    setup.available = {0, 1};
     return setup;
   }
 

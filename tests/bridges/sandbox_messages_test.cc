@@ -36,7 +36,8 @@ SetupMessage SampleSetup() {
   setup.memory_bytes = int64_t{5} << 40;
   setup.writable = {"/tmp", "/var"};
   setup.tensors = {{true, {1, 2}, 5}, {false, {}, 0x8000000000000000u}, {true, {}, 0}};
-  setup.unavailable = {4, 7};
+  setup.available = {3, 5};
+  setup.outline = 0x9000000000000001u;
   return setup;
 }
 
@@ -64,7 +65,8 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_FALSE(setup.tensors[1].has_dims);
   EXPECT_EQ(setup.tensors[1].identity, 0x8000000000000000u);
   EXPECT_TRUE(setup.tensors[2].has_dims);
-  EXPECT_EQ(setup.unavailable, (std::vector<int32_t>{4, 7}));
+  EXPECT_EQ(setup.available, (std::vector<int32_t>{3, 5}));
+  EXPECT_EQ(setup.outline, 0x9000000000000001u);
 
   Claims claims;
   ASSERT_TRUE(Decode(Encode(SampleClaims()), &claims));
@@ -99,7 +101,7 @@ TEST(SandboxMessages, refuse_other_types_versions_and_lengths) {
   for (size_t i = 0; i < bytes.size(); ++i) EXPECT_FALSE(Decode(bytes.substr(0, i), &ready)) << i;
   EXPECT_FALSE(Decode(bytes + "y", &ready));
   std::string other_version = bytes;
-  other_version[0] = 2;
+  other_version[0] = 9;
   EXPECT_FALSE(Decode(other_version, &ready));
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <span>
+#include <set>
 
 #include "bridges/sandbox/digest.h"
 #include "bridges/sandbox/node_options.h"
@@ -19,7 +19,6 @@ namespace deputy::sandbox {
 namespace {
 
 constexpr size_t kMaxMessages = 1000;
-constexpr int kPrimary = 0;  // the subgraph that the delegate is applied to
 
 // The host's tensors. The callbacks of the stubs have no user data; the process has one model.
 const std::vector<HostTensor>* host_tensors = nullptr;
@@ -74,8 +73,17 @@ ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
     return;
   }
   model_ = TfLiteModelCreate(file_, file_bytes_);
-  if (model_ != nullptr) CreateInterpreter();
-  if (interpreter_ != nullptr && !IsHostsGraph()) return;
+  if (model_ != nullptr) CreateInterpreter({});
+  if (interpreter_ != nullptr) {
+    subgraph_ = FindSubgraph();
+    if (subgraph_ < 0) return;
+    const std::vector<int32_t> unavailable = UnavailableNodes();
+    if (!unavailable.empty()) {
+      // The options of an interpreter name the subgraph of such a node.
+      TfLiteInterpreterDelete(interpreter_);
+      CreateInterpreter(unavailable);
+    }
+  }
   if (interpreter_ != nullptr) DigestNodes();
   if (interpreter_ != nullptr && ResizeInputs() && ApplyDelegate()) {
     CollectClaims();
@@ -124,7 +132,7 @@ const TfLiteRegistration* ServedModel::StubFor(int code, const char* name, int v
   return &stub;
 }
 
-void ServedModel::CreateInterpreter() {
+void ServedModel::CreateInterpreter(std::span<const int32_t> unavailable) {
   TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
   TfLiteInterpreterOptionsSetNumThreads(options, static_cast<int32_t>(setup_.threads));
   DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyTfLite);
@@ -138,11 +146,11 @@ void ServedModel::CreateInterpreter() {
         return static_cast<ServedModel*>(model)->StubFor(kTfLiteBuiltinCustom, name, version);
       },
       this);
-  for (const int32_t node : setup_.unavailable) {
+  for (const int32_t node : unavailable) {
     DeputyPlacement placement = {};
     placement.struct_size = sizeof placement;
     placement.selector = kDeputySelectIndex;
-    placement.subgraph_index = kPrimary;
+    placement.subgraph_index = subgraph_;
     placement.node_index = node;
     DeputyInterpreterOptionsAddPlacement(options, &placement);
   }
@@ -150,11 +158,15 @@ void ServedModel::CreateInterpreter() {
   TfLiteInterpreterOptionsDelete(options);
 }
 
-bool ServedModel::IsHostsGraph() const {
-  const int32_t count = DeputyInterpreterGetTensorCount(interpreter_, kPrimary);
+const TfLiteTensor* ServedModel::Tensor(int index) const {
+  return DeputyInterpreterGetTensor(interpreter_, subgraph_, index);
+}
+
+bool ServedModel::HasHostsTensors(int subgraph) const {
+  const int32_t count = DeputyInterpreterGetTensorCount(interpreter_, subgraph);
   if (setup_.tensors.size() < static_cast<size_t>(count)) return false;
   for (int32_t i = 0; i < count; ++i) {
-    const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, kPrimary, i);
+    const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, subgraph, i);
     if (tensor == nullptr ||
         IdentityOf(*tensor) != setup_.tensors[static_cast<size_t>(i)].identity) {
       return false;
@@ -163,15 +175,46 @@ bool ServedModel::IsHostsGraph() const {
   return true;
 }
 
+uint64_t ServedModel::OutlineOf(int subgraph) const {
+  Digest all;
+  for (const int32_t index : setup_.available) {
+    all.AddInt(static_cast<int64_t>(DigestOfNode(subgraph, index, kOutlineConstantBytes)));
+  }
+  return all.value();
+}
+
+int ServedModel::FindSubgraph() const {
+  std::vector<int> found;
+  for (int i = 0; i < DeputyInterpreterGetSubgraphCount(interpreter_); ++i) {
+    if (HasHostsTensors(i)) found.push_back(i);
+  }
+  if (found.empty()) return -1;
+  if (found.size() == 1) return found[0];
+  const auto same = std::find_if(found.begin(), found.end(), [this](int subgraph) {
+    return OutlineOf(subgraph) == setup_.outline;
+  });
+  return same == found.end() ? found[0] : *same;
+}
+
+std::vector<int32_t> ServedModel::UnavailableNodes() const {
+  const std::set<int32_t> available(setup_.available.begin(), setup_.available.end());
+  std::vector<int32_t> nodes;
+  for (int32_t i = 0; i < DeputyInterpreterGetNodeCount(interpreter_, subgraph_); ++i) {
+    if (!available.contains(i)) nodes.push_back(i);
+  }
+  return nodes;
+}
+
 bool ServedModel::ResizeInputs() {
-  for (int32_t i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter_); ++i) {
-    const int index = TfLiteInterpreterGetInputTensorIndex(interpreter_, i);
+  int32_t count = 0;
+  const int32_t* const inputs = DeputyInterpreterGetInputs(interpreter_, subgraph_, &count);
+  for (const int32_t index : Span(inputs, count)) {
     if (index < 0 || static_cast<size_t>(index) >= setup_.tensors.size()) continue;
     const HostTensor& shape = setup_.tensors[static_cast<size_t>(index)];
-    const TfLiteTensor* const tensor = TfLiteInterpreterGetInputTensor(interpreter_, i);
+    const TfLiteTensor* const tensor = Tensor(index);
     if (!shape.has_dims || tensor == nullptr || HasDims(*tensor, shape.dims)) continue;
-    if (TfLiteInterpreterResizeInputTensor(interpreter_, i, shape.dims.data(),
-                                           static_cast<int32_t>(shape.dims.size())) != kTfLiteOk) {
+    if (DeputyInterpreterResizeInput(interpreter_, subgraph_, index, shape.dims.data(),
+                                     static_cast<int32_t>(shape.dims.size()), false) != kTfLiteOk) {
       return false;
     }
   }
@@ -216,44 +259,46 @@ bool ServedModel::ApplyDelegate() {
     claims_.problem = TakeMessages();
     return false;
   }
-  const int32_t subgraph = kPrimary;
+  const int32_t subgraph = subgraph_;
   return DeputyInterpreterModifySubgraphs(interpreter_, delegate_, &subgraph, 1) == kTfLiteOk;
 }
 
 void ServedModel::CollectClaims() {
-  const int32_t count = DeputyInterpreterGetPartitionCount(interpreter_, kPrimary);
+  const int32_t count = DeputyInterpreterGetPartitionCount(interpreter_, subgraph_);
   for (int32_t i = 0; i < count; ++i) {
     DeputyPartition partition = {};
     partition.struct_size = sizeof partition;
-    if (DeputyInterpreterGetPartition(interpreter_, kPrimary, i, &partition) != kTfLiteOk) continue;
+    if (DeputyInterpreterGetPartition(interpreter_, subgraph_, i, &partition) != kTfLiteOk)
+      continue;
     claims_.claims.push_back(ClaimOf(partition));
     delegate_nodes_.push_back(partition.node_index);
   }
 }
 
+uint64_t ServedModel::DigestOfNode(int subgraph, int node, size_t constant_bytes) const {
+  DeputyNodeInfo info = {};
+  info.struct_size = sizeof info;
+  Digest digest(constant_bytes);
+  if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph, node, &info) == kTfLiteOk) {
+    const auto tensor = [&](int index) {
+      return DeputyInterpreterGetTensor(interpreter_, subgraph, index);
+    };
+    digest.AddNode(info.builtin_code, info.operator_name, Span(info.inputs, info.input_count),
+                   Span(info.outputs, info.output_count), tensor);
+    AddOptions(info.builtin_code, DeputyInterpreterGetNode(interpreter_, subgraph, node)->node,
+               &digest);
+  }
+  return digest.value();
+}
+
 void ServedModel::DigestNodes() {
-  const auto tensor = [this](int index) {
-    return DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
-  };
-  const int32_t count = DeputyInterpreterGetNodeCount(interpreter_, kPrimary);
+  const int32_t count = DeputyInterpreterGetNodeCount(interpreter_, subgraph_);
   for (int32_t i = 0; i < count; ++i) {
-    DeputyNodeInfo node = {};
-    node.struct_size = sizeof node;
-    Digest digest;
-    if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, i, &node) == kTfLiteOk) {
-      digest.AddNode(node.builtin_code, node.operator_name, Span(node.inputs, node.input_count),
-                     Span(node.outputs, node.output_count), tensor);
-      AddOptions(node.builtin_code, DeputyInterpreterGetNode(interpreter_, kPrimary, i)->node,
-                 &digest);
-    }
-    node_digests_.push_back(digest.value());
+    node_digests_.push_back(DigestOfNode(subgraph_, i, Digest::kAllBytes));
   }
 }
 
 Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
-  const auto tensor = [this](int index) {
-    return DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
-  };
   DeputyNodeInfo node = {};
   node.struct_size = sizeof node;
   Claim claim;
@@ -263,13 +308,13 @@ Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
     digest.AddInt(static_cast<int64_t>(node_digests_.at(static_cast<size_t>(index))));
   }
   claim.digest = digest.value();
-  if (DeputyInterpreterGetNodeInfo(interpreter_, kPrimary, partition.node_index, &node) !=
+  if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph_, partition.node_index, &node) !=
       kTfLiteOk) {
     return claim;
   }
   claim.name = node.operator_name;
   for (const int32_t index : Span(node.inputs, node.input_count)) {
-    const TfLiteTensor* const input = tensor(index);
+    const TfLiteTensor* const input = Tensor(index);
     if (input != nullptr && input->allocation_type != kTfLiteMmapRo) claim.inputs.push_back(index);
   }
   for (const int32_t index : Span(node.outputs, node.output_count)) claim.outputs.push_back(index);
@@ -284,22 +329,23 @@ std::string ServedModel::Map(const Mapping& mapping, char* memory) {
     const TfLiteCustomAllocation allocation = {memory + slot.offset,
                                                static_cast<size_t>(slot.bytes)};
     places_[slot.tensor] = {memory + slot.offset, allocation.bytes};
-    if (slot.bytes > 0 && TfLiteInterpreterSetCustomAllocationForTensor(
-                              interpreter_, slot.tensor, &allocation,
-                              kTfLiteCustomAllocationFlagsNone) != kTfLiteOk) {
+    if (slot.bytes > 0 &&
+        DeputyInterpreterSetCustomAllocation(interpreter_, subgraph_, slot.tensor, &allocation,
+                                             kTfLiteCustomAllocationFlagsNone) != kTfLiteOk) {
       return TakeMessages();
     }
   }
-  return TfLiteInterpreterAllocateTensors(interpreter_) == kTfLiteOk ? "" : TakeMessages();
+  return DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) == kTfLiteOk ? ""
+                                                                                 : TakeMessages();
 }
 
 std::string ServedModel::CopyOutput(int index) {
   const auto place = places_.find(index);
   if (place == places_.end()) return "";  // the host does not read the tensor
-  if (TfLiteInterpreterEnsureTensorDataIsReadable(interpreter_, index) != kTfLiteOk) {
+  if (DeputyInterpreterEnsureReadable(interpreter_, subgraph_, index) != kTfLiteOk) {
     return TakeMessages();
   }
-  const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+  const TfLiteTensor* const tensor = Tensor(index);
   const Place& to = place->second;
   if (tensor == nullptr || tensor->bytes != to.bytes) {
     return "tensor " + std::to_string(index) + ": expected " + std::to_string(to.bytes) +
@@ -322,11 +368,10 @@ std::string ServedModel::Run(uint32_t claim) {
   const Claim& at = claims_.claims[claim];
   for (const int32_t index : at.inputs) {
     // The host has written the inputs, so that a copy on the delegate's device is out of date.
-    auto* const input =
-        const_cast<TfLiteTensor*>(DeputyInterpreterGetTensor(interpreter_, kPrimary, index));
+    auto* const input = const_cast<TfLiteTensor*>(Tensor(index));
     if (input != nullptr) input->data_is_stale = false;
   }
-  if (DeputyInterpreterInvokeNode(interpreter_, kPrimary, delegate_nodes_[claim]) != kTfLiteOk) {
+  if (DeputyInterpreterInvokeNode(interpreter_, subgraph_, delegate_nodes_[claim]) != kTfLiteOk) {
     return TakeMessages();
   }
   for (const int32_t index : at.outputs) {
@@ -334,7 +379,7 @@ std::string ServedModel::Run(uint32_t claim) {
     if (!problem.empty()) return problem;
   }
   for (const int32_t index : at.inputs) {
-    const TfLiteTensor* const input = DeputyInterpreterGetTensor(interpreter_, kPrimary, index);
+    const TfLiteTensor* const input = Tensor(index);
     if (input == nullptr || !input->is_variable) continue;
     std::string problem = CopyOutput(index);
     if (!problem.empty()) return problem;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,10 +46,17 @@ class ServedModel {
   };
 
   const TfLiteRegistration* StubFor(int code, const char* name, int version);
-  void CreateInterpreter();
-  // Returns true if the tensors of subgraph 0 are the host's first ones. Delegates are applied to
-  // other subgraphs, too, for which there are no claims.
-  bool IsHostsGraph() const;
+  // Creates an interpreter in which the delegate cannot claim these nodes.
+  void CreateInterpreter(std::span<const int32_t> unavailable);
+  // Returns the subgraph whose tensors are the host's first ones; of several, the one with the
+  // nodes of the host, else the first; -1: none.
+  int FindSubgraph() const;
+  bool HasHostsTensors(int subgraph) const;
+  // Returns the nodes that the delegate must not claim.
+  std::vector<int32_t> UnavailableNodes() const;
+  uint64_t OutlineOf(int subgraph) const;
+  uint64_t DigestOfNode(int subgraph, int node, size_t constant_bytes) const;
+  const TfLiteTensor* Tensor(int index) const;
   // Computes node_digests_ before the delegate is applied, which may change the inputs of nodes.
   void DigestNodes();
   bool ResizeInputs();
@@ -67,6 +75,7 @@ class ServedModel {
   size_t file_bytes_ = 0;
   TfLiteModel* model_ = nullptr;
   TfLiteInterpreter* interpreter_ = nullptr;
+  int subgraph_ = 0;  // the subgraph that the delegate is applied to
   DeputyPlugin* plugin_ = nullptr;
   TfLiteDelegate* delegate_ = nullptr;
   std::map<std::pair<std::string, int>, TfLiteRegistration> stubs_;
