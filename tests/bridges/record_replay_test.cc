@@ -13,10 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
-#include <limits>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +23,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_layers.h"
+#include "tests/bridges/record_damage.h"
 #include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/paths.h"
@@ -291,136 +289,6 @@ TEST_F(RecordReplay, buffer_handles_are_recorded_and_replayed) {
 
 // ---- Changed records ----------------------------------------------------------------------------
 
-// Changes one argument or result of a call.
-class Mutator {
- public:
-  explicit Mutator(unsigned seed) : random_(seed) {}
-
-  // Changed data are kept here while `record` is in use. Returns a description of the change.
-  std::string Change(Record* record) {
-    for (;;) {
-      Call& call = record->calls[Below(record->calls.size())];
-      std::string what = ChangeCall(&call);
-      if (what.empty()) continue;
-      return "call " + std::to_string(call.begin.call) + ": " + what;
-    }
-  }
-
- private:
-  size_t Below(size_t limit) { return random_() % limit; }
-
-  std::string ChangeInt(const char* what, int32_t* value) {
-    constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
-    constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
-    const int32_t extremes[] = {kMin, -1, 0, 1, kMax / 2, kMax};
-    const int32_t other = Below(3) == 0
-                              ? extremes[Below(std::size(extremes))]
-                              : static_cast<int32_t>(int64_t{*value} % 1000 + 1 -
-                                                     static_cast<int64_t>(Below(100)) * 2);
-    return std::exchange(*value, other) == other ? "" : what;
-  }
-  std::string ChangeInts(const char* what, Ints* values) {
-    const size_t kind = values->empty() ? 0 : Below(3);
-    if (kind == 0) {
-      values->insert(values->begin() + static_cast<ptrdiff_t>(Below(values->size() + 1)),
-                     static_cast<int32_t>(Below(5)));
-    } else if (kind == 1) {
-      values->erase(values->begin() + static_cast<ptrdiff_t>(Below(values->size())));
-    } else {
-      return ChangeInt(what, &(*values)[Below(values->size())]);
-    }
-    return what;
-  }
-
-  std::string ChangeCall(Call* call) {
-    record::CallBegin& begin = call->begin;
-    switch (Below(14)) {
-      case 0:
-        return ChangeInt("subgraph", &begin.subgraph);
-      case 1:
-        return ChangeInt("kernel", &begin.kernel);
-      case 2:
-        return ChangeInt("tensor", &begin.tensor);
-      case 3:
-        return ChangeInt("handle", &begin.buffer_handle);
-      case 4:
-        return ChangeInts("nodes", &begin.nodes);
-      case 5:
-        return ChangeInts("inputs", &begin.inputs);
-      case 6:
-        return ChangeInts("outputs", &begin.outputs);
-      case 7:
-        begin.name += "x";
-        return "name";
-      case 8:
-        return ChangeInt("version", &begin.version);
-      case 9: {
-        const auto other = static_cast<Function>(Below(record::kFunctionCount));
-        if (std::exchange(begin.function, other) == other) return "";
-        return "function";
-      }
-      case 10:
-        return ChangeInt("status", &call->end->status);
-      case 11:
-        return ChangeInt("handle after the call", &call->end->buffer_handle);
-      case 12:
-        return ChangeTensors("results: ", &call->end->tensors);
-      default:
-        return ChangeTensors("", &begin.tensors);
-    }
-  }
-
-  std::string ChangeTensors(const std::string& where, std::vector<TensorValue>* tensors) {
-    if (tensors->empty()) return "";
-    const size_t at = Below(tensors->size());
-    if (Below(10) == 0) {
-      tensors->erase(tensors->begin() + static_cast<ptrdiff_t>(at));
-      return where + "removed tensor";
-    }
-    const std::string what = ChangeTensor(&(*tensors)[at]);
-    return what.empty() ? "" : where + "tensor " + std::to_string(at) + ": " + what;
-  }
-
-  std::string ChangeTensor(TensorValue* tensor) {
-    switch (Below(10)) {
-      case 0:
-        return ChangeInt("index", &tensor->index);
-      case 1:
-        tensor->name += "x";
-        return "name";
-      case 2:
-        return ChangeInt("type", &tensor->type);
-      case 3:
-        return ChangeInt("allocation", &tensor->allocation);
-      case 4:
-        return ChangeInts("shape", &tensor->dims);
-      case 5:
-        tensor->scale += 1;
-        return "scale";
-      case 6:
-        return ChangeInt("zero point", &tensor->zero_point);
-      case 7:
-        return ChangeInt("buffer handle", &tensor->buffer_handle);
-      case 8:
-        tensor->data_is_stale = !tensor->data_is_stale;
-        return "data is stale";
-      default:
-        return ChangeData(tensor);
-    }
-  }
-  std::string ChangeData(TensorValue* tensor) {
-    if (tensor->contents != Contents::kData) return "";
-    data_ = tensor->data;
-    data_[Below(data_.size())] ^= static_cast<char>(1 << Below(8));
-    tensor->data = data_;
-    tensor->digest = record::DigestOf(data_);
-    return "data";
-  }
-
-  std::mt19937 random_;
-  std::string data_;
-};
-
 // Runs the command and returns its exit status and output.
 std::pair<int, std::string> Command(const std::string& arguments) {
   FILE* const pipe = popen((BuildPath("deputy") + " " + arguments + " 2>&1").c_str(), "r");
@@ -478,7 +346,7 @@ TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
   EXPECT_EQ(status, 0) << text;
   EXPECT_NE(text.find("12 calls made, 0 differences"), std::string::npos) << text;
   const int changes = Changes(kCommandRuns);
-  Mutator mutator(43);
+  RecordMutator mutator(43);
   const Record original = Read(path);
   for (int i = 0; i < changes; ++i) {
     Record record = original;
@@ -487,28 +355,6 @@ TEST_F(RecordReplay, the_command_notices_each_changed_argument) {
     const auto [changed_status, changed_text] = Command("replay " + changed + tail);
     ASSERT_EQ(changed_status, 1) << "change " << i << ", " << what << "\n" << changed_text;
   }
-}
-
-// Replays changed records in this process. Sanitizers report a fault.
-TEST_F(RecordReplay, the_delegate_survives_changed_records) {
-  const std::string path = RecordPlugin("elementwise"), changed = File("changed.rec");
-  const Record original = Read(path);
-  Mutator mutator(44);
-  int equal = 0;
-  const int changes = Changes(1000);
-  for (int i = 0; i < changes; ++i) {
-    Record record = original;
-    Mutator one(static_cast<unsigned>(i));
-    one.Change(&record);
-    if (i % 2 == 0) mutator.Change(&record);
-    Write(record, changed);
-    Applied run(BuildPath("libdeputy_replay.so"), Replayed(changed));
-    if (run.applied != kTfLiteOk || run.Invoke(kInput) != kTfLiteOk) continue;
-    equal += run.Output() == kOutput ? 1 : 0;
-  }
-  // A change of a later inference, or of a call that the host does not make, has no effect.
-  EXPECT_GT(equal, changes / 100);
-  EXPECT_LT(equal, changes * 3 / 4);
 }
 
 }  // namespace
