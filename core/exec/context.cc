@@ -172,6 +172,13 @@ TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
 
 }  // namespace
 
+// A layer around a delegate may exchange ReportError and the functions that change the graph; this
+// function stays.
+Subgraph* Subgraph::Of(const TfLiteContext* context) {
+  const bool is_own = context != nullptr && context->GetExternalContext == &GetExternalContext;
+  return is_own ? SubgraphOf(context) : nullptr;
+}
+
 void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
   context->GetExecutionPlan = delegate_mode ? &GetExecutionPlan : &ForbiddenGetExecutionPlan;
   context->GetNodeAndRegistration =

@@ -63,11 +63,6 @@ Subgraph::~Subgraph() {
   }
 }
 
-Subgraph* Subgraph::Of(const TfLiteContext* context) {
-  Runtime* const runtime = RuntimeOf(context);
-  return runtime == nullptr ? nullptr : static_cast<KernelRuntime*>(runtime)->subgraph();
-}
-
 bool Subgraph::is_for_delegates() const {
   return !parts_.desc->only_inspected && strncmp(parts_.name, "VALIDATION:", 11) != 0;
 }

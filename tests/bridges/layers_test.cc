@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bridges/layers/record/record_file.h"
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
@@ -88,6 +89,38 @@ TEST_F(Layers, plain_and_opaque_delegates_run_their_partitions) {
     }
     EXPECT_EQ(layered.Findings(), plain.Findings()) << layered.t->log();
   }
+}
+
+// The layer `record` exchanges a function of the context, which the runtime has to recognise.
+TEST_F(Layers, a_recorded_delegate_runs_behind_the_validation_layer) {
+  const std::string record = ScratchFile("layers.rec");
+  for (const char* const name : {"elementwise", "opaque"}) {
+    Layered layered(Around(Library(name), "record=" + record));
+    ASSERT_EQ(layered.applied, kTfLiteOk) << layered.t->log();
+    EXPECT_EQ(layered.Run(), kTfLiteOk) << layered.t->log();
+    EXPECT_EQ(layered.Output(), kOutput);
+    EXPECT_EQ(layered.Findings(), 0u) << layered.t->log();
+  }
+  std::filesystem::remove(record);
+  std::filesystem::remove(record + ".2");
+}
+
+// The call of init is made within those of the replacement and of the delegate's Prepare.
+TEST_F(Layers, an_error_in_nested_calls_is_recorded_and_reported_once) {
+  const std::string path = ScratchFile("layers_nested.rec");
+  Layered layered(Around(Library("elementwise"), "record=" + path + ";fault=init:1:fail"));
+  EXPECT_NE(layered.applied, kTfLiteOk);
+  const std::string text = "layer fault: init fails", &log = layered.t->log();
+  EXPECT_NE(log.find(text), std::string::npos) << log;
+  EXPECT_EQ(log.find(text), log.rfind(text)) << log;
+  record::Record record;
+  EXPECT_EQ(record::ReadRecordFile(path, &record), "");
+  std::filesystem::remove(path);
+  ASSERT_EQ(record.calls.size(), 3u);
+  EXPECT_EQ(record.calls[0].end->errors, "");
+  EXPECT_EQ(record.calls[1].end->errors, "");
+  EXPECT_EQ(record.calls[2].begin.function, record::Function::kInit);
+  EXPECT_EQ(record.calls[2].end->errors, text);
 }
 
 TEST_F(Layers, layers_wrap_layered_delegates) {
