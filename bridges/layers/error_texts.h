@@ -10,8 +10,9 @@
 
 namespace deputy::layers {
 
-// RAII guard: collects the errors that are reported on this thread, and passes them to the
-// context's previous function. Errors that other threads report meanwhile are dropped.
+// RAII guard: collects the errors that any thread reports, and passes them on to the context's own
+// function. Of nested objects for a context, which are those of nested calls, the innermost one
+// collects.
 class ErrorTexts {
  public:
   explicit ErrorTexts(TfLiteContext* context);
@@ -20,14 +21,26 @@ class ErrorTexts {
   ErrorTexts& operator=(const ErrorTexts&) = delete;
 
   // Returns the errors, one per line.
-  const std::string& text() const { return text_; }
+  std::string text() const;
+
+  // RAII guard: the context has its own function, as a runtime may require while it runs itself.
+  class Suspended {
+   public:
+    explicit Suspended(TfLiteContext* context);
+    ~Suspended();
+    Suspended(const Suspended&) = delete;
+    Suspended& operator=(const Suspended&) = delete;
+
+   private:
+    TfLiteContext* const context_;
+    void (*const function_)(TfLiteContext*, const char*, ...);
+  };
 
  private:
   static void Report(TfLiteContext* context, const char* format, ...);
 
   TfLiteContext* const context_;
   void (*const function_)(TfLiteContext*, const char*, ...);
-  ErrorTexts* const outer_;
   std::string text_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridges/layers/error_texts.h"
 #include "core/base/delegate_call.h"
 #include "core/base/operator_object.h"
 
@@ -329,10 +330,12 @@ class ReplaceHook {
     return function_(context_, Wrap(registration), nodes, interposer_->table());
   }
 
-  // RAII guard: restores the previous function of the context, which may be that of an outer hook.
+  // RAII guard: restores the previous functions of the context, which may be those of an outer
+  // hook.
   class Restore {
    public:
-    explicit Restore(ReplaceHook* hook) : hook_(hook), replacements_(replacements) {
+    explicit Restore(ReplaceHook* hook)
+        : hook_(hook), replacements_(replacements), suspended_(hook->context_) {
       innermost = hook->outer_;
       hook->context_->ReplaceNodeSubsetsWithDelegateKernels = hook->function_;
     }
@@ -347,6 +350,7 @@ class ReplaceHook {
    private:
     ReplaceHook* const hook_;
     const Replacement* const replacements_;
+    const ErrorTexts::Suspended suspended_;
   };
 
   static thread_local ReplaceHook* innermost;

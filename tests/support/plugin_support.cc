@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/plugin_support.h"
-#include "tests/support/paths.h"
+
+#include <dlfcn.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "c_api/include/deputy_layers.h"
+#include "tests/support/paths.h"
 
 namespace deputy {
 
@@ -51,6 +55,16 @@ Handle External(const std::string& name, const Options& pairs) {
   Handle delegate(CreateExternal(Library(name), pairs), &TfLiteExternalDelegateDelete);
   EXPECT_NE(delegate, nullptr) << DeputyLastError();
   return delegate;
+}
+
+Handle WithLayers(TfLiteDelegate* delegate, const std::string& layers) {
+  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
+  EXPECT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
+      dlsym(library, "DeputyLayersCreateDelegate"));
+  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
+      dlsym(library, "DeputyLayersDeleteDelegate"));
+  return {create(delegate, layers.c_str(), nullptr), destroy};
 }
 
 std::string CreationError(const std::string& path, const Options& pairs) {

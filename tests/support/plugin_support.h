@@ -39,6 +39,9 @@ using Handle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 // Creates a delegate of a library of tests/plugins.
 Handle External(const std::string& name, const Options& pairs = {});
 
+// Wraps a delegate in layers (deputy_layers.h). It must outlive the result.
+Handle WithLayers(TfLiteDelegate* delegate, const std::string& layers);
+
 // Returns the reason why a library provides no delegate, without the common prefix of these
 // messages; "" if it does.
 std::string CreationError(const std::string& path, const Options& pairs = {});
