@@ -141,11 +141,34 @@ bool HasDims(const TfLiteTensor& tensor, const std::vector<int32_t>& dims) {
                                               tensor.dims->data + tensor.dims->size);
 }
 
+std::string NameOf(const TensorValue& value) {
+  return "tensor " + std::to_string(value.index) + " '" + value.name + "': ";
+}
+
+bool IsOutput(const TfLiteNode& node, int32_t index) {
+  const TfLiteIntArray* const outputs = node.outputs;
+  return outputs != nullptr && std::find(outputs->data, outputs->data + outputs->size, index) !=
+                                   outputs->data + outputs->size;
+}
+
+// Makes an output of a kernel that is being prepared dynamic. Only the runtime's own memory may be
+// given up.
+TfLiteStatus MakeDynamic(TfLiteContext* context, const TensorValue& value, bool is_prepared,
+                         TfLiteTensor* tensor) {
+  if (tensor->allocation_type == kTfLiteDynamic) return kTfLiteOk;
+  if (is_prepared || tensor->allocation_type != kTfLiteArenaRw || tensor->is_variable) {
+    return Fail(context, NameOf(value) + "it cannot be made dynamic as in the record");
+  }
+  tensor->allocation_type = kTfLiteDynamic;
+  tensor->data.raw = nullptr;
+  return kTfLiteOk;
+}
+
 // Sets the recorded shape, and makes the tensor dynamic if it was.
-TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, TfLiteTensor* tensor) {
-  if (value.allocation == kTfLiteDynamic && tensor->allocation_type != kTfLiteDynamic) {
-    tensor->allocation_type = kTfLiteDynamic;
-    tensor->data.raw = nullptr;
+TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, bool is_prepared,
+                      TfLiteTensor* tensor) {
+  if (value.allocation == kTfLiteDynamic) {
+    TF_LITE_ENSURE_STATUS(MakeDynamic(context, value, is_prepared, tensor));
   }
   if (HasDims(*tensor, value.dims)) return kTfLiteOk;
   TfLiteIntArray* const dims = DeputyIntArrayCreate(static_cast<int>(value.dims.size()));
@@ -156,7 +179,7 @@ TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, TfLiteTe
 
 // Writes the recorded data to the tensor.
 TfLiteStatus WriteData(TfLiteContext* context, const TensorValue& value, TfLiteTensor* tensor) {
-  const std::string name = "tensor " + std::to_string(value.index) + " '" + value.name + "': ";
+  const std::string name = NameOf(value);
   if (value.contents != record::Contents::kData)
     return Fail(context, name + "the record has no data");
   if (tensor->bytes != value.data.size() || (tensor->data.raw == nullptr && tensor->bytes > 0)) {
@@ -168,12 +191,14 @@ TfLiteStatus WriteData(TfLiteContext* context, const TensorValue& value, TfLiteT
 }
 
 // Sets the outputs of a node to the recorded values.
-TfLiteStatus WriteOutputs(TfLiteContext* context, const Kernel& kernel, const record::CallEnd& end,
-                          bool has_data) {
+TfLiteStatus WriteOutputs(TfLiteContext* context, const TfLiteNode& node, const Kernel& kernel,
+                          const record::CallEnd& end, bool has_data) {
   for (const TensorValue& value : end.tensors) {
     TfLiteTensor* const tensor = TensorOf(context, value.index);
-    if (tensor == nullptr) continue;
-    TF_LITE_ENSURE_STATUS(SetShape(context, value, tensor));
+    if (tensor == nullptr || !IsOutput(node, value.index)) {
+      return Fail(context, NameOf(value) + "it is no output of the node");
+    }
+    TF_LITE_ENSURE_STATUS(SetShape(context, value, has_data, tensor));
     if (!has_data) continue;
     if (!value.data_is_stale) {
       TF_LITE_ENSURE_STATUS(WriteData(context, value, tensor));
@@ -198,7 +223,7 @@ TfLiteStatus RunNode(CallKind kind, TfLiteContext* context, TfLiteNode* node) {
                                       : recording.NextOrLast(Function::kPrepare, kernel.number);
     TF_LITE_ENSURE_STATUS(CheckCall(call, recorded, kernel.delegate));
     if (recorded->end->status == kTfLiteOk) {
-      TF_LITE_ENSURE_STATUS(WriteOutputs(context, kernel, *recorded->end, runs));
+      TF_LITE_ENSURE_STATUS(WriteOutputs(context, *node, kernel, *recorded->end, runs));
     }
     return EndAsRecorded(context, *recorded->end);
   });

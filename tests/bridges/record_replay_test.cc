@@ -2,7 +2,6 @@
 //
 // Tests the layer `record`, the delegate `replay`, and `deputy replay`, which repeats a record with
 // a delegate: each changed argument of a record is noticed.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -16,13 +15,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bridges/layers/record/record_file.h"
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
-#include "c_api/include/deputy_layers.h"
 #include "tests/bridges/record_damage.h"
 #include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
@@ -205,6 +204,19 @@ TEST_F(RecordReplay, a_replayed_record_refuses_other_inputs) {
       << run.t->log();
 }
 
+TEST_F(RecordReplay, a_replayed_record_writes_only_outputs_of_its_nodes) {
+  Record record = Read(RecordPlugin("elementwise"));
+  ASSERT_EQ(record.calls[6].begin.function, Function::kInvoke);
+  record.calls[6].end->tensors.at(0).index = 1;  // 'c', a constant
+  const std::string changed = File("index.rec");
+  Write(record, changed);
+  Applied run(BuildPath("libdeputy_replay.so"), Replayed(changed));
+  EXPECT_NE(run.Invoke(kInput), kTfLiteOk);
+  EXPECT_NE(run.t->log().find("replay: tensor 1 'two_x': it is no output of the node"),
+            std::string::npos)
+      << run.t->log();
+}
+
 TEST_F(RecordReplay, a_replayed_record_repeats_failures_and_their_texts) {
   const std::string path = File("failed.rec");
   {
@@ -247,28 +259,36 @@ TEST_F(RecordReplay, a_call_that_has_not_returned_is_an_error_or_a_crash) {
       kCrash, "");
 }
 
+TEST_F(RecordReplay, errors_of_a_delegates_threads_are_recorded) {
+  const std::string path = File("threads.rec");
+  {
+    Programmed reporting([](TfLiteContext* context, TfLiteDelegate*) {
+      std::thread([context] { context->ReportError(context, "slow %s", "device"); }).join();
+      return kTfLiteOk;
+    });
+    const Handle layered = WithLayers(&reporting.base, "record=" + path);
+    TestInterpreter t(AddMulDouble());
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered.get()), kTfLiteOk);
+    EXPECT_EQ(t.log(), "slow device\n");
+  }
+  EXPECT_EQ(Read(path).calls.at(0).end->errors, "slow device");
+}
+
 // Records the inference of a delegate whose outputs stay on its device.
 void RecordOnDevice(const std::string& path) {
-  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
-  ASSERT_NE(library, nullptr) << dlerror();
-  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
-      dlsym(library, "DeputyLayersCreateDelegate"));
-  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
-      dlsym(library, "DeputyLayersDeleteDelegate"));
   Scripted script({0, 2});
   script->outputs_on_device = true;
   script->next_handle = 10;
-  TfLiteDelegate* const layered = create(script.get(), ("record=" + path).c_str(), nullptr);
+  const Handle layered = WithLayers(script.get(), "record=" + path);
   ASSERT_NE(layered, nullptr);
   {
     TestInterpreter t(AddMulDouble());
-    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered), kTfLiteOk);
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered.get()), kTfLiteOk);
     EXPECT_EQ(t.Allocate(), kTfLiteOk);
     t.Set<float>(0, kInput);
     EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
     EXPECT_EQ(t.Get<float>(0), kOutput);
   }
-  destroy(layered);
   EXPECT_EQ(script->copies_from_handle, 2);
 }
 

@@ -2,7 +2,6 @@
 //
 // Replays damaged records with the delegate `replay`. DEPUTY_ALL_ROWS=1 replays 100 000 of them.
 // Sanitizers report a fault.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include "bridges/layers/record/record_file.h"
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
-#include "c_api/include/deputy_layers.h"
 #include "tests/bridges/record_damage.h"
 #include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
@@ -116,17 +114,11 @@ Record RecordOf(const std::string& plugin, const std::string& options) {
 
 // Likewise, to a delegate whose outputs are in buffer handles.
 Record RecordOfHandles() {
-  void* const library = dlopen(BuildPath("libdeputy_layers.so").c_str(), RTLD_NOW);
-  const auto create = reinterpret_cast<decltype(&DeputyLayersCreateDelegate)>(
-      dlsym(library, "DeputyLayersCreateDelegate"));
-  const auto destroy = reinterpret_cast<decltype(&DeputyLayersDeleteDelegate)>(
-      dlsym(library, "DeputyLayersDeleteDelegate"));
   const File file;
   Scripted script({0, 2});
   script->outputs_on_device = true;
-  TfLiteDelegate* const layered = create(script.get(), ("record=" + file.path()).c_str(), nullptr);
-  EXPECT_EQ(RunHost(layered, kDeputyPolicyTfLite), (std::vector<float>{12, 24}));
-  destroy(layered);
+  const Handle layered = WithLayers(script.get(), "record=" + file.path());
+  EXPECT_EQ(RunHost(layered.get(), kDeputyPolicyTfLite), (std::vector<float>{12, 24}));
   return Read(file);
 }
 
