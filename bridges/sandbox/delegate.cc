@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,9 @@ struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
   std::mutex mutex;  // held while the delegate is applied, and guards `device` and `dropped`
-  // While the delegate is applied: the session and the index of the claim that is being replaced.
+  // While the delegate is applied: the session, and the indices of its claims by their first node.
   std::shared_ptr<Session> session;
-  int claim = -1;
+  std::map<int32_t, int> claims;
   std::string device;                // text for reports
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
@@ -84,14 +85,16 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
   (void)CatchExceptions(context, [&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
     const SandboxDelegate& delegate = Of(params.delegate);
-    const Claim& claim = delegate.session->claims().claims[static_cast<size_t>(delegate.claim)];
     const TfLiteIntArray& nodes = *params.nodes_to_replace;
+    const auto found = delegate.claims.find(nodes.data[0]);
+    if (found == delegate.claims.end()) return kTfLiteError;
+    const Claim& claim = delegate.session->claims().claims[static_cast<size_t>(found->second)];
     if (!std::equal(claim.nodes.begin(), claim.nodes.end(), nodes.data, nodes.data + nodes.size)) {
       return kTfLiteError;
     }
     auto kernel = std::make_unique<Kernel>();
     kernel->session = delegate.session;
-    kernel->claim = delegate.claim;
+    kernel->claim = found->second;
     kernel->name = claim.name;
     kernel->inputs = BorderOf(*delegate.session, claim.inputs);
     kernel->outputs = BorderOf(*delegate.session, claim.outputs);
@@ -183,38 +186,84 @@ Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Optio
   return setup;
 }
 
-// Returns the indices of the claims that the host accepts; reports the others. Claims are
-// untrusted: their number is bounded by that of the nodes.
-std::vector<int> AcceptedClaims(TfLiteContext* context, const GraphView& graph,
-                                const Claims& claims) {
-  std::vector<int> accepted;
-  std::set<int32_t> taken;
-  const size_t count = std::min(claims.claims.size(), graph.available().size());
-  for (size_t i = 0; i < count; ++i) {
-    const Claim& claim = claims.claims[i];
-    const bool overlaps = std::any_of(claim.nodes.begin(), claim.nodes.end(),
-                                      [&](int32_t node) { return taken.contains(node); });
-    const std::string problem =
-        overlaps ? "one of its nodes is claimed twice" : graph.Refuse(claim);
-    if (problem.empty()) {
-      taken.insert(claim.nodes.begin(), claim.nodes.end());
-      accepted.push_back(static_cast<int>(i));
-    } else {
-      context->ReportError(context, "sandbox: a partition of %zu nodes is left to the host: %s",
-                           claim.nodes.size(), problem.c_str());
-    }
+// The claims that the host accepts.
+struct Accepted {
+  std::vector<const Claim*> together;  // replaced by one call
+  std::vector<const Claim*> single;    // replaced by a call for each
+
+  std::vector<const Claim*> All() const {
+    std::vector<const Claim*> all = together;
+    all.insert(all.end(), single.begin(), single.end());
+    return all;
   }
-  return accepted;
+};
+
+// Decides which claims the host accepts; reports the others. Claims are untrusted: their number is
+// bounded by that of the nodes, and the time for those that need a preview of their own by
+// `deadline`.
+class ClaimCheck {
+ public:
+  ClaimCheck(TfLiteContext* context, const GraphView& graph, Clock::time_point deadline)
+      : context_(context), graph_(graph), deadline_(deadline) {}
+
+  Accepted Check(const Claims& claims) const {
+    std::vector<const Claim*> known;  // those that differ at most at their border
+    std::set<int32_t> nodes;
+    const size_t count = std::min(claims.claims.size(), graph_.available().size());
+    for (const Claim& claim : std::span(claims.claims).first(count)) {
+      const bool overlaps = std::any_of(claim.nodes.begin(), claim.nodes.end(),
+                                        [&](int32_t node) { return nodes.contains(node); });
+      if (!IsAccepted(claim,
+                      overlaps ? "one of its nodes is claimed twice" : graph_.Refuse(claim))) {
+        continue;
+      }
+      nodes.insert(claim.nodes.begin(), claim.nodes.end());
+      known.push_back(&claim);
+    }
+    Accepted accepted{known, {}};
+    graph_.KeepSeparable(&accepted.together);
+    auto next = accepted.together.begin();
+    for (const Claim* const claim : known) {
+      if (next != accepted.together.end() && *next == claim) {
+        ++next;
+      } else if (IsAccepted(*claim, Clock::now() < deadline_ ? graph_.CompareBorder(*claim)
+                                                             : "prepare_ms has passed")) {
+        accepted.single.push_back(claim);
+      }
+    }
+    return accepted;
+  }
+
+ private:
+  bool IsAccepted(const Claim& claim, const std::string& problem) const {
+    if (problem.empty()) return true;
+    context_->ReportError(context_, "sandbox: a partition of %zu nodes is left to the host: %s",
+                          claim.nodes.size(), problem.c_str());
+    return false;
+  }
+
+  TfLiteContext* const context_;
+  const GraphView& graph_;
+  const Clock::time_point deadline_;
+};
+
+TfLiteStatus Replace(TfLiteContext* context, std::span<const Claim* const> claims,
+                     SandboxDelegate* delegate) {
+  if (claims.empty()) return kTfLiteOk;
+  const Claim* const first = delegate->session->claims().claims.data();
+  delegate->claims.clear();
+  for (const Claim* const claim : claims) {
+    delegate->claims.emplace(claim->nodes[0], static_cast<int>(claim - first));
+  }
+  const IntArrayPtr nodes = MakeIntArray(NodesOf(claims));
+  return context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
+                                                        nodes.get(), &delegate->base);
 }
 
-TfLiteStatus ReplaceClaims(TfLiteContext* context, const std::vector<int>& accepted,
-                           SandboxDelegate* delegate) {
-  for (const int index : accepted) {
-    delegate->claim = index;
-    const Claim& claim = delegate->session->claims().claims[static_cast<size_t>(index)];
-    const IntArrayPtr nodes = MakeIntArray(claim.nodes);
-    TF_LITE_ENSURE_STATUS(context->ReplaceNodeSubsetsWithDelegateKernels(
-        context, PartitionRegistration(), nodes.get(), &delegate->base));
+TfLiteStatus Replace(TfLiteContext* context, const Accepted& accepted, SandboxDelegate* delegate) {
+  TF_LITE_ENSURE_STATUS(Replace(context, accepted.together, delegate));
+  for (const Claim* const claim : accepted.single) {
+    TF_LITE_ENSURE_STATUS(Replace(context, {&claim, 1}, delegate));
   }
   return kTfLiteOk;
 }
@@ -278,18 +327,17 @@ TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
   const Claims& claims = delegate->session->claims();
   delegate->device = "own process; " + claims.confinement;
   delegate->dropped = claims.dropped;
-  const std::vector<int> accepted = AcceptedClaims(context, graph, claims);
-  if (accepted.empty()) return kTfLiteOk;
-  std::vector<const Claim*> mapped;
-  mapped.reserve(accepted.size());
-  for (const int index : accepted) mapped.push_back(&claims.claims[static_cast<size_t>(index)]);
-  std::vector<Slot> slots = graph.SlotsOf(mapped);
+  const ClaimCheck check(context, graph, DeadlineIn(delegate->options.prepare_ms));
+  const Accepted accepted = check.Check(claims);
+  const std::vector<const Claim*> all = accepted.All();
+  if (all.empty()) return kTfLiteOk;
+  std::vector<Slot> slots = graph.SlotsOf(all);
   if (!delegate->session->Map(std::move(slots), &problem)) {
     context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
                          problem.c_str());
     return kTfLiteError;
   }
-  return ReplaceClaims(context, accepted, delegate);
+  return Replace(context, accepted, delegate);
 }
 
 TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* base) {
@@ -297,7 +345,7 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* base) {
   const std::lock_guard lock(delegate.mutex);
   const TfLiteStatus status = CatchExceptions(context, [&] { return Apply(context, &delegate); });
   delegate.session = nullptr;
-  delegate.claim = -1;
+  delegate.claims.clear();
   return status;
 }
 

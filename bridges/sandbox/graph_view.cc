@@ -2,6 +2,7 @@
 #include "bridges/sandbox/graph_view.h"
 
 #include <algorithm>
+#include <map>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -50,6 +51,15 @@ IntArrayPtr MakeIntArray(std::span<const int32_t> values) {
   if (array == nullptr) throw std::bad_alloc();
   std::copy(values.begin(), values.end(), array->data);
   return array;
+}
+
+std::vector<int32_t> NodesOf(std::span<const Claim* const> claims) {
+  std::vector<int32_t> nodes;
+  for (const Claim* const claim : claims) {
+    nodes.insert(nodes.end(), claim->nodes.begin(), claim->nodes.end());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
 }
 
 int64_t SharedBytes(const TfLiteTensor& tensor) {
@@ -129,16 +139,19 @@ uint64_t GraphView::Outline() const {
   return all.value();
 }
 
-std::string GraphView::CompareBorder(const Claim& claim) const {
-  const IntArrayPtr nodes = MakeIntArray(claim.nodes);
+std::span<const TfLiteDelegateParams> GraphView::Preview(std::span<const int32_t> nodes) const {
+  const IntArrayPtr array = MakeIntArray(nodes);
   TfLiteDelegateParams* params = nullptr;
   int count = 0;
-  if (context_->PreviewDelegatePartitioning(context_, nodes.get(), &params, &count) != kTfLiteOk) {
-    return "its nodes cannot be previewed";
+  if (context_->PreviewDelegatePartitioning(context_, array.get(), &params, &count) != kTfLiteOk) {
+    throw std::runtime_error("the nodes cannot be previewed");
   }
-  if (count != 1) return "its nodes form " + std::to_string(count) + " partitions here";
+  return {params, static_cast<size_t>(count)};
+}
+
+std::string GraphView::CompareBorder(const Claim& claim, const TfLiteDelegateParams& params) const {
   std::vector<int32_t> inputs;
-  for (const int index : Indices(params->input_tensors)) {
+  for (const int index : Indices(params.input_tensors)) {
     const TfLiteTensor* const tensor = TensorAt(context_, index);
     if (tensor != nullptr && tensor->allocation_type != kTfLiteMmapRo) inputs.push_back(index);
   }
@@ -146,10 +159,37 @@ std::string GraphView::CompareBorder(const Claim& claim) const {
   // in place of the DEQUANTIZE nodes that widen them.
   const std::vector<int32_t> here = Sorted(inputs), there = Sorted(claim.inputs);
   if (!std::includes(here.begin(), here.end(), there.begin(), there.end()) ||
-      Sorted(Indices(params->output_tensors)) != Sorted(claim.outputs)) {
+      Sorted(Indices(params.output_tensors)) != Sorted(claim.outputs)) {
     return "its inputs or outputs are others here";
   }
   return "";
+}
+
+std::string GraphView::CompareBorder(const Claim& claim) const {
+  const auto partitions = Preview(claim.nodes);
+  if (partitions.size() != 1) {
+    return "its nodes form " + std::to_string(partitions.size()) + " partitions here";
+  }
+  return CompareBorder(claim, partitions[0]);
+}
+
+void GraphView::KeepSeparable(std::vector<const Claim*>* claims) const {
+  // The partitions of fewer nodes may be others, so that they are previewed again.
+  constexpr int kMaxPreviews = 4;
+  for (int i = 0; i < kMaxPreviews && !claims->empty(); ++i) {
+    std::map<int32_t, const TfLiteDelegateParams*> partitions;  // by the first node
+    for (const TfLiteDelegateParams& params : Preview(NodesOf(*claims))) {
+      partitions.emplace(params.nodes_to_replace->data[0], &params);
+    }
+    const size_t removed = std::erase_if(*claims, [&](const Claim* claim) {
+      const auto found = partitions.find(claim->nodes[0]);
+      return found == partitions.end() ||
+             !std::ranges::equal(claim->nodes, Indices(found->second->nodes_to_replace)) ||
+             !CompareBorder(*claim, *found->second).empty();
+    });
+    if (removed == 0) return;
+  }
+  claims->clear();
 }
 
 std::string GraphView::Refuse(const Claim& claim) const {
@@ -168,7 +208,7 @@ std::string GraphView::Refuse(const Claim& claim) const {
       }
     }
   }
-  return CompareBorder(claim);
+  return "";
 }
 
 std::vector<Slot> GraphView::SlotsOf(std::span<const Claim* const> claims) const {

@@ -24,6 +24,9 @@ using IntArrayPtr = std::unique_ptr<TfLiteIntArray, IntArrayDeleter>;
 // Returns an array with these values; throws bad_alloc if out of memory.
 IntArrayPtr MakeIntArray(std::span<const int32_t> values);
 
+// Returns the nodes of all claims, ascending.
+std::vector<int32_t> NodesOf(std::span<const Claim* const> claims);
+
 // The functions must be called in the delegate's Prepare; they throw std::runtime_error if the
 // context does not provide its plan or a node.
 class GraphView {
@@ -36,9 +39,15 @@ class GraphView {
   // Digest of the available nodes without most of their constants (messages.h).
   uint64_t Outline() const;
 
-  // Returns why the claim cannot be accepted; "" if the host has the same nodes, they form one
-  // partition with these inputs and outputs, and all tensors at the border have a fixed size.
+  // Returns why the claim cannot be accepted; "" if the host has the same nodes and all tensors at
+  // the border have a fixed size. The border must be compared, too.
   std::string Refuse(const Claim& claim) const;
+  // Returns why the claim cannot be accepted; "" if the nodes, which Refuse has accepted, form one
+  // partition with these inputs and outputs.
+  std::string CompareBorder(const Claim& claim) const;
+  // Removes claims from the list until the runtime forms these partitions, with these inputs and
+  // outputs, if the nodes of all claims of the list are replaced by one call.
+  void KeepSeparable(std::vector<const Claim*>* claims) const;
 
   // Returns a slot for each tensor at the border of the claims, in the order of the tensors.
   std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
@@ -47,7 +56,9 @@ class GraphView {
   bool IsAvailable(int32_t node) const;
   uint64_t DigestOfNode(int32_t index, size_t constant_bytes) const;
   uint64_t DigestOf(const Claim& claim) const;
-  std::string CompareBorder(const Claim& claim) const;
+  std::string CompareBorder(const Claim& claim, const TfLiteDelegateParams& params) const;
+  // Returns the partitions that the runtime would form of the nodes, until the next call.
+  std::span<const TfLiteDelegateParams> Preview(std::span<const int32_t> nodes) const;
 
   TfLiteContext* const context_;
   std::vector<int32_t> available_;  // ascending

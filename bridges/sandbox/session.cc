@@ -13,11 +13,6 @@ namespace {
 // Wait before the first restart; it doubles with each death.
 constexpr std::chrono::milliseconds kFirstWait{20};
 
-Clock::time_point DeadlineIn(int64_t milliseconds) {
-  return milliseconds == 0 ? Clock::time_point::max()
-                           : Clock::now() + std::chrono::milliseconds(milliseconds);
-}
-
 bool AreEqual(const Claims& a, const Claims& b) {
   return std::equal(a.claims.begin(), a.claims.end(), b.claims.begin(), b.claims.end(),
                     [](const Claim& x, const Claim& y) {

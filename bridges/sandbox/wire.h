@@ -16,6 +16,12 @@ namespace deputy::sandbox {
 
 using Clock = std::chrono::steady_clock;
 
+// Returns the time at which a limit that begins now ends; 0: none.
+inline Clock::time_point DeadlineIn(int64_t milliseconds) {
+  return milliseconds == 0 ? Clock::time_point::max()
+                           : Clock::now() + std::chrono::milliseconds(milliseconds);
+}
+
 // Maximum size of a message in bytes; longer ones are refused.
 inline constexpr size_t kMaxMessage = size_t{64} << 20;
 
