@@ -368,6 +368,12 @@ typedef struct DeputyDelegatePlugin {
   // returns. Not called for graphs that are built in code. NULL: the delegate does not need the
   // model's bytes.
   void (*set_model)(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file);
+  // Passes a function that returns true when the client has cancelled the inference in progress
+  // (TfLiteInterpreterCancel). The invoke of the delegate's nodes may call it with its own context,
+  // on the thread of the invoke; a node that ends early for that reason returns kTfLiteCancelled,
+  // and its outputs are undefined. Called on the thread that applies the delegate before each
+  // Prepare, always with the same function. NULL: the delegate's nodes run to their end.
+  void (*set_cancellation)(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context));
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

@@ -224,10 +224,8 @@ TfLiteStatus DeputyInterpreterInvokeNode(TfLiteInterpreter* interpreter, int32_t
                                          int32_t node_index) {
   deputy::Subgraph* const subgraph = FindSubgraph(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
-  return Guard(kTfLiteError, [&] {
-    TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("InvokeNode"));
-    return subgraph->InvokeDelegateNode(node_index);
-  });
+  return Guard(kTfLiteError,
+               [&] { return interpreter->impl->InvokeDelegateNode(subgraph, node_index); });
 }
 
 // ---- Contents of an interpreter -----------------------------------------------------------------

@@ -22,6 +22,8 @@ const char* PlainText(Callback callback) {
       return "node_events threw an exception";
     case Callback::kSetModel:
       return "set_model threw an exception";
+    case Callback::kSetCancellation:
+      return "set_cancellation threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
     case Callback::kCopyFrom:

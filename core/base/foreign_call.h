@@ -19,9 +19,10 @@ enum class Callback {
   kDescribe,  // deputy_plugin of a library, and functions that list or report something
   kCreate,
   kDestroy,
-  kSupport,     // the plug-in's get_support
-  kNodeEvents,  // the plug-in's node_events
-  kSetModel,    // the plug-in's set_model
+  kSupport,          // the plug-in's get_support
+  kNodeEvents,       // the plug-in's node_events
+  kSetModel,         // the plug-in's set_model
+  kSetCancellation,  // the plug-in's set_cancellation
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,

@@ -214,6 +214,7 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   const Model& model = subgraph_->interpreter()->model();
   PassModel(subgraph_->context(), delegate.handle, model.bytes(), model.file_descriptor(),
             observer);
+  PassCancellation(subgraph_->context(), delegate.handle, &IsCancelled, observer);
   EnterDelegateMode();
   deputy::QuerySupport(observer, subgraph_->context(), subgraph_->graph().plan(),
                        delegates_.current());

@@ -49,6 +49,13 @@ class Cancellation {
   // the client's function does.
   bool Take() { return polls_.load(std::memory_order_relaxed) && call_ != nullptr && Poll(); }
 
+  // Returns true if the call in progress must end, as Take does, and keeps the request: a delegate
+  // that queries it may complete its work nevertheless.
+  bool IsRequested() {
+    return polls_.load(std::memory_order_relaxed) && call_ != nullptr &&
+           (requested_.load(std::memory_order_acquire) || CallFunction());
+  }
+
   // Returns the client's status of a call that ended with `status`: upstream's is kTfLiteError if
   // the client's function has cancelled the call.
   TfLiteStatus ClientStatus(TfLiteStatus status) const {
@@ -62,6 +69,9 @@ class Cancellation {
  private:
   bool Poll() {
     if (requested_.exchange(false, std::memory_order_acq_rel)) return true;
+    return CallFunction();
+  }
+  bool CallFunction() {
     if (function_ == nullptr || call_ != kInvokeCall) return false;
     by_function_ = Guard([] { return false; }, [this] { return function_(data_); });
     return by_function_;

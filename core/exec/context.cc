@@ -207,6 +207,10 @@ void InitContext(Subgraph* subgraph) {
   SetContextFunctions(context, false);
 }
 
+bool IsCancelled(TfLiteContext* context) {
+  return SubgraphOf(context)->interpreter()->IsCancelled();
+}
+
 TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteContext** out_context) {
   if (index < 0 || index >= interpreter->subgraph_count() || out_context == nullptr) {
     return kTfLiteError;

@@ -24,6 +24,10 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode);
 TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteContext** out_context);
 TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index);
 
+// Returns true if the interpreter's call in progress was cancelled. For the delegates' nodes, on
+// the thread of their invoke.
+bool IsCancelled(TfLiteContext* context);
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_EXEC_CONTEXT_H_

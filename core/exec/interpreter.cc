@@ -180,6 +180,13 @@ TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   return outermost ? ClientStatus(status) : status;
 }
 
+TfLiteStatus Interpreter::InvokeDelegateNode(Subgraph* subgraph, int node_index) {
+  TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("InvokeNode"));
+  ArmCancellation();
+  const CancelScope cancellable(this, kInvokeCall);
+  return ClientStatus(subgraph->InvokeDelegateNode(node_index));
+}
+
 TfLiteStatus Interpreter::ResetVariableTensors() {
   for (auto& subgraph : subgraphs_) {
     if (subgraph->ResetVariableTensors() != kTfLiteOk) return kTfLiteError;

@@ -47,6 +47,8 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override;
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
+  // Runs one node of a delegate; can be cancelled like Invoke.
+  TfLiteStatus InvokeDelegateNode(Subgraph* subgraph, int node_index);
   TfLiteStatus ResetVariableTensors();  // resets the variables of all subgraphs
 
   // Applies a delegate to every subgraph that is offered to delegates (abi.md 5.2). After

@@ -99,6 +99,8 @@ class InterpreterState {
   TfLiteStatus Cancel();
   // Returns true if the current call of the client must end; see Cancellation::Take.
   bool TakeCancellation() { return cancellation_.Take(); }
+  // Returns true if the call must end, and keeps the request; see Cancellation::IsRequested.
+  bool IsCancelled() { return cancellation_.IsRequested(); }
   // Returns kTfLiteCancelled after a report if TakeCancellation returns true; else Ok.
   TfLiteStatus CheckCancellation();
   // Permits Cancel.

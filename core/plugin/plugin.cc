@@ -168,7 +168,8 @@ std::string PluginLibrary::OpenLayers() {
 }
 
 // Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
-// functions that the library lacks stay null, except for set_model, which layers may need.
+// functions that the library lacks stay null, except for set_model and set_cancellation, which
+// layers may need.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
     if (*own != nullptr) *own = function;
@@ -186,6 +187,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   kind_ = PluginKind::kDeputy;
   plugin_.struct_size = sizeof plugin_;
   plugin_.set_model = layers.plugin_.set_model;
+  plugin_.set_cancellation = layers.plugin_.set_cancellation;
   create_ = layers.create_;
   destroy_ = layers.destroy_;
 }

@@ -304,6 +304,17 @@ void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const
   });
 }
 
+void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
+                      bool (*is_cancelled)(TfLiteContext* context), CallObserver* observer) {
+  const PluginDelegate parts = Unwrap(delegate);
+  const DeputyDelegatePlugin* const plugin = PluginOf(parts);
+  if (plugin == nullptr || plugin->set_cancellation == nullptr) return;
+  const ForeignCall call = {
+      .callback = Callback::kSetCancellation, .context = context, .delegate = delegate};
+  CallForeign(observer, call,
+              [&](CallResult*) { plugin->set_cancellation(parts.inner, is_cancelled); });
+}
+
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const PluginProxy* const proxy = PluginProxyBehind(delegate);
   if (proxy == nullptr) return {delegate, nullptr, nullptr};

@@ -60,6 +60,10 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
 void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,
                int file, CallObserver* observer);
 
+// Calls set_cancellation of the delegate's plug-in with the function, if it has set_cancellation.
+void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
+                      bool (*is_cancelled)(TfLiteContext* context), CallObserver* observer);
+
 // The parts of a delegate. A delegate of no plug-in is its own inner delegate and has no library.
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;

@@ -36,6 +36,8 @@ const char* NameOfCallback(Callback callback) {
       return "node_events";
     case Callback::kSetModel:
       return "set_model";
+    case Callback::kSetCancellation:
+      return "set_cancellation";
     case Callback::kDelegatePrepare:
       return "Prepare of the delegate";
     case Callback::kInit:

@@ -515,6 +515,10 @@ static void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, in
   (void)delegate, (void)data, (void)size, (void)file;
 }
 
+static void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext*)) {
+  (void)delegate, (void)is_cancelled;
+}
+
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
@@ -542,6 +546,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.report = Report;
   plugin.known.node_events = NodeEvents;
   plugin.known.set_model = SetModel;
+  plugin.known.set_cancellation = SetCancellation;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

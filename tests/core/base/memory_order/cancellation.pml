@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
 
-   Cancellation: a thread writes a value and requests that the call ends; the thread of the call polls.
+   Cancellation: a thread writes a value and requests that the call ends; the thread of the call polls. A
+   poll takes the request or leaves it.
 
    Property: the thread whose call was cancelled sees what the other one wrote before its request. */
 #ifndef REQUEST
@@ -8,6 +9,10 @@
 #endif
 #ifndef TAKE
 #define TAKE ACQUIRE /* core/exec/cancellation.h: if (requested_.exchange(false, std::memory_order_acq_rel)) return true; */
+#endif
+
+#ifndef PEEK
+#define PEEK ACQUIRE /* core/exec/cancellation.h: (requested_.load(std::memory_order_acquire) || CallFunction()); */
 #endif
 
 #define THREADS 2
@@ -33,6 +38,11 @@ active proctype call() {
   byte other, index;
   do
   :: change(CALL, REQUESTED, 0, TAKE, value);
+     if
+     :: value -> break
+     :: else
+     fi
+  :: load(CALL, REQUESTED, PEEK, value);
      if
      :: value -> break
      :: else
