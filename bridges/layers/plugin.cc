@@ -193,6 +193,12 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
   layered.plugin().set_model(layered.inner(), data, size, file);
 }
 
+void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context)) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().set_cancellation == nullptr) return;
+  layered.plugin().set_cancellation(layered.inner(), is_cancelled);
+}
+
 // Wraps a delegate that the program has created.
 TfLiteDelegate* Wrap(TfLiteDelegate* delegate, const char* layers, std::string* error) {
   if (delegate == nullptr || layers == nullptr) {
@@ -223,6 +229,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.report = &Report;
     plugin.node_events = &NodeEvents;
     plugin.set_model = &SetModel;
+    plugin.set_cancellation = &SetCancellation;
     return plugin;
   }();
   return &kPlugin;

@@ -29,7 +29,8 @@ constexpr const char* kKernelName = "DeputySandbox";
 struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
-  std::mutex mutex;  // held while the delegate is applied, and guards `device` and `dropped`
+  std::mutex mutex;  // held while the delegate is applied, and guards the members below
+  bool (*is_cancelled)(TfLiteContext* context) = nullptr;  // null: the host has no such function
   // While the delegate is applied: the session, and the indices of its claims by their first node.
   std::shared_ptr<Session> session;
   std::map<int32_t, int> claims;
@@ -67,6 +68,7 @@ struct Kernel {
   std::string name;
   std::vector<Border> inputs, outputs;
   std::vector<Border> variables;  // inputs that the call changes
+  bool (*is_cancelled)(TfLiteContext* context) = nullptr;
 };
 
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
@@ -101,6 +103,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
     std::copy_if(kernel->inputs.begin(), kernel->inputs.end(),
                  std::back_inserter(kernel->variables),
                  [&](const Border& at) { return context->tensors[at.tensor].is_variable; });
+    kernel->is_cancelled = delegate.is_cancelled;
     created = kernel.release();
     return kTfLiteOk;
   });
@@ -147,10 +150,16 @@ TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
       }
     }
   };
+  IsCancelled is_cancelled;
+  if (kernel.is_cancelled != nullptr) {
+    is_cancelled = [context, function = kernel.is_cancelled] { return function(context); };
+  }
   std::string problem;
-  if (kernel.session->Call(kernel.claim, copy_in, copy_out, &problem)) return kTfLiteOk;
+  const CallResult result =
+      kernel.session->Call(kernel.claim, copy_in, copy_out, is_cancelled, &problem);
+  if (result == CallResult::kDone) return kTfLiteOk;
   context->ReportError(context, "sandbox: %s: %s", kernel.name.c_str(), problem.c_str());
-  return kTfLiteError;
+  return result == CallResult::kCancelled ? kTfLiteCancelled : kTfLiteError;
 }
 
 TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
@@ -367,6 +376,11 @@ void DestroyDelegate(TfLiteDelegate* delegate) {
 
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
   passed_model = {&Of(delegate), data, size, file};
+}
+
+void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context)) {
+  const std::lock_guard lock(Of(delegate).mutex);
+  Of(delegate).is_cancelled = is_cancelled;
 }
 
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,

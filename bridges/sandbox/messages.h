@@ -92,15 +92,17 @@ bool Decode(std::string_view bytes, Ready* out);
 
 // The first bytes of the shared memory. The delegate writes `claim`, then `request`, and signals
 // the event of kRequestFd; the process writes `status` and `text`, then `reply`, and signals the
-// event of kReplyFd. `request` and `reply` are the number of the call, from 1. Either side may
+// event of kReplyFd. `request` and `reply` are the number of the call, from 1. The
+// delegate may write `cancelled` during a call. Either side may
 // notice the other's number without reading its event. Everything that the process writes is
 // untrusted.
 struct CallPage {
   static constexpr size_t kTextBytes = 1024;
 
   std::atomic<uint32_t> request;
-  uint32_t claim;           // index of the partition in Claims
-  uint32_t host_processor;  // processor of the delegate's thread
+  uint32_t claim;                   // index of the partition in Claims
+  uint32_t host_processor;          // processor of the delegate's thread
+  std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;
   int32_t status;      // a TfLiteStatus
   uint32_t processor;  // processor of the process's thread

@@ -28,6 +28,8 @@ constexpr DeputyPluginOption kOptions[] = {
      "Deadline for the start and the preparation of the delegate in milliseconds; 0: none."},
     {"invoke_ms", kDeputyOptionInt, 0, "10000",
      "Deadline for one call of a partition in milliseconds; 0: none."},
+    {"cancel_ms", kDeputyOptionInt, 0, "100",
+     "Time in milliseconds in which a call must end after its cancellation; 0: no limit."},
     {"max_deaths", kDeputyOptionInt, 0, "3",
      "Number of failed processes after which no new one is started, from 1."},
     {"program", kDeputyOptionString, 0, "",
@@ -97,6 +99,8 @@ std::string Set(std::string_view key, std::string_view value, Options* options) 
     return SetInt(key, value, 0, &options->prepare_ms);
   } else if (key == "invoke_ms") {
     return SetInt(key, value, 0, &options->invoke_ms);
+  } else if (key == "cancel_ms") {
+    return SetInt(key, value, 0, &options->cancel_ms);
   } else if (key == "max_deaths") {
     int64_t deaths = 0;
     std::string problem = SetInt(key, value, 1, &deaths);

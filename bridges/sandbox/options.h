@@ -25,7 +25,7 @@ struct Options {
   Profile profile = Profile::kDevice;
   std::vector<std::string> writable;
   int64_t memory_bytes = 0;
-  int64_t prepare_ms = 30000, invoke_ms = 10000;
+  int64_t prepare_ms = 30000, invoke_ms = 10000, cancel_ms = 100;
   int max_deaths = 3;
 };
 

@@ -55,6 +55,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.destroy = &DestroyDelegate;
     plugin.report = &ReportDelegate;
     plugin.set_model = &SetModel;
+    plugin.set_cancellation = &SetCancellation;
     return plugin;
   }();
   return &kPlugin;

@@ -12,6 +12,8 @@ namespace {
 
 // Wait before the first restart; it doubles with each death.
 constexpr std::chrono::milliseconds kFirstWait{20};
+// Interval in which a wait for a reply checks for a cancellation.
+constexpr std::chrono::milliseconds kPollInterval{5};
 
 bool AreEqual(const Claims& a, const Claims& b) {
   return std::equal(a.claims.begin(), a.claims.end(), b.claims.begin(), b.claims.end(),
@@ -112,57 +114,78 @@ bool Session::IsRunning(std::string* problem) const {
   return false;
 }
 
-CallEnd Session::WaitForReply(Clock::time_point deadline) {
-  const auto* const page = reinterpret_cast<const CallPage*>(process_->memory());
+CallEnd Session::WaitForReply(const IsCancelled& is_cancelled, bool* out_cancelled) {
+  auto* const page = reinterpret_cast<CallPage*>(process_->memory());
   const auto has_reply = [&] { return page->reply.load(std::memory_order_acquire) == calls_; };
   // The process can change the page at any time, so it is copied before it is used.
   const uint32_t processor = *static_cast<const volatile uint32_t*>(&page->processor);
   if (active_wait_.Poll(processor, has_reply)) return CallEnd::kReply;
+  Clock::time_point deadline = DeadlineIn(options_.invoke_ms);
   // A reply with the number of another call is ignored. The deadline also ends the wait for a
   // process that sends such replies without end.
-  while (Clock::now() < deadline) {
-    const CallEnd end = process_->WaitForReply(deadline);
-    if (end != CallEnd::kReply || has_reply()) return end;
+  for (auto now = Clock::now(); now < deadline; now = Clock::now()) {
+    const bool can_be_cancelled = is_cancelled != nullptr && !*out_cancelled;
+    const CallEnd end = process_->WaitForReply(
+        can_be_cancelled ? std::min(deadline, now + kPollInterval) : deadline);
+    if (end == CallEnd::kEnded) return end;
+    if (has_reply()) return CallEnd::kReply;
+    if (!can_be_cancelled || !is_cancelled()) continue;
+    *out_cancelled = true;
+    page->cancelled.store(calls_, std::memory_order_relaxed);
+    if (options_.cancel_ms > 0) deadline = DeadlineIn(options_.cancel_ms);
   }
   return CallEnd::kDeadline;
 }
 
-bool Session::Exchange(int claim, std::string* problem) {
+CallResult Session::ReadReply(bool cancelled, std::string* problem) const {
+  const auto* const page = reinterpret_cast<const CallPage*>(process_->memory());
+  const int32_t status = *static_cast<const volatile int32_t*>(&page->status);
+  if (status == 0) return CallResult::kDone;
+  char text[CallPage::kTextBytes + 1] = {};
+  std::memcpy(text, page->text, CallPage::kTextBytes);
+  *problem = Printable(text);
+  if (problem->empty()) *problem = "the delegate's kernel failed";
+  return cancelled ? CallResult::kCancelled : CallResult::kFailed;
+}
+
+CallResult Session::EndProcess(int claim, CallEnd end, Clock::time_point begin, bool cancelled,
+                               std::string* problem) {
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  const std::string call =
+      "(call " + std::to_string(calls_) + ", partition " + std::to_string(claim) + ")";
+  const std::string how = process_->Kill();
+  cancelled = cancelled && end == CallEnd::kDeadline && options_.cancel_ms > 0;
+  if (end == CallEnd::kEnded) {
+    *problem =
+        "the process ended after " + std::to_string(took.count()) + " ms: " + how + " " + call;
+  } else {
+    *problem = "the process did not " + std::string(cancelled ? "end a cancelled call" : "reply") +
+               " within " + std::to_string(cancelled ? options_.cancel_ms : options_.invoke_ms) +
+               " ms and was killed " + call;
+  }
+  if (!cancelled) ++deaths_;
+  StartNext(*problem);
+  return cancelled ? CallResult::kCancelled : CallResult::kFailed;
+}
+
+CallResult Session::Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem) {
   auto* const page = reinterpret_cast<CallPage*>(process_->memory());
   const auto begin = Clock::now();
   page->claim = static_cast<uint32_t>(claim);
   page->host_processor = CurrentProcessor();
   page->request.store(++calls_, std::memory_order_release);
   CallEnd end = CallEnd::kEnded;
-  if (process_->SignalRequest()) end = WaitForReply(DeadlineIn(options_.invoke_ms));
+  bool cancelled = false;
+  if (process_->SignalRequest()) end = WaitForReply(is_cancelled, &cancelled);
   active_wait_.End();
-  if (end == CallEnd::kReply) {
-    const int32_t status = *static_cast<volatile int32_t*>(&page->status);
-    if (status == 0) return true;
-    char text[CallPage::kTextBytes + 1] = {};
-    std::memcpy(text, page->text, CallPage::kTextBytes);
-    *problem = Printable(text);
-    if (problem->empty()) *problem = "the delegate's kernel failed";
-    return false;
-  }
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
-  const std::string call =
-      "call " + std::to_string(calls_) + ", partition " + std::to_string(claim);
-  const std::string how = process_->Kill();
-  *problem = end == CallEnd::kDeadline
-                 ? "the process did not reply within " + std::to_string(options_.invoke_ms) +
-                       " ms and was killed (" + call + ")"
-                 : "the process ended after " + std::to_string(took.count()) + " ms: " + how +
-                       " (" + call + ")";
-  NoteDeath(*problem);
-  return false;
+  return end == CallEnd::kReply ? ReadReply(cancelled, problem)
+                                : EndProcess(claim, end, begin, cancelled, problem);
 }
 
-void Session::NoteDeath(const std::string& reason) {
+void Session::StartNext(const std::string& reason) {
   process_ = nullptr;
   calls_ = 0;
   last_failure_ = reason;
-  ++deaths_;
   if (deaths_ >= options_.max_deaths) return;
   if (!restarter_.joinable()) restarter_ = std::thread([this] { Restart(); });
   wake_restarter_.notify_all();
@@ -173,7 +196,7 @@ void Session::Restart() {
   for (;;) {
     wake_restarter_.wait(lock, [this] { return stops_ || process_ == nullptr; });
     if (stops_ || deaths_ >= options_.max_deaths) return;
-    wake_restarter_.wait_for(lock, kFirstWait * (1 << std::min(deaths_ - 1, 10)),
+    wake_restarter_.wait_for(lock, kFirstWait * (1 << std::clamp(deaths_ - 1, 0, 10)),
                              [this] { return stops_; });
     if (stops_) return;
     lock.unlock();

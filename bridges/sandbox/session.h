@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -20,6 +21,11 @@
 #include "bridges/sandbox/process.h"
 
 namespace deputy::sandbox {
+
+// Returns true if the client has cancelled the inference. Empty: it cannot be cancelled.
+using IsCancelled = std::function<bool()>;
+
+enum class CallResult { kDone, kFailed, kCancelled };
 
 class Session {
  public:
@@ -41,16 +47,18 @@ class Session {
   const Slot* SlotOf(int tensor) const;
 
   // Runs one partition: `copy_in(memory)` fills the inputs, `copy_out(memory)` reads the outputs.
-  // Returns false and the reason in `*problem` if the call failed. After a death or a deadline a
-  // new process starts in the background, unless too many have ended. Thread-safe.
+  // On failure `*problem` has the reason. After a death or a deadline a new process starts in the
+  // background, unless too many have ended. A process whose call does not end after a cancellation
+  // is killed and replaced, which is not counted as a death. Thread-safe.
   template <typename CopyIn, typename CopyOut>
-  bool Call(int claim, const CopyIn& copy_in, const CopyOut& copy_out, std::string* problem) {
+  CallResult Call(int claim, const CopyIn& copy_in, const CopyOut& copy_out,
+                  const IsCancelled& is_cancelled, std::string* problem) {
     const std::lock_guard lock(mutex_);
-    if (!IsRunning(problem)) return false;
+    if (!IsRunning(problem)) return CallResult::kFailed;
     copy_in(process_->memory());
-    if (!Exchange(claim, problem)) return false;
-    copy_out(static_cast<const char*>(process_->memory()));
-    return true;
+    const CallResult result = Exchange(claim, is_cancelled, problem);
+    if (result == CallResult::kDone) copy_out(static_cast<const char*>(process_->memory()));
+    return result;
   }
 
   // Number of processes that ended or were killed because of a failure.
@@ -64,9 +72,12 @@ class Session {
   bool MapProcess(Process* process, std::string* problem) const;
   // Require the mutex.
   bool IsRunning(std::string* problem) const;
-  bool Exchange(int claim, std::string* problem);
-  CallEnd WaitForReply(Clock::time_point deadline);
-  void NoteDeath(const std::string& reason);
+  CallResult Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem);
+  CallEnd WaitForReply(const IsCancelled& is_cancelled, bool* out_cancelled);
+  CallResult ReadReply(bool cancelled, std::string* problem) const;
+  CallResult EndProcess(int claim, CallEnd end, Clock::time_point begin, bool cancelled,
+                        std::string* problem);
+  void StartNext(const std::string& reason);
 
   void Restart();  // runs on restarter_
 

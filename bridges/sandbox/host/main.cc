@@ -71,13 +71,25 @@ bool WaitForRequest(const CallPage& page, uint32_t call, ActiveWait* active_wait
   return true;
 }
 
+// The call that the process serves.
+struct RunningCall {
+  CallPage* page = nullptr;
+  uint32_t number = 1;
+};
+
+bool IsCancelled(void* data) {
+  const auto& call = *static_cast<const RunningCall*>(data);
+  return call.page->cancelled.load(std::memory_order_relaxed) == call.number;
+}
+
 // Serves calls until the host ends.
 void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
-  uint32_t call = 1;
+  RunningCall call = {page};
+  model->SetCancellation(&call, &IsCancelled);
   std::set<uint32_t> have_run;
   ActiveWait active_wait;
   bool in_second_stage = confinement.profile == Profile::kStrict;
-  for (; WaitForRequest(*page, call, &active_wait); ++call) {
+  for (; WaitForRequest(*page, call.number, &active_wait); ++call.number) {
     const uint32_t claim = page->claim;
     if (!have_run.insert(claim).second && !in_second_stage) {
       EnterSecondStageOrWarn(confinement);
@@ -87,7 +99,7 @@ void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
     page->status = problem.empty() ? 0 : 1;
     page->processor = CurrentProcessor();
     std::snprintf(page->text, sizeof page->text, "%s", problem.c_str());
-    page->reply.store(call, std::memory_order_release);
+    page->reply.store(call.number, std::memory_order_release);
     const uint64_t one = 1;
     if (write(kReplyFd, &one, sizeof one) != sizeof one) return;
   }

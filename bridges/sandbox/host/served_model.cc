@@ -359,6 +359,10 @@ std::string ServedModel::CopyOutput(int index) {
   return "";
 }
 
+void ServedModel::SetCancellation(void* data, bool (*is_cancelled)(void* data)) {
+  (void)DeputyInterpreterSetCancellationFunction(interpreter_, data, is_cancelled);
+}
+
 std::string ServedModel::Run(uint32_t claim) {
   {
     const std::lock_guard lock(messages_mutex_);

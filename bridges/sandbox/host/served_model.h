@@ -36,6 +36,9 @@ class ServedModel {
   // failure.
   std::string Map(const Mapping& mapping, char* memory);
 
+  // Sets the function that returns true if the call in progress was cancelled.
+  void SetCancellation(void* data, bool (*is_cancelled)(void* data));
+
   // Runs a partition. Returns "" or the reason of a failure.
   std::string Run(uint32_t claim);
 

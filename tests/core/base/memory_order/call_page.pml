@@ -11,7 +11,7 @@
 #define SEE_REQUEST ACQUIRE /* bridges/sandbox/host/main.cc: const auto has_request = [&] { return page.request.load(std::memory_order_acquire) == call; }; */
 #endif
 #ifndef REPLY
-#define REPLY RELEASE /* bridges/sandbox/host/main.cc: page->reply.store(call, std::memory_order_release); */
+#define REPLY RELEASE /* bridges/sandbox/host/main.cc: page->reply.store(call.number, std::memory_order_release); */
 #endif
 #ifndef SEE_REPLY
 #define SEE_REPLY ACQUIRE /* bridges/sandbox/session.cc: const auto has_reply = [&] { return page->reply.load(std::memory_order_acquire) == calls_; }; */
