@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +43,8 @@ constexpr uint64_t kMaxModelBytes = uint64_t{1} << 33;
 // Compares each call of the delegate with the recorded one.
 class CompareLayer final : public layers::Layer {
  public:
-  explicit CompareLayer(layers::Recording* recording) : recording_(*recording) {}
+  explicit CompareLayer(layers::Recording* recording)
+      : recording_(*recording), has_graph_calls_(recording->record().version >= 2) {}
 
   TfLiteStatus Around(const LayerCall& call, const layers::Rest& rest) override {
     const record::CallBegin begin = describer_.Begin(call);
@@ -64,28 +67,46 @@ class CompareLayer final : public layers::Layer {
   // Adds the recorded calls that were not made. The runtime may prepare a kernel less often if the
   // arguments are those of another preparation.
   void AddRemaining() {
+    if (is_stopped_) return;
+    std::set<int32_t> less_prepared;  // kernels
     for (const Call* const call : recording_.Remaining()) {
       const auto last = last_prepare_.find(call->begin.kernel);
       if (call->begin.function == Function::kPrepare && last != last_prepare_.end()) {
+        less_prepared.insert(call->begin.kernel);
         Add(layers::Compare(call->begin, last->second));
+      } else if (IsGraphCall(call->begin.function) && less_prepared.contains(call->begin.kernel)) {
+        continue;
       } else {
         Add(layers::NameOf(call->begin) + " was not made");
       }
     }
   }
+  // Adds a difference after which the remaining calls are not made.
+  void Stop(const std::string& problem) {
+    Add(problem);
+    is_stopped_ = true;
+  }
   size_t calls() const { return calls_; }
+  size_t inits() const { return inits_; }
   size_t delegate_prepares() const { return delegate_prepares_; }
   const std::vector<std::string>& differences() const { return differences_; }
 
  private:
+  static bool IsGraphCall(Function function) {
+    return function == Function::kResizeTensor || function == Function::kAddTensors;
+  }
+
   const Call* Find(const record::CallBegin& begin) {
-    if (begin.function == Function::kPrepare) {
-      return recording_.NextOrLast(begin.function, begin.kernel);
-    }
-    const Call* const recorded = recording_.Next(begin.function, begin.kernel);
+    // The runtime may prepare a kernel more often.
+    const bool repeats = begin.function == Function::kPrepare || IsGraphCall(begin.function);
+    const Call* const recorded =
+        repeats ? recording_.NextOrLast(begin.function, begin.kernel, begin.tensor)
+                : recording_.Next(begin.function, begin.kernel);
+    // A record of version 1 has no such calls.
+    if (recorded == nullptr && IsGraphCall(begin.function) && !has_graph_calls_) return nullptr;
     // The record of a program that has crashed lacks its last calls.
-    if (recorded == nullptr && begin.function != Function::kFree &&
-        begin.function != Function::kFreeHandle) {
+    if (recorded == nullptr && begin.function != Function::kPrepare &&
+        begin.function != Function::kFree && begin.function != Function::kFreeHandle) {
       Add(std::string(record::NameOf(begin.function)) + " of kernel " +
           std::to_string(begin.kernel) + " is not in the record: " + recording_.EndText());
     }
@@ -96,13 +117,16 @@ class CompareLayer final : public layers::Layer {
     const std::lock_guard lock(mutex_);
     ++calls_;
     if (begin.function == Function::kDelegatePrepare) ++delegate_prepares_;
+    if (begin.function == Function::kInit) ++inits_;
     if (begin.function == Function::kPrepare) last_prepare_[begin.kernel] = begin;
   }
 
   layers::Recording& recording_;
+  const bool has_graph_calls_;
   layers::Describer describer_{false};
   std::mutex mutex_;  // guards the members below
-  size_t calls_ = 0, delegate_prepares_ = 0;
+  size_t calls_ = 0, delegate_prepares_ = 0, inits_ = 0;
+  bool is_stopped_ = false;
   std::map<int32_t, record::CallBegin> last_prepare_;  // by kernel; without data
   std::vector<std::string> differences_;
 };
@@ -183,18 +207,19 @@ class FakeHost {
         layer_(*layer) {}
 
   void Run() {
-    ResizeInputs();
     size_t delegate_prepares = 0;
     for (const Call& call : record_.calls) {
       switch (call.begin.function) {
         case Function::kDelegatePrepare:
           if (++delegate_prepares <= layer_.delegate_prepares()) break;
-          if (delegate_prepares > 1) {
-            layer_.Add(layers::NameOf(call.begin) +
-                       ": the delegate was applied again, which is not repeated");
-            return;
-          }
-          Apply();
+          if (delegate_prepares == 1) Apply(call);
+          if (delegate_prepares > 1) Resize(call);
+          if (delegate_prepares <= layer_.delegate_prepares()) break;
+          layer_.Stop(layers::NameOf(call.begin) +
+                      ": the delegate was applied again without a resize, which is not repeated");
+          return;
+        case Function::kPrepare:
+          Resize(call);
           break;
         case Function::kInvoke:
           Invoke(call);
@@ -209,22 +234,28 @@ class FakeHost {
   }
 
  private:
-  // Resizes the inputs of the model to their shapes in the recorded calls.
-  void ResizeInputs() {
+  // Resizes the inputs of the model to their shapes in the next recorded calls. Returns true if one
+  // had another shape.
+  bool ResizeInputs(const Call& next) {
+    bool is_resized = false;
     for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter_); ++i) {
       const int index = TfLiteInterpreterGetInputTensorIndex(interpreter_, i);
-      const std::vector<int32_t>* const dims = DimsOf(index);
+      const std::vector<int32_t>* const dims = DimsOf(index, next);
       if (dims == nullptr || *dims == ShapeOfInput(i)) continue;
+      is_resized = true;
       (void)TfLiteInterpreterResizeInputTensor(interpreter_, i, dims->data(),
                                                static_cast<int32_t>(dims->size()));
     }
+    return is_resized;
   }
   std::vector<int32_t> ShapeOfInput(int i) const {
     const TfLiteTensor* const tensor = TfLiteInterpreterGetInputTensor(interpreter_, i);
     return {tensor->dims->data, tensor->dims->data + tensor->dims->size};
   }
-  const std::vector<int32_t>* DimsOf(int index) const {
-    for (const Call& call : record_.calls) {
+  // Returns the shape of a tensor in the recorded preparations from `next` to the next inference.
+  const std::vector<int32_t>* DimsOf(int index, const Call& next) const {
+    for (const Call& call : std::span(&next, &record_.calls.back() + 1)) {
+      if (call.begin.function == Function::kInvoke) break;
       if (call.begin.function != Function::kPrepare) continue;
       for (const record::TensorValue& tensor : call.begin.tensors) {
         if (tensor.index == index) return &tensor.dims;
@@ -233,17 +264,32 @@ class FakeHost {
     return nullptr;
   }
 
-  void Apply() {
+  void Apply(const Call& call) {
+    ResizeInputs(call);
     // Failures are compared with the record by the layer.
     (void)TfLiteInterpreterModifyGraphWithDelegate(interpreter_, delegate_);
+    Allocate();
+  }
+
+  // Repeats a resize of the model's inputs, after which the runtime prepares the kernels again, or
+  // undoes the delegate and applies it again.
+  void Resize(const Call& call) {
+    if (ResizeInputs(call)) Allocate();
+  }
+
+  void Allocate() {
     (void)TfLiteInterpreterAllocateTensors(interpreter_);
-    nodes_ = KernelNodes(interpreter_);
+    // Kernels are numbered in the order of their creation; those of former applications are gone.
+    const std::vector<KernelNode> nodes = KernelNodes(interpreter_);
+    nodes_.assign(layer_.inits() - std::min(layer_.inits(), nodes.size()), {-1, -1});
+    nodes_.insert(nodes_.end(), nodes.begin(), nodes.end());
   }
 
   void Invoke(const Call& call) {
     const auto kernel = static_cast<size_t>(call.begin.kernel);
     if (call.begin.kernel < 0 || kernel >= nodes_.size()) return;  // see AddRemaining
     const KernelNode at = nodes_[kernel];
+    if (at.node < 0) return;
     for (const record::TensorValue& value : call.begin.tensors) {
       CheckProducer(call, value);
       SetInput(at.subgraph, value);

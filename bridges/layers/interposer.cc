@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bridges/layers/error_texts.h"
+#include "bridges/layers/graph_calls.h"
 #include "core/base/delegate_call.h"
 #include "core/base/operator_object.h"
 
@@ -216,12 +217,14 @@ void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   kernel->registration = *replacement->registration;
   SetParams(params, kernel.get());
   bool called = false;
+  const LayerCall call = CallOf(CallKind::kInit, context, *kernel);
   const auto init = [&] {
     called = true;
+    const GraphCalls calls(call, &interposer);
     kernel->user_data = InnerInit(context, *kernel, length);
     return kernel->user_data == InitFailed() ? kTfLiteError : kTfLiteOk;
   };
-  if (interposer.Run(CallOf(CallKind::kInit, context, *kernel), init) == kTfLiteOk) {
+  if (interposer.Run(call, init) == kTfLiteOk) {
     return kernel.release();
   }
   // A layer has reported a failure although the inner delegate's init was successful.
@@ -248,6 +251,7 @@ TfLiteStatus RunNode(CallKind kind, TfLiteContext* context, TfLiteNode* node,
   call.node = node;
   return kernel->interposer->Run(call, [&] {
     const NodeView view(context, node, kernel);
+    const GraphCalls calls(call, kernel->interposer);
     return function(context, node, *kernel);
   });
 }
@@ -335,7 +339,10 @@ class ReplaceHook {
   class Restore {
    public:
     explicit Restore(ReplaceHook* hook)
-        : hook_(hook), replacements_(replacements), suspended_(hook->context_) {
+        : hook_(hook),
+          replacements_(replacements),
+          suspended_errors_(hook->context_),
+          suspended_calls_(hook->context_) {
       innermost = hook->outer_;
       hook->context_->ReplaceNodeSubsetsWithDelegateKernels = hook->function_;
     }
@@ -350,7 +357,8 @@ class ReplaceHook {
    private:
     ReplaceHook* const hook_;
     const Replacement* const replacements_;
-    const ErrorTexts::Suspended suspended_;
+    const ErrorTexts::Suspended suspended_errors_;
+    const GraphCalls::Suspended suspended_calls_;
   };
 
   static thread_local ReplaceHook* innermost;
@@ -372,6 +380,7 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
   call.flags = delegate->flags;
   return interposer.Run(call, [&] {
     const ReplaceHook hook(context, &interposer);
+    const GraphCalls calls(call, &interposer);
     return ForwardDelegatePrepare(context, interposer.inner());
   });
 }
@@ -528,6 +537,10 @@ const char* NameOf(CallKind kind) {
       return "free_handle";
     case CallKind::kReplace:
       return "replace";
+    case CallKind::kResizeTensor:
+      return "resize_tensor";
+    case CallKind::kAddTensors:
+      return "add_tensors";
     case CallKind::kInit:
       return "init";
     case CallKind::kPrepare:

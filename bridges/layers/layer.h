@@ -20,15 +20,18 @@ enum class CallKind {
   kCopyFrom,
   kCopyTo,
   kFreeHandle,
-  // ReplaceNodeSubsetsWithDelegateKernels, which the delegate calls.
+  // ReplaceNodeSubsetsWithDelegateKernels, ResizeTensor and AddTensors of the context, which the
+  // delegate and its kernels call.
   kReplace,
+  kResizeTensor,
+  kAddTensors,
   // Functions of the delegate's kernels.
   kInit,
   kPrepare,
   kInvoke,
   kFree,
 };
-inline constexpr int kCallKinds = 9;
+inline constexpr int kCallKinds = 11;
 
 // Returns the name of the function in messages and options: "invoke".
 const char* NameOf(CallKind kind);
@@ -36,7 +39,7 @@ const char* NameOf(CallKind kind);
 struct LayerCall {
   CallKind kind = CallKind::kInvoke;
   TfLiteContext* context = nullptr;
-  // Registration of the kernel; set for kReplace and the functions of kernels.
+  // Registration of the kernel; set for kReplace, the functions of kernels and what they call.
   const TfLiteRegistration* registration = nullptr;
   // Flags of the delegate; set for kDelegatePrepare.
   int64_t flags = 0;
@@ -44,12 +47,19 @@ struct LayerCall {
   const TfLiteIntArray* nodes = nullptr;
   // Parameters of the partition; set for the functions of kernels.
   const TfLiteDelegateParams* params = nullptr;
-  // Number of the kernel among all of the delegate, from 0; -1 for other functions.
+  // Number of the kernel among all of the delegate, from 0, also of one that calls kResizeTensor or
+  // kAddTensors; -1 for other functions.
   int kernel = -1;
   // The node; set for kPrepare and kInvoke.
   TfLiteNode* node = nullptr;
-  // The tensor; set for kCopyFrom and kCopyTo.
+  // The tensor; set for kCopyFrom, kCopyTo and kResizeTensor.
   TfLiteTensor* tensor = nullptr;
+  // The new shape; set for kResizeTensor.
+  const TfLiteIntArray* dims = nullptr;
+  // Number of new tensors; set for kAddTensors.
+  int count = 0;
+  // Index of the first new tensor, which kAddTensors sets.
+  const int* first_tensor = nullptr;
   // The buffer handle; set for the functions of buffer handles. kFreeHandle may change it.
   TfLiteBufferHandle* handle = nullptr;
 };

@@ -35,6 +35,10 @@ Function FunctionOf(CallKind kind) {
       return Function::kFreeHandle;
     case CallKind::kReplace:
       return Function::kReplace;
+    case CallKind::kResizeTensor:
+      return Function::kResizeTensor;
+    case CallKind::kAddTensors:
+      return Function::kAddTensors;
     case CallKind::kInit:
       return Function::kInit;
     case CallKind::kPrepare:
@@ -181,11 +185,16 @@ CallBegin Describer::Begin(const LayerCall& call) {
     Describe(*call.context, call.node->inputs, runs ? Read::kOthers : Read::kNothing,
              &begin.tensors);
   }
+  if (call.kind == CallKind::kAddTensors) begin.inputs = {call.count};
   if (call.tensor != nullptr) {
     begin.tensor = static_cast<int32_t>(call.tensor - call.context->tensors);
     const bool reads = call.kind == CallKind::kCopyTo;
     begin.tensors.push_back(
         Describe(*call.context, begin.tensor, reads ? Read::kOthers : Read::kNothing));
+  }
+  if (call.kind == CallKind::kResizeTensor) {
+    begin.tensors[0].dims = Copy(call.dims);
+    begin.tensors[0].bytes = 0;
   }
   return begin;
 }
@@ -203,6 +212,9 @@ CallEnd Describer::End(const LayerCall& call, TfLiteStatus status) const {
     const auto tensor = static_cast<int>(call.tensor - call.context->tensors);
     const Read read = status == kTfLiteOk ? Read::kCopied : Read::kNothing;
     end.tensors.push_back(Describe(*call.context, tensor, read));
+  }
+  if (call.kind == CallKind::kAddTensors && status == kTfLiteOk && call.first_tensor != nullptr) {
+    end.tensors.emplace_back().index = *call.first_tensor;
   }
   return end;
 }

@@ -7,22 +7,28 @@ namespace deputy::layers {
 
 Recording::Recording(record::Record record) : record_(std::move(record)) {
   for (const record::Call& call : record_.calls) {
-    queues_[{call.begin.function, call.begin.kernel}].calls.push_back(&call);
+    queues_[KeyOf(call.begin.function, call.begin.kernel, call.begin.tensor)].calls.push_back(
+        &call);
   }
 }
 
-const record::Call* Recording::Next(record::Function function, int32_t kernel) {
+Recording::Key Recording::KeyOf(record::Function function, int32_t kernel, int32_t tensor) {
+  return {function, kernel, function == record::Function::kResizeTensor ? tensor : -1};
+}
+
+const record::Call* Recording::Next(record::Function function, int32_t kernel, int32_t tensor) {
   const std::lock_guard lock(mutex_);
-  const auto found = queues_.find({function, kernel});
+  const auto found = queues_.find(KeyOf(function, kernel, tensor));
   if (found == queues_.end()) return nullptr;
   Queue& queue = found->second;
   return queue.next < queue.calls.size() ? queue.calls[queue.next++] : nullptr;
 }
 
-const record::Call* Recording::NextOrLast(record::Function function, int32_t kernel) {
-  const record::Call* const next = Next(function, kernel);
+const record::Call* Recording::NextOrLast(record::Function function, int32_t kernel,
+                                          int32_t tensor) {
+  const record::Call* const next = Next(function, kernel, tensor);
   if (next != nullptr) return next;
-  const auto found = queues_.find({function, kernel});
+  const auto found = queues_.find(KeyOf(function, kernel, tensor));
   return found == queues_.end() ? nullptr : found->second.calls.back();
 }
 

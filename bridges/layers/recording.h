@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "bridges/layers/record/record_file.h"
@@ -25,10 +25,11 @@ class Recording {
   const record::Record& record() const { return record_; }
 
   // Returns the recorded call for the next call of the function and the kernel (-1 for functions of
-  // the delegate), null if there is none. Thread-safe, as all functions of this class.
-  const record::Call* Next(record::Function function, int32_t kernel);
+  // the delegate), and of the tensor for kResizeTensor; null if there is none. Thread-safe, as all
+  // functions of this class.
+  const record::Call* Next(record::Function function, int32_t kernel, int32_t tensor = -1);
   // Like Next, but returns the last recorded call again once all have been returned.
-  const record::Call* NextOrLast(record::Function function, int32_t kernel);
+  const record::Call* NextOrLast(record::Function function, int32_t kernel, int32_t tensor = -1);
 
   // Returns the recorded replacements of nodes in a preparation of the delegate.
   std::vector<const record::Call*> ReplacementsIn(const record::Call& delegate_prepare) const;
@@ -38,14 +39,17 @@ class Recording {
   std::string EndText() const;
 
  private:
+  using Key = std::tuple<record::Function, int32_t, int32_t>;  // function, kernel and tensor
   struct Queue {
     std::vector<const record::Call*> calls;
     size_t next = 0;
   };
 
+  static Key KeyOf(record::Function function, int32_t kernel, int32_t tensor);
+
   record::Record record_;
   mutable std::mutex mutex_;  // guards the positions in `queues_`
-  std::map<std::pair<record::Function, int32_t>, Queue> queues_;
+  std::map<Key, Queue> queues_;
 };
 
 }  // namespace deputy::layers

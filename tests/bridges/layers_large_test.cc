@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests delegates of many partitions, and of partitions in loops, in layers, in a replay and in a
-// a process of their own. Times are not measured: the sizes are such that quadratic work would take
+// process of their own. Times are not measured: the sizes are such that quadratic work would take
 // minutes.
 #include <gtest/gtest.h>
 

@@ -194,7 +194,7 @@ TEST_F(RecordFile, keeps_every_field) {
 // The format is fixed: these bytes were computed by hand, except for the digests.
 TEST_F(RecordFile, has_a_fixed_format) {
   const std::string bytes = Sample();
-  EXPECT_EQ(bytes.substr(0, 16), std::string("DPTYREC\n\1\0\0\0\1\0\0\0", 16));
+  EXPECT_EQ(bytes.substr(0, 16), std::string("DPTYREC\n\2\0\0\0\1\0\0\0", 16));
   EXPECT_EQ(bytes.substr(16, 4), std::string("\1\0\0\0", 4));            // a session
   EXPECT_EQ(bytes.substr(24, 8), std::string("\x63\0\0\0\0\0\0\0", 8));  // of 99 bytes
   EXPECT_EQ(bytes.substr(40, 16), std::string("\x8\0\0\0\0\0\0\0deputy 1", 16));
@@ -258,9 +258,14 @@ TEST_F(RecordFile, names_the_damaged_chunk) {
   bytes[16 + 24 + 99 + 8] = 'X';
   EXPECT_EQ(ReadRecord(bytes, &record), "chunk 1 at offset 139 has a damaged head");
   bytes = Sample();
-  bytes[8] = 2;
-  EXPECT_EQ(ReadRecord(bytes, &record), "expected a record of version 1, found version 2");
+  for (const char version : {0, 3}) {
+    bytes[8] = version;
+    EXPECT_EQ(ReadRecord(bytes, &record),
+              "expected a record of version 1 to 2, found version " + std::to_string(version));
+  }
   bytes[8] = 1;
+  EXPECT_EQ(ReadRecord(bytes, &record), "");
+  EXPECT_EQ(record.version, 1u);
   bytes[12] = 2;
   EXPECT_EQ(ReadRecord(bytes, &record), "the record is of a machine with another byte order");
   EXPECT_EQ(ReadRecord("TFL3", &record), "this is no record of a delegate's calls");

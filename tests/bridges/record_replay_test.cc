@@ -2,9 +2,11 @@
 //
 // Tests the layer `record`, the delegate `replay`, and `deputy replay`, which repeats a record with
 // a delegate: each changed argument of a record is noticed.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
@@ -274,6 +276,50 @@ TEST_F(RecordReplay, errors_of_a_delegates_threads_are_recorded) {
   EXPECT_EQ(Read(path).calls.at(0).end->errors, "slow device");
 }
 
+TEST_F(RecordReplay, changes_of_the_tensors_of_a_graph_are_recorded) {
+  const std::string path = File("tensors.rec");
+  {
+    Programmed adding([](TfLiteContext* context, TfLiteDelegate*) {
+      int first = -1;
+      EXPECT_EQ(context->AddTensors(context, 2, &first), kTfLiteOk);
+      context->tensors[first + 1].type = kTfLiteFloat32;
+      context->tensors[first + 1].allocation_type = kTfLiteArenaRw;
+      TfLiteIntArray* const dims = TfLiteIntArrayCreate(1);
+      dims->data[0] = 3;
+      EXPECT_EQ(context->ResizeTensor(context, &context->tensors[first + 1], dims), kTfLiteOk);
+      return kTfLiteOk;
+    });
+    const Handle layered = WithLayers(&adding.base, "fault=add_tensors:2:fail;record=" + path);
+    const Handle twice = WithLayers(layered.get(), "deadline=60s");
+    TestInterpreter t(AddMulDouble());
+    EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), twice.get()), kTfLiteOk);
+    EXPECT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 7);
+  }
+  const Record record = Read(path);
+  ASSERT_EQ(record.calls.size(), 3u);
+  EXPECT_EQ(record.calls[1].begin.function, Function::kAddTensors);
+  EXPECT_EQ(record.calls[1].begin.inputs, (Ints{2}));
+  EXPECT_EQ(record.calls[1].end->tensors.at(0).index, 5);
+  EXPECT_EQ(record.calls[2].begin.function, Function::kResizeTensor);
+  EXPECT_EQ(record.calls[2].begin.tensor, 6);
+  EXPECT_EQ(record.calls[2].begin.tensors.at(0).dims, (Ints{3}));
+}
+
+TEST_F(RecordReplay, a_layer_may_refuse_changes_of_the_tensors) {
+  Programmed adding([](TfLiteContext* context, TfLiteDelegate*) {
+    int first = -1;
+    EXPECT_EQ(context->AddTensors(context, 1, &first), kTfLiteError);
+    EXPECT_EQ(context->ResizeTensor(context, &context->tensors[0], TfLiteIntArrayCreate(1)),
+              kTfLiteError);
+    return kTfLiteOk;
+  });
+  const Handle layered =
+      WithLayers(&adding.base, "fault=add_tensors:1:fail;fault=resize_tensor:*:fail");
+  TestInterpreter t(AddMulDouble());
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered.get()), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterGetTensorCount(t.get(), 0), 5);
+}
+
 // Records the inference of a delegate whose outputs stay on its device.
 void RecordOnDevice(const std::string& path) {
   Scripted script({0, 2});
@@ -356,6 +402,72 @@ TEST_F(RecordReplay, the_command_notices_an_input_that_is_not_the_output_of_anot
       "call 8 (invoke of kernel 1): tensor 2 'two_x': its data differ from the output of call "
       "7 (invoke of kernel 0)\n10 calls made, 1 difference\n"
       "deputy: calls differ from the record\n");
+}
+
+// The plug-in resizes the output of each kernel when the kernel is prepared.
+TEST_F(RecordReplay, the_command_notices_other_changes_of_the_tensors) {
+  if (!std::filesystem::exists(BuildPath("deputy"))) GTEST_SKIP() << "there is no command";
+  const std::string path = RecordPlugin("wrong_nothing", ",model"), changed = File("changed.rec");
+  const std::string tail = " --delegate " + Library("wrong_nothing");
+  EXPECT_EQ(Command("replay " + path + tail).first, 0);
+  const Record original = Read(path);
+  size_t resize = 0;
+  while (original.calls.at(resize).begin.function != Function::kResizeTensor) ++resize;
+  const auto differences = [&](const Record& record) {
+    Write(record, changed);
+    return Command("replay " + changed + tail);
+  };
+  Record record = original;
+  record.calls[resize].begin.tensors.at(0).dims = {3};
+  EXPECT_THAT(differences(record),
+              testing::Pair(1, testing::HasSubstr("(resize tensor of kernel 0): tensor 2 'two_x': "
+                                                  "shape: expected [3] of the record, found [2]")));
+  record = original;
+  record.calls.erase(record.calls.begin() + static_cast<ptrdiff_t>(resize));
+  EXPECT_THAT(
+      differences(record),
+      testing::Pair(1, testing::HasSubstr("resize tensor of kernel 0 is not in the record")));
+  record = original;
+  record.calls[resize].begin.tensor = 4;
+  EXPECT_THAT(differences(record),
+              testing::Pair(1, testing::HasSubstr("(resize tensor of kernel 0) was not made")));
+}
+
+TEST_F(RecordReplay, the_command_repeats_resizes) {
+  if (!std::filesystem::exists(BuildPath("deputy"))) GTEST_SKIP() << "there is no command";
+  const std::string path = File("resized.rec"), changed = File("changed.rec");
+  const std::string tail = " --delegate " + Library("elementwise") + ",ops=0";
+  {
+    Applied run(BuildPath("libdeputy_layers.so"), {{"library", Library("elementwise")},
+                                                   {"options", "ops=0"},
+                                                   {"layers", "record=" + path + ",model"}});
+    for (const Ints& shape : {Ints{2}, Ints{1, 2}, Ints{1, 1, 2}}) {
+      ASSERT_EQ(run.t->Resize(0, shape), kTfLiteOk);
+      ASSERT_EQ(run.t->Allocate(), kTfLiteOk);
+      EXPECT_EQ(run.Invoke(kInput), kTfLiteOk) << run.t->log();
+    }
+  }
+  Record record = Read(path);
+  const auto is_apply = [](const Call& call) {
+    return call.begin.function == Function::kDelegatePrepare;
+  };
+  EXPECT_EQ(std::count_if(record.calls.begin(), record.calls.end(), is_apply), 3);
+  const auto [status, text] = Command("replay " + path + tail);
+  EXPECT_EQ(status, 0) << text;
+  EXPECT_NE(text.find(std::to_string(record.calls.size()) + " calls made, 0 differences"),
+            std::string::npos)
+      << text;
+  // The second application gets the shape of the first one.
+  for (Call& call : record.calls) {
+    for (TensorValue& tensor : call.begin.tensors) {
+      if (tensor.name == "x" && tensor.dims.size() == 2) tensor.dims = {2};
+    }
+  }
+  Write(record, changed);
+  EXPECT_THAT(Command("replay " + changed + tail),
+              testing::Pair(1, testing::HasSubstr(
+                                   "the delegate was applied again without a resize, which is not "
+                                   "repeated\n")));
 }
 
 TEST_F(RecordReplay, the_command_notices_each_changed_argument) {

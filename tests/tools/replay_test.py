@@ -67,15 +67,15 @@ class Replay(unittest.TestCase):
     def test_a_record_is_shown_as_text_and_json(self):
         path, _ = self.record("a.rec")
         text = self.fine("replay", path, "--inspect")
-        self.assertIn(f"record {path}: 6 calls\n", text)
+        self.assertIn(f"record {path}: 7 calls\n", text)
         self.assertIn("libdeputy_npu_stub.so\n", text)
         self.assertRegex(text, r"model 118452 bytes, digest [0-9a-f]{16}, not included\n")
-        self.assertRegex(text, r"\n +5  invoke +0 +0 +\d+\.\d{3}  0:data")
+        self.assertRegex(text, r"\n +6  invoke +0 +0 +\d+\.\d{3}  0:data")
         document = json.loads(self.fine("replay", path, "--inspect", "--json"))
         self.assertEqual([call["function"] for call in document["calls"]],
-                         ["delegate prepare", "replace", "init", "prepare", "invoke", "free"])
+                         ["delegate prepare", "replace", "init", "prepare", "resize tensor", "invoke", "free"])
         self.assertEqual(document["calls"][2]["nodes"], list(range(16)))
-        invoke = document["calls"][4]
+        invoke = document["calls"][5]
         self.assertEqual(invoke["tensors"][0]["name"], "image")
         self.assertEqual(invoke["tensors"][0]["shape"], [1, 28, 28, 1])
         self.assertEqual(invoke["tensors"][0]["contents"], "data")
@@ -86,7 +86,7 @@ class Replay(unittest.TestCase):
         path, _ = self.record("a.rec", flags=",digests,model")
         document = json.loads(self.fine("replay", path, "--inspect", "--json"))
         self.assertTrue(document["model"]["included"])
-        self.assertEqual(document["calls"][4]["tensors"][0]["contents"], "digest")
+        self.assertEqual(document["calls"][5]["tensors"][0]["contents"], "digest")
 
     def test_a_record_with_a_limit_says_so(self):
         path, _ = self.record("a.rec", flags=",model,max_mb=1")
@@ -122,17 +122,17 @@ class Replay(unittest.TestCase):
     def test_the_recorded_delegate_makes_the_recorded_calls(self):
         path, _ = self.record("a.rec")
         self.assertEqual(self.fine("replay", path, MODEL, "--delegate", "npu_stub"),
-                         "6 calls made, 0 differences\n")
+                         "7 calls made, 0 differences\n")
         path, _ = self.record("b.rec", flags=",model")
         document = json.loads(self.fine("replay", path, "--delegate", "npu_stub", "--json"))
-        self.assertEqual(document, {"calls": 6, "differences": []})
+        self.assertEqual(document, {"calls": 7, "differences": []})
 
     def test_quantised_models_and_several_inferences_are_repeated(self):
         for model, delegate in ((MODEL, "npu_stub"), (INT8, "cpu")):
             path = str(self.folder / f"{delegate}.rec")
             self.fine("run", model, "--rows", self.rows(3), "--delegate", delegate, "--layer", f"record={path}")
             self.assertEqual(self.fine("replay", path, model, "--delegate", delegate),
-                             "8 calls made, 0 differences\n")
+                             "9 calls made, 0 differences\n")
 
     def test_other_delegates_and_models_are_noticed(self):
         path, _ = self.record("a.rec")
@@ -153,16 +153,16 @@ class Replay(unittest.TestCase):
         path, output = self.record("a.rec")
         command = ("run", MODEL, "--random", "--delegate", f"replay,record={path}", "--policy", "tflite")
         self.assertEqual(self.fine(*command), output)
-        self.refused(1, r"replay: call 5 \(invoke of kernel 0\): tensor 0 'image': its data differ from the record",
+        self.refused(1, r"replay: call 6 \(invoke of kernel 0\): tensor 0 'image': its data differ from the record",
                      *command, "--seed", "7")
         self.refused(2, "expected the path of a file", "run", MODEL, "--random", "--delegate", "replay",
                      "--policy", "tflite")
 
     def test_a_recorded_crash_is_replayed(self):
         path = self.crash()
-        self.assertIn("call 5 has not returned", self.fine("replay", path, "--inspect"))
+        self.assertIn("call 6 has not returned", self.fine("replay", path, "--inspect"))
         command = ("run", MODEL, "--random", "--policy", "tflite", "--delegate")
-        self.refused(1, r"call 5 \(invoke of kernel 0\) has not returned in the record", *command,
+        self.refused(1, r"call 6 \(invoke of kernel 0\) has not returned in the record", *command,
                      f"replay,record={path}")
         self.assertEqual(deputy(*command, f"replay,record={path},crash=1").returncode, CRASH)
         self.assertEqual(deputy(*command, f"replay,record={path},crash=true").returncode, CRASH)
@@ -217,10 +217,10 @@ class Replay(unittest.TestCase):
 
     def test_a_report_has_all_facts_in_one_file(self):
         text, document, notes = self.report("--delegate", "npu_stub")
-        self.assertRegex(text, r"report \S+report.rec: 6 calls; outcome: completed\n")
+        self.assertRegex(text, r"report \S+report.rec: 7 calls; outcome: completed\n")
         self.assertFalse(document["model"]["included"])
         self.assertEqual(document["model"]["bytes"], 118452)
-        self.assertEqual(len(document["calls"]), 6)
+        self.assertEqual(len(document["calls"]), 7)
         self.assertEqual(notes["outcome"], "completed")
         self.assertEqual(json.loads(notes["explain"])["delegated"], 16)
         _, document, _ = self.report("--delegate", "npu_stub", "--include-model")
@@ -256,7 +256,7 @@ class Replay(unittest.TestCase):
                   "fault=invoke:1:corrupt")
         text = self.refused(1, "the records differ", "diverge", a, path)
         self.assertIn("first difference: output tensor 38 'Identity', value 0, after 1 value", text)
-        self.assertRegex(text, r"computed in A by nodes \[0,1,2,.*15\] in call 5 \(invoke of kernel 0\)")
+        self.assertRegex(text, r"computed in A by nodes \[0,1,2,.*15\] in call 6 \(invoke of kernel 0\)")
         found = json.loads(self.refused(1, "differ", "diverge", a, path, "--json"))["divergence"]
         self.assertEqual(found["nodes"], list(range(16)))
         self.assertGreater(found["difference"]["absolute"], 0)

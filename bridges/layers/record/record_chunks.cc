@@ -183,9 +183,9 @@ uint64_t DigestOf(std::string_view bytes, uint64_t seed) {
 }
 
 const char* NameOf(Function function) {
-  constexpr const char* kNames[kFunctionCount] = {"delegate prepare", "replace", "init",
-                                                  "prepare",          "invoke",  "free",
-                                                  "copy from",        "copy to", "free handle"};
+  constexpr const char* kNames[kFunctionCount] = {
+      "delegate prepare", "replace", "init",        "prepare",       "invoke",     "free",
+      "copy from",        "copy to", "free handle", "resize tensor", "add tensors"};
   return kNames[static_cast<int32_t>(function)];
 }
 
@@ -196,15 +196,16 @@ std::string Header() {
   return header;
 }
 
-std::string CheckHeader(std::string_view bytes) {
+std::string CheckHeader(std::string_view bytes, uint32_t* out_version) {
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < kHeaderBytes) {
     return "this is no record of a delegate's calls";
   }
   const auto version = ReadWord<uint32_t>(bytes.substr(kMagic.size()));
-  if (version != kFormatVersion) {
-    return "expected a record of version " + std::to_string(kFormatVersion) + ", found version " +
-           std::to_string(version);
+  if (version < 1 || version > kFormatVersion) {
+    return "expected a record of version 1 to " + std::to_string(kFormatVersion) +
+           ", found version " + std::to_string(version);
   }
+  *out_version = version;
   const auto order = ReadWord<uint32_t>(bytes.substr(kMagic.size() + sizeof version));
   return order == kByteOrder ? "" : "the record is of a machine with another byte order";
 }

@@ -14,8 +14,8 @@ namespace deputy::record {
 
 std::string Header();
 // Returns "", or the reason why the bytes do not begin with the header of a record that this
-// version reads.
-std::string CheckHeader(std::string_view bytes);
+// version reads. Sets `*version` of the format.
+std::string CheckHeader(std::string_view bytes, uint32_t* version);
 
 struct ChunkInfo {
   ChunkKind kind = ChunkKind::kLimit;

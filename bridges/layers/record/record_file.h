@@ -21,14 +21,16 @@
 
 namespace deputy::record {
 
-inline constexpr uint32_t kFormatVersion = 1;
+// Version 2 has the functions from kResizeTensor on. Records of version 1 are read, too.
+inline constexpr uint32_t kFormatVersion = 2;
 inline constexpr size_t kHeaderBytes = 16;
 inline constexpr size_t kChunkHeadBytes = 24;
 
 enum class ChunkKind : uint32_t { kSession = 1, kModel, kCallBegin, kCallEnd, kLimit, kNote };
 
-// The recorded function. kReplace is ReplaceNodeSubsetsWithDelegateKernels, which the delegate
-// calls; all others are functions of the delegate and of its kernels.
+// The recorded function. kReplace, kResizeTensor and kAddTensors are functions of the context,
+// which the delegate and its kernels call; all others are functions of the delegate and of its
+// kernels.
 enum class Function : int32_t {
   kDelegatePrepare,
   kReplace,
@@ -39,8 +41,10 @@ enum class Function : int32_t {
   kCopyFrom,
   kCopyTo,
   kFreeHandle,
+  kResizeTensor,
+  kAddTensors,
 };
-inline constexpr int32_t kFunctionCount = 9;
+inline constexpr int32_t kFunctionCount = 11;
 
 // Returns the name for reports, for example "invoke".
 const char* NameOf(Function function);
@@ -86,20 +90,21 @@ struct CallBegin {
   // call, kernels in the order in which they were created.
   int32_t subgraph = -1, kernel = -1, tensor = -1, buffer_handle = -1;
   // Nodes that are replaced, for kDelegatePrepare the execution plan; inputs and outputs of the
-  // TfLiteDelegateParams or of the node.
+  // TfLiteDelegateParams or of the node, for kAddTensors the number of new tensors as an input.
   std::vector<int32_t> nodes, inputs, outputs;
   std::string name;     // name of the delegate's kernel
   int32_t version = 0;  // of the kernel; for kDelegatePrepare the delegate's flags for its nodes
-  std::vector<TensorValue> tensors;
+  std::vector<TensorValue> tensors;  // for kResizeTensor the tensor with its new shape
 };
 
 struct CallEnd {
   uint64_t call = 0;
   int32_t status = 0;  // a TfLiteStatus
   uint64_t duration_ns = 0;
-  int32_t buffer_handle = -1;        // handle that the function has set
-  std::string errors;                // reported errors, one per line
-  std::vector<TensorValue> tensors;  // outputs after the call
+  int32_t buffer_handle = -1;  // handle that the function has set
+  std::string errors;          // reported errors, one per line
+  // Outputs after the call; for kAddTensors the first new tensor, with its index only.
+  std::vector<TensorValue> tensors;
 };
 
 // A text about the record, for example a description of the graph. Notes may follow kLimit.
@@ -160,6 +165,7 @@ struct Call {
 // A record in memory. Its string views refer to `bytes`.
 struct Record {
   std::shared_ptr<const std::string> bytes;
+  uint32_t version = kFormatVersion;
   std::optional<Session> session;
   std::optional<Model> model;
   std::vector<Call> calls;  // in the order of their begins

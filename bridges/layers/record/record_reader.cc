@@ -19,7 +19,7 @@ class Reader {
   explicit Reader(Record* record) : record_(*record), bytes_(*record->bytes) {}
 
   std::string Read() {
-    std::string problem = CheckHeader(bytes_);
+    std::string problem = CheckHeader(bytes_, &record_.version);
     for (offset_ = kHeaderBytes; problem.empty() && offset_ < bytes_.size(); ++chunk_) {
       ChunkInfo info;
       std::string_view payload;
