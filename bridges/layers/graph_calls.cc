@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "bridges/layers/interposer.h"
 #include "deputy/delegate_helper.h"
 
 namespace deputy::layers {
@@ -27,9 +26,9 @@ GraphCalls* GraphCalls::InnermostOf(const TfLiteContext* context) {
   return found == Contexts().end() ? nullptr : found->second.back();
 }
 
-GraphCalls::GraphCalls(const LayerCall& caller, const Interposer* interposer)
+GraphCalls::GraphCalls(const LayerCall& caller, const CallRunner* runner)
     : caller_(caller),
-      interposer_(*interposer),
+      runner_(*runner),
       resize_tensor_(caller.context->ResizeTensor),
       add_tensors_(caller.context->AddTensors),
       outer_(resize_tensor_ == &ResizeEntry ? InnermostOf(caller.context) : nullptr) {
@@ -70,7 +69,7 @@ TfLiteStatus GraphCalls::Resize(TfLiteTensor* tensor, TfLiteIntArray* dims) cons
   call.tensor = tensor;
   call.dims = dims;
   bool is_made = false;
-  const TfLiteStatus status = interposer_.Run(call, [&] {
+  const TfLiteStatus status = runner_.Run(call, [&] {
     is_made = true;
     return outer_ != nullptr ? outer_->Resize(tensor, dims)
                              : resize_tensor_(caller_.context, tensor, dims);
@@ -87,7 +86,7 @@ TfLiteStatus GraphCalls::Add(int count, int* first_tensor) const {
   call.kernel = caller_.kernel;
   call.count = count;
   call.first_tensor = first_tensor;
-  return interposer_.Run(call, [&] {
+  return runner_.Run(call, [&] {
     return outer_ != nullptr ? outer_->Add(count, first_tensor)
                              : add_tensors_(caller_.context, count, first_tensor);
   });

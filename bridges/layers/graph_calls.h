@@ -4,19 +4,28 @@
 #ifndef DEPUTY_BRIDGES_LAYERS_GRAPH_CALLS_H_
 #define DEPUTY_BRIDGES_LAYERS_GRAPH_CALLS_H_
 
+#include <functional>
+
 #include "bridges/layers/layer.h"
 #include "deputy/common.h"
 
 namespace deputy::layers {
 
-class Interposer;
+// Passes calls through layers.
+class CallRunner {
+ public:
+  virtual ~CallRunner() = default;
+  // `call_inner` makes the call itself.
+  virtual TfLiteStatus Run(const LayerCall& call,
+                           const std::function<TfLiteStatus()>& call_inner) const = 0;
+};
 
 // RAII guard: exchanges ResizeTensor and AddTensors of a context while a function of a delegate or
 // of its kernel runs.
 class GraphCalls {
  public:
   // `caller` is the call during which the functions are exchanged.
-  GraphCalls(const LayerCall& caller, const Interposer* interposer);
+  GraphCalls(const LayerCall& caller, const CallRunner* runner);
   ~GraphCalls();
   GraphCalls(const GraphCalls&) = delete;
   GraphCalls& operator=(const GraphCalls&) = delete;
@@ -46,7 +55,7 @@ class GraphCalls {
   TfLiteStatus Add(int count, int* first_tensor) const;
 
   const LayerCall caller_;
-  const Interposer& interposer_;
+  const CallRunner& runner_;
   // The previous functions of the context, which are those of `outer_` unless it is null.
   const decltype(TfLiteContext::ResizeTensor) resize_tensor_;
   const decltype(TfLiteContext::AddTensors) add_tensors_;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "bridges/layers/error_texts.h"
-#include "bridges/layers/graph_calls.h"
 #include "core/base/delegate_call.h"
 #include "core/base/operator_object.h"
 
@@ -21,6 +21,7 @@ struct Kernel {
   // The delegate that replaced the nodes, its registration and parameters, and its user data.
   TfLiteDelegate* owner = nullptr;
   TfLiteRegistration registration{};
+  std::shared_ptr<TfLiteOperator> adopted_op;  // keeps the operator of the registration
   TfLiteDelegateParams params{};
   TfLiteOpaqueDelegateParams opaque_params{};
   void* user_data = nullptr;
@@ -175,6 +176,7 @@ TfLiteStatus InnerInvoke(TfLiteContext* context, TfLiteNode* node, const Kernel&
 struct Replacement {
   const Interposer* interposer;
   const TfLiteRegistration* registration;
+  std::shared_ptr<TfLiteOperator> op;  // of the registration
   TfLiteDelegate* owner;
   const Replacement* outer;
 };
@@ -215,6 +217,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t length) {
   kernel->number = interposer.CountKernel();
   kernel->owner = replacement->owner;
   kernel->registration = *replacement->registration;
+  kernel->adopted_op = replacement->op;
   SetParams(params, kernel.get());
   bool called = false;
   const LayerCall call = CallOf(CallKind::kInit, context, *kernel);
@@ -317,7 +320,7 @@ class ReplaceHook {
                                registration.prepare != nullptr || registration.invoke != nullptr;
     if (has_functions) registration.registration_external = nullptr;
     interposer_->SetOwner(delegate);
-    interposer_->Adopt(registration.registration_external);
+    adopted_.push_back(interposer_->Adopt(registration.registration_external));
     LayerCall call;
     call.kind = CallKind::kReplace;
     call.context = context_;
@@ -329,7 +332,8 @@ class ReplaceHook {
   TfLiteStatus CallRuntime(const TfLiteRegistration& registration, const TfLiteIntArray* nodes,
                            TfLiteDelegate* delegate) {
     const Restore restore(this);
-    const Replacement replacement = {interposer_, &registration, delegate, replacements};
+    const Replacement replacement = {interposer_, &registration, adopted_.back(), delegate,
+                                     replacements};
     replacements = &replacement;
     return function_(context_, Wrap(registration), nodes, interposer_->table());
   }
@@ -366,6 +370,8 @@ class ReplaceHook {
   Interposer* const interposer_;
   const ReplaceFunction function_;
   ReplaceHook* const outer_;
+  // A delegate may use its operators until its Prepare returns.
+  std::vector<std::shared_ptr<TfLiteOperator>> adopted_;
 };
 
 thread_local ReplaceHook* ReplaceHook::innermost = nullptr;
@@ -461,10 +467,6 @@ Interposer::Interposer(TfLiteDelegate* inner, bool reports_events,
   }
 }
 
-Interposer::~Interposer() {
-  for (TfLiteOperator* const op : operators_) delete op;
-}
-
 namespace {
 
 // Calls the layers from number `next` on, then the inner delegate.
@@ -514,10 +516,14 @@ void Interposer::SetOwner(TfLiteDelegate* owner) {
   owner_ = owner;
 }
 
-void Interposer::Adopt(TfLiteOperator* op) {
-  if (op == nullptr) return;
+std::shared_ptr<TfLiteOperator> Interposer::Adopt(TfLiteOperator* op) {
+  if (op == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
-  operators_.insert(op);
+  std::erase_if(operators_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<TfLiteOperator>& known = operators_[op];
+  std::shared_ptr<TfLiteOperator> shared = known.lock();
+  if (shared == nullptr) known = shared = std::shared_ptr<TfLiteOperator>(op);
+  return shared;
 }
 
 TfLiteDelegate* Interposer::owner() const {

@@ -10,11 +10,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
+#include "bridges/layers/graph_calls.h"
 #include "bridges/layers/layer.h"
 #include "deputy/common.h"
 #include "deputy/deputy_plugin.h"
@@ -23,12 +24,12 @@ namespace deputy::layers {
 
 struct Kernel;
 
-class Interposer {
+class Interposer : public CallRunner {
  public:
   // `inner` must be valid until this object is destroyed. The first layer is the outermost one.
   Interposer(TfLiteDelegate* inner, bool reports_events,
              std::vector<std::unique_ptr<Layer>> layers);
-  ~Interposer();
+  ~Interposer() override = default;
   Interposer(const Interposer&) = delete;
   Interposer& operator=(const Interposer&) = delete;
 
@@ -39,8 +40,8 @@ class Interposer {
     return *static_cast<Interposer*>(table->data_);
   }
 
-  // Passes a call through the layers; `call_inner` makes the call of the inner delegate.
-  TfLiteStatus Run(const LayerCall& call, const std::function<TfLiteStatus()>& call_inner) const;
+  TfLiteStatus Run(const LayerCall& call,
+                   const std::function<TfLiteStatus()>& call_inner) const override;
 
   // Passes the model to all layers.
   void SetModel(const void* data, size_t size) const;
@@ -55,8 +56,9 @@ class Interposer {
   // Sets the delegate that the inner delegate passes to the runtime when it replaces nodes: itself,
   // or another one to which it forwards its calls. Thread-safe.
   void SetOwner(TfLiteDelegate* owner);
-  // Takes ownership of an operator that the inner delegate has passed to the runtime; may be null.
-  void Adopt(TfLiteOperator* op);
+  // Takes ownership of an operator that the inner delegate has passed to the runtime, which lives
+  // as long as the result and those of other calls with it. Returns null for null.
+  std::shared_ptr<TfLiteOperator> Adopt(TfLiteOperator* op);
   TfLiteDelegate* owner() const;
 
  private:
@@ -66,7 +68,7 @@ class Interposer {
   mutable std::mutex mutex_;  // guards the following members
   TfLiteDelegate* owner_;
   int kernels_ = 0;
-  std::set<TfLiteOperator*> operators_;
+  std::map<const TfLiteOperator*, std::weak_ptr<TfLiteOperator>> operators_;
 };
 
 }  // namespace deputy::layers

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "deputy/stable_delegate.h"
+
 namespace deputy::layers {
 namespace {
 
@@ -25,6 +27,22 @@ void ReadDescription(DeputyPluginFunction describe, DeputyDelegatePlugin* plugin
   std::memcpy(plugin, given, std::min(given->struct_size, sizeof *plugin));
 }
 
+std::string UseStable(const std::string& path, const TfLiteStableDelegate& stable,
+                      Library* library) {
+  const std::string version =
+      stable.delegate_abi_version == nullptr ? "" : stable.delegate_abi_version;
+  if (!version.starts_with("1.")) {
+    return path + ": expected a stable delegate of version 1, found '" + version + "'";
+  }
+  const TfLiteOpaqueDelegatePlugin* const functions = stable.delegate_plugin;
+  if (functions == nullptr || functions->create == nullptr || functions->destroy == nullptr) {
+    return path + ": the stable delegate has no functions to create and delete it";
+  }
+  library->stable = functions;
+  library->destroy = functions->destroy;
+  return "";
+}
+
 }  // namespace
 
 std::string LoadLibrary(const std::string& path, Library* library) {
@@ -41,11 +59,19 @@ std::string LoadLibrary(const std::string& path, Library* library) {
     library->destroy = library->plugin.destroy;
   }
   if (library->create != nullptr && library->destroy != nullptr) return "";
+  const auto* const stable =
+      static_cast<const TfLiteStableDelegate*>(find("TFL_TheStableDelegate"));
+  if (stable != nullptr) return UseStable(path, *stable, library);
   return path + " exports no tflite_plugin_create_delegate or no tflite_plugin_destroy_delegate";
 }
 
 TfLiteDelegate* CreateDelegate(const Library& library, const DelegateOptions& options,
                                std::string* error) {
+  if (library.stable != nullptr && !options.empty()) {
+    *error = "a stable delegate takes settings instead of options, found the option '" +
+             options[0].first + "'";
+    return nullptr;
+  }
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : options) {
     keys.push_back(key.c_str());
@@ -55,7 +81,9 @@ TfLiteDelegate* CreateDelegate(const Library& library, const DelegateOptions& op
   std::string* const outer = std::exchange(reported, &text);
   TfLiteDelegate* delegate = nullptr;
   try {
-    delegate = library.create(keys.data(), values.data(), keys.size(), &CollectReport);
+    delegate = library.stable != nullptr
+                   ? library.stable->create(nullptr)
+                   : library.create(keys.data(), values.data(), keys.size(), &CollectReport);
   } catch (...) {
     text = "the plug-in threw an exception";
   }

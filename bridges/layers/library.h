@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deputy/common.h"
+#include "deputy/delegate_plugin.h"
 #include "deputy/deputy_plugin.h"
 
 namespace deputy::layers {
@@ -22,12 +23,15 @@ struct Library {
   TfLiteDelegate* (*create)(const char* const* keys, const char* const* values, size_t count,
                             void (*report_error)(const char* text)) = nullptr;
   void (*destroy)(TfLiteDelegate* delegate) = nullptr;
+  // Functions of a stable delegate, in place of `create`; null for other plug-ins.
+  const TfLiteOpaqueDelegatePlugin* stable = nullptr;
 };
 
 // Loads the library of that path, which is never unloaded. Returns "" or an error message.
 std::string LoadLibrary(const std::string& path, Library* library);
 
-// Creates a delegate of the library. Returns null, and the reason in `error`, on failure.
+// Creates a delegate of the library; a stable one gets no settings, and no options are permitted.
+// Returns null, and the reason in `error`, on failure.
 TfLiteDelegate* CreateDelegate(const Library& library, const DelegateOptions& options,
                                std::string* error);
 

@@ -60,7 +60,7 @@ class Layered final : public Interposer {
   Layered(const Library& library, TfLiteDelegate* inner, Stack* stack)
       : Interposer(inner, library.plugin.node_events != nullptr, std::move(stack->layers)),
         library_(library) {}
-  ~Layered() {
+  ~Layered() override {
     if (library_.destroy != nullptr) library_.destroy(inner());
   }
   Layered(const Layered&) = delete;

@@ -4,7 +4,9 @@
 // and the delegate in the nodes and tensors that the inner delegate receives.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -121,6 +123,67 @@ TEST_F(Layers, an_error_in_nested_calls_is_recorded_and_reported_once) {
   EXPECT_EQ(record.calls[1].end->errors, "");
   EXPECT_EQ(record.calls[2].begin.function, record::Function::kInit);
   EXPECT_EQ(record.calls[2].end->errors, text);
+}
+
+TEST_F(Layers, stable_delegates_run_without_settings) {
+  Layered layered(Around(Library("stable_1.7.2"), "fault=invoke:2:fail"));
+  ASSERT_EQ(layered.applied, kTfLiteOk) << layered.t->log();
+  EXPECT_EQ(layered.Partitions(), 2);
+  EXPECT_NE(layered.Run(), kTfLiteOk);
+  EXPECT_EQ(layered.Run(), kTfLiteOk) << layered.t->log();
+  EXPECT_EQ(layered.Output(), kOutput);
+  const std::string layers = BuildPath("libdeputy_layers.so");
+  EXPECT_EQ(CreationError(layers, Around(Library("stable_1.0.0"), kHarmless, "fast=1")),
+            "the plug-in returned NULL: a stable delegate takes settings instead of options, found "
+            "the option 'fast')");
+  const std::string wrong = Library("stable_2.0.0");
+  EXPECT_EQ(CreationError(layers, Around(wrong, kHarmless)),
+            "the plug-in returned NULL: " + wrong +
+                ": expected a stable delegate of version 1, found '2.0.0')");
+}
+
+// Each application of an opaque delegate creates operators, which the layers own.
+TEST_F(Layers, operators_of_an_opaque_delegate_are_deleted_with_their_nodes) {
+  Layered layered(Around(Library("opaque"), "deadline=60s"));
+  size_t before = 0;
+  for (int i = 0; i < 2100; ++i) {
+    if (i == 100) before = mallinfo2().uordblks;
+    ASSERT_EQ(layered.t->Resize(0, i % 2 == 0 ? std::vector<int>{1, 2} : std::vector<int>{2}),
+              kTfLiteOk);
+    ASSERT_EQ(layered.t->Allocate(), kTfLiteOk);
+  }
+  EXPECT_LT(mallinfo2().uordblks, before + 100000);  // 4000 operators are 512 000 bytes
+}
+
+// Asynchronous kernels are not forwarded: the runtime calls the kernel synchronously.
+TEST_F(Layers, kernels_with_asynchronous_functions_run_synchronously) {
+  TfLiteOpaqueDelegateBuilder builder = {};
+  builder.Prepare = [](TfLiteOpaqueContext* context, TfLiteOpaqueDelegate* delegate, void*) {
+    TfLiteOperator* const op = TfLiteOperatorCreate(kTfLiteBuiltinDelegate, "Async", 1, nullptr);
+    TfLiteOperatorSetAsyncKernel(
+        op, [](TfLiteOpaqueContext*, TfLiteOpaqueNode*) -> TfLiteAsyncKernel* { abort(); });
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext* at, TfLiteOpaqueNode* node) {
+      const auto* const in = TfLiteOpaqueNodeGetInput(at, node, 0);
+      const float values[] = {static_cast<const float*>(TfLiteOpaqueTensorData(in))[0] + 1, 7};
+      return TfLiteOpaqueTensorCopyFromBuffer(TfLiteOpaqueNodeGetOutput(at, node, 0), values,
+                                              sizeof values);
+    });
+    const int nodes[] = {1, 2};  // laid out as a TfLiteIntArray
+    return TfLiteOpaqueContextReplaceNodeSubsetsWithDelegateKernels(
+        context, op, reinterpret_cast<const TfLiteIntArray*>(nodes), delegate);
+  };
+  TfLiteOpaqueDelegate* const inner = TfLiteOpaqueDelegateCreate(&builder);
+  {
+    const Handle layered = WithLayers(reinterpret_cast<TfLiteDelegate*>(inner), "deadline=60s");
+    TestInterpreter t(AddMulAdd());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered.get()), kTfLiteOk)
+        << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    t.Set<float>(0, kInput);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(t.Get<float>(0), (std::vector<float>{3, 7}));
+  }
+  TfLiteOpaqueDelegateDelete(inner);
 }
 
 TEST_F(Layers, layers_wrap_layered_delegates) {
