@@ -362,11 +362,11 @@ typedef struct DeputyDelegatePlugin {
   // until the delegate is applied anew. NULL: the delegate has no such events.
   TfLiteStatus (*node_events)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                               DeputyNodeEventCallback callback, void* user_data);
-  // Passes the model of the interpreter that applies the delegate, on the thread that afterwards
-  // calls get_support and the delegate's Prepare. `data` has `size` bytes; `file` is the descriptor
-  // of a file with these contents, or -1, and must not be closed. Both are valid until Prepare
-  // returns. Not called for graphs that are built in code. NULL: the delegate does not need the
-  // model's bytes.
+  // Passes the model of the interpreter that applies or queries the delegate, on the thread that
+  // afterwards calls get_support and, unless it only queries, the delegate's Prepare. `data` has
+  // `size` bytes; `file` is the descriptor of a file with these contents, or -1, and must not be
+  // closed. Both are valid until the last of these calls returns. Not called for graphs that are
+  // built in code. NULL: the delegate does not need the model's bytes.
   void (*set_model)(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file);
   // Passes a function that returns true when the client has cancelled the inference in progress
   // (TfLiteInterpreterCancel). The invoke of the delegate's nodes may call it with its own context,

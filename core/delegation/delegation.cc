@@ -298,10 +298,13 @@ TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   } else {
     PropagateShapesFor(*delegate);
   }
+  CallObserver* const observer = subgraph_->interpreter()->call_observer();
+  const Model& model = subgraph_->interpreter()->model();
+  PassModel(subgraph_->context(), delegate->handle, model.bytes(), model.file_descriptor(),
+            observer);
   EnterDelegateMode();
   const bool succeeded =
-      deputy::QuerySupport(subgraph_->interpreter()->call_observer(), subgraph_->context(),
-                           subgraph_->graph().plan(), delegate);
+      deputy::QuerySupport(observer, subgraph_->context(), subgraph_->graph().plan(), delegate);
   LeaveDelegateMode();
   if (succeeded) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
