@@ -16,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,13 @@ namespace {
 
 constexpr const char* kKernelName = "DeputySandbox";
 
+// A session that GetSupport has started for the Prepare that follows on the same thread.
+struct Pending {
+  const TfLiteContext* context = nullptr;
+  std::shared_ptr<Session> session;  // null: the start failed, or there are no nodes to claim
+  std::string problem;
+};
+
 struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
@@ -35,6 +43,7 @@ struct SandboxDelegate {
   // While the delegate is applied: the session, and the indices of its claims by their first node.
   std::shared_ptr<Session> session;
   std::map<int32_t, int> claims;
+  std::map<std::thread::id, Pending> pending;
   std::string device;                // text for reports
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
@@ -324,11 +333,23 @@ std::unique_ptr<Session> StartSession(const TfLiteContext& context, const GraphV
                         std::move(model), problem);
 }
 
+// Returns the session that GetSupport has started, or a new one. Null and the reason in `*problem`
+// on failure.
+std::shared_ptr<Session> TakeSession(const TfLiteContext& context, const GraphView& graph,
+                                     SandboxDelegate* delegate, std::string* problem) {
+  const auto found = delegate->pending.extract(std::this_thread::get_id());
+  if (found.empty() || found.mapped().context != &context) {
+    return StartSession(context, graph, *delegate, problem);
+  }
+  *problem = found.mapped().problem;
+  return found.mapped().session;
+}
+
 TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
   const GraphView graph(context);
   if (graph.available().empty()) return kTfLiteOk;
   std::string problem;
-  delegate->session = StartSession(*context, graph, *delegate, &problem);
+  delegate->session = TakeSession(*context, graph, delegate, &problem);
   if (delegate->session == nullptr) {
     context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
                          problem.c_str());
@@ -359,6 +380,36 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* base) {
   return status;
 }
 
+// Writes reasons and groups of the nodes; `known` is untrusted. Nodes without a reason count as
+// supported, so that the runtime derives a reason if they are not claimed.
+void WriteSupport(const std::vector<NodeSupport>& known, DeputySupportResult* result) {
+  std::map<int32_t, const NodeSupport*> by_node;
+  for (const NodeSupport& support : known) by_node.emplace(support.node, &support);
+  for (size_t i = 0; i < result->node_count; ++i) {
+    const auto found = by_node.find(result->nodes[i]);
+    result->supported[i] = 1;
+    if (found == by_node.end()) continue;
+    const NodeSupport& support = *found->second;
+    result->supported[i] = support.reason == kDeputyReasonNone ? 1 : 0;
+    result->reason_of_node[i] = support.reason;
+    result->group_of_node[i] = std::max(support.group, -1);
+    result->text_of_node[i] = support.text.c_str();
+  }
+}
+
+TfLiteStatus Query(TfLiteContext* context, SandboxDelegate* delegate, DeputySupportResult* result) {
+  const GraphView graph(context);
+  Pending& pending = delegate->pending[std::this_thread::get_id()];
+  pending = {context, nullptr, ""};
+  if (!graph.available().empty()) {
+    pending.session = StartSession(*context, graph, *delegate, &pending.problem);
+    if (pending.session == nullptr) return kTfLiteError;  // Prepare reports the problem
+  }
+  static const std::vector<NodeSupport> kNone;
+  WriteSupport(pending.session == nullptr ? kNone : pending.session->claims().support, result);
+  return kTfLiteOk;
+}
+
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options) {
@@ -373,6 +424,12 @@ TfLiteDelegate* CreateDelegate(const Options& options) {
 
 void DestroyDelegate(TfLiteDelegate* delegate) {
   if (delegate != nullptr) delete &Of(delegate);
+}
+
+TfLiteStatus GetSupport(TfLiteDelegate* base, TfLiteContext* context, DeputySupportResult* result) {
+  SandboxDelegate& delegate = Of(base);
+  const std::lock_guard lock(delegate.mutex);
+  return CatchExceptions(context, [&] { return Query(context, &delegate, result); });
 }
 
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {

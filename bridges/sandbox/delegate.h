@@ -18,7 +18,9 @@ TfLiteDelegate* CreateDelegate(const Options& options);
 // Destroys a delegate, which may be null.
 void DestroyDelegate(TfLiteDelegate* delegate);
 
-// Implement the members set_model, set_cancellation and report of DeputyDelegatePlugin.
+// Implement members of DeputyDelegatePlugin.
+TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
+                        DeputySupportResult* result);
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file);
 void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context));
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,

@@ -94,6 +94,12 @@ std::string Encode(const Claims& message) {
     writer.Text(claim.name);
     writer.Int(static_cast<int64_t>(claim.digest));
   });
+  WriteAll(message.support, &writer, [&](const NodeSupport& support) {
+    writer.Int(support.node);
+    writer.Int(support.reason);
+    writer.Int(support.group);
+    writer.Text(support.text);
+  });
   return writer.bytes();
 }
 
@@ -109,6 +115,12 @@ bool Decode(std::string_view bytes, Claims* out) {
     claim->outputs = reader.Ints();
     claim->name = reader.Text();
     claim->digest = static_cast<uint64_t>(reader.Int());
+  });
+  ReadAll(&reader, &out->support, [&](NodeSupport* support) {
+    support->node = static_cast<int32_t>(reader.Int());
+    support->reason = static_cast<int32_t>(reader.Int());
+    support->group = static_cast<int32_t>(reader.Int());
+    support->text = reader.Text();
   });
   return reader.IsComplete();
 }

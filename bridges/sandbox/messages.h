@@ -58,11 +58,22 @@ struct Claim {
   uint64_t digest = 0;  // of the nodes (digest.h)
 };
 
+// The reason why the delegate does not support a node, and the atomic group of the node.
+struct NodeSupport {
+  static constexpr size_t kMaxText = 500;  // bytes of `text` that are used
+
+  int32_t node = -1;
+  int32_t reason = 0;  // a DeputyReason below 100; 0: no reason is known
+  int32_t group = -1;  // -1: none
+  std::string text;
+};
+
 struct Claims {
   std::string problem;               // reason why the delegate could not be applied; "" otherwise
   std::string confinement;           // restrictions in effect, for reports
   std::vector<std::string> dropped;  // keys of the options that were dropped
   std::vector<Claim> claims;
+  std::vector<NodeSupport> support;  // of nodes with a reason or a group
 };
 
 // Place of a tensor in the shared memory.

@@ -53,6 +53,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.option_count = PluginOptions().size();
     plugin.create = &plugin_entry::Create<&Create>;
     plugin.destroy = &DestroyDelegate;
+    plugin.get_support = &GetSupport;
     plugin.report = &ReportDelegate;
     plugin.set_model = &SetModel;
     plugin.set_cancellation = &SetCancellation;

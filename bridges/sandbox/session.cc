@@ -65,6 +65,9 @@ std::unique_ptr<Process> Session::StartProcess(Claims* out_claims, std::string* 
     *problem = Printable(out_claims->problem);
     return nullptr;
   }
+  for (NodeSupport& support : out_claims->support) {
+    support.text = Printable(support.text.substr(0, NodeSupport::kMaxText));
+  }
   return process;
 }
 

@@ -182,6 +182,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.node_events, layers.plugin_.node_events);
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
+    plugin_.get_support = layers.plugin_.get_support;
     plugin_.report = layers.plugin_.report;
   }
   kind_ = PluginKind::kDeputy;

@@ -38,16 +38,18 @@ using sandbox::Process;
 
 int Messages() { return std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 20000 : 1000000; }
 
-// z = (x + x) + x
+// w = -((x + x) + x); the delegate does not claim NEG.
 std::vector<uint8_t> Model() {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
   const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
   const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  const int w = m.AddTensor(kTfLiteFloat32, {2}, "w");
   m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinAdd, {y, x}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinNeg, {z}, {w});
   m.SetInputs({x});
-  m.SetOutputs({z});
+  m.SetOutputs({w});
   return m.Finish();
 }
 
@@ -74,14 +76,15 @@ class SandboxFuzz : public QuietTest {
   // Returns the message with which a host program begins.
   static sandbox::Setup HostSetup() {
     sandbox::Setup setup;
-    setup.library = Library("elementwise");
+    setup.library = Library("described0");
+    setup.options = {{"ops", "0"}, {"groups", "11-"}};
     setup.profile = sandbox::Profile::kNone;
     const TestInterpreter t(Model());
     for (int i = 0; i < DeputyInterpreterGetTensorCount(t.get(), 0); ++i) {
       const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(t.get(), 0, i);
       setup.tensors.push_back({true, {2}, sandbox::IdentityOf(*tensor)});
     }
-    setup.available = {0, 1};
+    setup.available = {0, 1, 2};
     return setup;
   }
 
@@ -108,6 +111,7 @@ TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
     ASSERT_TRUE(Decode(claims, &decoded));
     ASSERT_EQ(decoded.problem, "");
     ASSERT_EQ(decoded.claims.size(), 1u);
+    ASSERT_EQ(decoded.support.size(), 3u);
     WriteBytes(file, std::vector<uint8_t>(claims.begin(), claims.end()));
   }
   int calls = 0, runs = 0;

@@ -46,6 +46,7 @@ Claims SampleClaims() {
   claims.problem = "p";
   claims.confinement = "c";
   claims.dropped = {"?d", ""};
+  claims.support = {{7, 99, 5, "text"}, {-1, -2, -3, ""}};
   claims.claims = {{{1, 2}, {3}, {4, 5}, "kernel", 0xfedcba9876543210u}, {}};
   return claims;
 }
@@ -79,6 +80,14 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_EQ(claims.claims[0].outputs, (std::vector<int32_t>{4, 5}));
   EXPECT_EQ(claims.claims[0].name, "kernel");
   EXPECT_EQ(claims.claims[0].digest, 0xfedcba9876543210u);
+
+  ASSERT_EQ(claims.support.size(), 2u);
+  EXPECT_EQ(claims.support[0].node, 7);
+  EXPECT_EQ(claims.support[0].reason, 99);
+  EXPECT_EQ(claims.support[0].group, 5);
+  EXPECT_EQ(claims.support[0].text, "text");
+  EXPECT_EQ(claims.support[1].node, -1);
+  EXPECT_EQ(claims.support[1].reason, -2);
 
   Mapping mapping;
   ASSERT_TRUE(Decode(Encode(Mapping{8192, {{9, 4096, 12}}}), &mapping));

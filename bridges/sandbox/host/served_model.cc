@@ -87,6 +87,7 @@ ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
   if (interpreter_ != nullptr) DigestNodes();
   if (interpreter_ != nullptr && ResizeInputs() && ApplyDelegate()) {
     CollectClaims();
+    CollectSupport();
   } else if (claims_.problem.empty()) {
     claims_.problem = TakeMessages();
   }
@@ -272,6 +273,31 @@ void ServedModel::CollectClaims() {
       continue;
     claims_.claims.push_back(ClaimOf(partition));
     delegate_nodes_.push_back(partition.node_index);
+  }
+}
+
+void ServedModel::CollectSupport() {
+  for (const int32_t index : setup_.available) {
+    DeputyNodeSupport found = {};
+    found.struct_size = sizeof found;
+    if (DeputyInterpreterGetNodeSupport(interpreter_, subgraph_, index, 0, &found) != kTfLiteOk) {
+      continue;
+    }
+    NodeSupport support = {index, found.reason, found.group, ""};
+    switch (found.reason) {
+      case kDeputyReasonNone:
+      case kDeputyReasonNotClaimed:
+      case kDeputyReasonNotQueried:
+        support.reason = kDeputyReasonNone;  // the host derives these reasons itself
+        break;
+      default:
+        // Plug-ins cannot give the reasons of the runtime.
+        if (found.reason > kDeputyReasonNotClaimed) support.reason = kDeputyReasonOther;
+        support.text = std::string(found.text).substr(0, NodeSupport::kMaxText);
+    }
+    if (support.reason != kDeputyReasonNone || support.group >= 0) {
+      claims_.support.push_back(std::move(support));
+    }
   }
 }
 

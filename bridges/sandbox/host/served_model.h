@@ -67,6 +67,8 @@ class ServedModel {
   std::vector<std::pair<std::string, std::string>> OptionsFor(const DeputyPluginInfo& info);
   bool ApplyDelegate();
   void CollectClaims();
+  // Collects reasons and groups of the nodes that the delegate may claim.
+  void CollectSupport();
   Claim ClaimOf(const DeputyPartition& partition) const;
   std::string CopyOutput(int tensor);
   // Returns the messages that were reported since the last call.
