@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -26,7 +27,7 @@ class RecordMutator {
  public:
   explicit RecordMutator(unsigned seed) : random_(seed) {}
 
-  // Changed data are kept here while `record` is in use. Returns a description of the change.
+  // Changed data are kept here as long as this object. Returns a description of the change.
   std::string Change(record::Record* record) {
     for (;;) {
       record::Call& call = record->calls[Below(record->calls.size())];
@@ -37,7 +38,7 @@ class RecordMutator {
   }
 
   // Changes the order and the number of the calls, what is known of their results, or the contents
-  // of their tensors. Changed data are kept here while `record` is in use.
+  // of their tensors.
   void ChangeStructure(record::Record* record) {
     std::vector<record::Call>& calls = record->calls;
     if (calls.empty()) return;
@@ -89,8 +90,8 @@ class RecordMutator {
     if (kind == 1) tensor.dims.assign(Below(300), static_cast<int32_t>(Below(3)) - 1);
     if (kind == 2) tensor.allocation = static_cast<int32_t>(Below(8));
     tensor.contents = static_cast<record::Contents>(Below(3));
-    resized_.assign(Below(100), static_cast<char>(random_()));
-    tensor.data = tensor.contents == record::Contents::kData ? resized_ : std::string_view();
+    const std::string& resized = data_.emplace_back(Below(100), static_cast<char>(random_()));
+    tensor.data = tensor.contents == record::Contents::kData ? resized : std::string_view();
     tensor.bytes = tensor.data.size();
     tensor.digest = record::DigestOf(tensor.data);
   }
@@ -196,15 +197,16 @@ class RecordMutator {
   }
   std::string ChangeData(record::TensorValue* tensor) {
     if (tensor->contents != record::Contents::kData) return "";
-    data_ = tensor->data;
-    data_[Below(data_.size())] ^= static_cast<char>(1 << Below(8));
-    tensor->data = data_;
-    tensor->digest = record::DigestOf(data_);
+    if (tensor->data.empty()) return "";
+    std::string& data = data_.emplace_back(tensor->data);
+    data[Below(data.size())] ^= static_cast<char>(1 << Below(8));
+    tensor->data = data;
+    tensor->digest = record::DigestOf(data);
     return "data";
   }
 
   std::mt19937 random_;
-  std::string data_, resized_;
+  std::deque<std::string> data_;  // changed data of all records
 };
 
 using RecordChunks = std::vector<std::pair<record::ChunkKind, std::string>>;

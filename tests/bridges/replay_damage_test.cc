@@ -29,7 +29,9 @@ namespace {
 using record::Record;
 
 // Number of damaged records that the reader accepts, so that the delegate replays them.
-int Replays() { return std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 2000 : 100000; }
+// They are split into kSeeds tests, which can run in parallel.
+constexpr int kSeeds = 10;
+int Replays() { return (std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 2000 : 100000) / kSeeds; }
 
 // Runs a host program's calls, whatever their status: two inferences, a resize and an inference.
 // Returns the outputs of the first inference that succeeds, nothing if there is none.
@@ -51,7 +53,9 @@ std::vector<float> RunHost(TfLiteDelegate* delegate, DeputyDelegatePolicy policy
 // record to a path twice.
 class File {
  public:
-  File() : path_(ScratchFile(std::to_string(count_++) + "damage.rec")) {}
+  File()
+      : path_(ScratchFile(std::to_string(getpid()) + "_" + std::to_string(count_++) +
+                          "damage.rec")) {}
   ~File() { std::filesystem::remove(path_); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -122,7 +126,7 @@ Record RecordOfHandles() {
   return Read(file);
 }
 
-class ReplayDamage : public QuietTest {
+class ReplayDamage : public QuietTest, public testing::WithParamInterface<int> {
  protected:
   ReplayDamage() {
     records_ = {RecordOf("elementwise", "ops=0"), RecordOf("opaque", ""), RecordOfHandles(),
@@ -145,7 +149,7 @@ class ReplayDamage : public QuietTest {
   const MemoryFile file_;
 };
 
-TEST_F(ReplayDamage, an_undamaged_record_is_replayed) {
+TEST_P(ReplayDamage, an_undamaged_record_is_replayed) {
   for (const Record& record : records_) {
     std::vector<float> outputs;
     EXPECT_TRUE(Replay(Encode(record), kDeputyPolicyTfLite, &outputs));
@@ -153,13 +157,13 @@ TEST_F(ReplayDamage, an_undamaged_record_is_replayed) {
   }
 }
 
-TEST_F(ReplayDamage, damaged_records_are_survived) {
-  std::mt19937 random(45);
+TEST_P(ReplayDamage, damaged_records_are_survived) {
+  std::mt19937 random(static_cast<unsigned>(GetParam()));
   int replays = 0, complete = 0;
   const int count = Replays();
   for (unsigned i = 0; replays < count; ++i) {
     Record record = records_[random() % records_.size()];
-    RecordMutator mutator(i);
+    RecordMutator mutator(static_cast<unsigned>(random()));
     for (unsigned changes = random() % 3; changes > 0; --changes) mutator.Change(&record);
     for (unsigned changes = random() % 4; changes > 0; --changes) mutator.ChangeStructure(&record);
     std::string bytes = Encode(record);
@@ -174,6 +178,8 @@ TEST_F(ReplayDamage, damaged_records_are_survived) {
   EXPECT_GT(complete, count / 3);
   EXPECT_LT(complete, count * 9 / 10);
 }
+
+INSTANTIATE_TEST_SUITE_P(, ReplayDamage, testing::Range(0, kSeeds));
 
 }  // namespace
 }  // namespace deputy::replay_damage_test
