@@ -44,7 +44,8 @@ struct SandboxDelegate {
   std::shared_ptr<Session> session;
   std::map<int32_t, int> claims;
   std::map<std::thread::id, Pending> pending;
-  std::string device;                // text for reports
+  std::vector<std::weak_ptr<Session>> sessions;  // those of interpreters, and ended ones
+  std::string device;                            // text for reports
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
 
@@ -368,6 +369,8 @@ TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
                          problem.c_str());
     return kTfLiteError;
   }
+  std::erase_if(delegate->sessions, [](const auto& session) { return session.expired(); });
+  delegate->sessions.push_back(delegate->session);
   return Replace(context, accepted, delegate);
 }
 
@@ -410,6 +413,37 @@ TfLiteStatus Query(TfLiteContext* context, SandboxDelegate* delegate, DeputySupp
   return kTfLiteOk;
 }
 
+// Returns true if the record is about a partition, and about one of its nodes or none; or about
+// neither.
+bool IsAboutClaim(const Record& record, const Claims& claims) {
+  if (record.first_node == -1) return record.node == -1;
+  const auto claim = std::find_if(claims.claims.begin(), claims.claims.end(), [&](const Claim& at) {
+    return !at.nodes.empty() && at.nodes[0] == record.first_node;
+  });
+  return claim != claims.claims.end() &&
+         (record.node == -1 ||
+          std::find(claim->nodes.begin(), claim->nodes.end(), record.node) != claim->nodes.end());
+}
+
+// Queries all processes of the delegate, and calls `use` for each valid record.
+template <typename Use>
+TfLiteStatus QuerySessions(SandboxDelegate* delegate, CallKind kind, const Use& use) try {
+  const std::lock_guard lock(delegate->mutex);
+  for (const std::weak_ptr<Session>& each : delegate->sessions) {
+    const std::shared_ptr<Session> session = each.lock();
+    Records found;
+    std::string problem;
+    if (session == nullptr) continue;
+    if (!session->Query(kind, 0, &found, &problem)) return kTfLiteError;
+    for (const Record& record : found.records) {
+      if (IsAboutClaim(record, session->claims())) use(record);
+    }
+  }
+  return kTfLiteOk;
+} catch (const std::exception&) {
+  return kTfLiteError;
+}
+
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options) {
@@ -418,7 +452,9 @@ TfLiteDelegate* CreateDelegate(const Options& options) {
   created->base.data_ = created.get();
   created->base.Prepare = &PrepareDelegate;
   // A process has fixed shapes, so that a resize starts a new one.
-  created->base.flags = kTfLiteDelegateFlagsNone;
+  // TensorFlow Lite, which needs the option `model`, would omit the nodes from its profile.
+  created->base.flags =
+      options.model.empty() ? kTfLiteDelegateFlagsPerOperatorProfiling : kTfLiteDelegateFlagsNone;
   return &created.release()->base;
 }
 
@@ -439,6 +475,45 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
 void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context)) {
   const std::lock_guard lock(Of(delegate).mutex);
   Of(delegate).is_cancelled = is_cancelled;
+}
+
+TfLiteStatus NodeEvents(TfLiteDelegate*, TfLiteContext* context, TfLiteNode* node,
+                        DeputyNodeEventCallback callback, void* user_data) {
+  const Kernel& kernel = *KernelOf(node->user_data);
+  if (!kernel.session->claims().has_node_events) return kTfLiteOk;
+  return CatchExceptions(context, [&] {
+    Records found;
+    std::string problem;
+    if (!kernel.session->Query(CallKind::kNodeEvents, kernel.claim, &found, &problem)) {
+      context->ReportError(context, "sandbox: %s: %s", kernel.name.c_str(), problem.c_str());
+      return kTfLiteError;
+    }
+    for (const Record& record : found.records) {
+      // The runtime checks node and times.
+      const DeputyNodeEvent event = {sizeof event,        record.node,     0,
+                                     record.name.c_str(), record.begin_ns, record.duration_ns};
+      callback(user_data, &event);
+    }
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DescribePartitions(TfLiteDelegate* delegate, DeputyPartitionTextCallback callback,
+                                void* user_data) {
+  return QuerySessions(&Of(delegate), CallKind::kPartitionTexts, [&](const Record& record) {
+    callback(user_data, record.first_node, record.name.c_str(), record.text.c_str());
+  });
+}
+
+TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
+                        void* user_data) {
+  return QuerySessions(&Of(delegate), CallKind::kDeviceEvents, [&](const Record& record) {
+    if (std::min({record.queued_ns, record.begin_ns, record.duration_ns}) < 0) return;
+    const DeputyDeviceEvent event = {sizeof event,        record.first_node,   record.node,
+                                     record.name.c_str(), record.text.c_str(), record.queued_ns,
+                                     record.begin_ns,     record.duration_ns};
+    callback(user_data, &event);
+  });
 }
 
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,

@@ -6,7 +6,7 @@
 namespace deputy::sandbox {
 namespace {
 
-enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady };
+enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady, kRecords };
 
 MessageWriter Begin(Type type) {
   MessageWriter writer;
@@ -100,6 +100,7 @@ std::string Encode(const Claims& message) {
     writer.Int(support.group);
     writer.Text(support.text);
   });
+  writer.Int(message.has_node_events ? 1 : 0);
   return writer.bytes();
 }
 
@@ -122,6 +123,7 @@ bool Decode(std::string_view bytes, Claims* out) {
     support->group = static_cast<int32_t>(reader.Int());
     support->text = reader.Text();
   });
+  out->has_node_events = reader.Int() != 0;
   return reader.IsComplete();
 }
 
@@ -158,6 +160,35 @@ bool Decode(std::string_view bytes, Ready* out) {
   MessageReader reader(bytes);
   if (!IsOfType(&reader, Type::kReady)) return false;
   out->problem = reader.Text();
+  return reader.IsComplete();
+}
+
+std::string Encode(const Records& message) {
+  MessageWriter writer = Begin(Type::kRecords);
+  WriteAll(message.records, &writer, [&](const Record& record) {
+    writer.Int(record.first_node);
+    writer.Int(record.node);
+    writer.Text(record.name);
+    writer.Text(record.text);
+    writer.Int(record.queued_ns);
+    writer.Int(record.begin_ns);
+    writer.Int(record.duration_ns);
+  });
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Records* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kRecords)) return false;
+  ReadAll(&reader, &out->records, [&](Record* record) {
+    record->first_node = static_cast<int32_t>(reader.Int());
+    record->node = static_cast<int32_t>(reader.Int());
+    record->name = reader.Text();
+    record->text = reader.Text();
+    record->queued_ns = reader.Int();
+    record->begin_ns = reader.Int();
+    record->duration_ns = reader.Int();
+  });
   return reader.IsComplete();
 }
 

@@ -74,6 +74,7 @@ struct Claims {
   std::vector<std::string> dropped;  // keys of the options that were dropped
   std::vector<Claim> claims;
   std::vector<NodeSupport> support;  // of nodes with a reason or a group
+  bool has_node_events = false;      // the delegate reports events of nodes
 };
 
 // Place of a tensor in the shared memory.
@@ -87,6 +88,21 @@ struct Mapping {
   std::vector<Slot> slots;
 };
 
+// A report of the delegate, see deputy_plugin.h: a node event (node, name, begin_ns, duration_ns),
+// a text about a partition (first_node, the stage as `name`, text), or an event of a device (all
+// fields, the kernel as `text`).
+struct Record {
+  int32_t first_node = -1, node = -1;
+  std::string name, text;
+  int64_t queued_ns = 0, begin_ns = 0, duration_ns = 0;
+};
+
+struct Records {
+  static constexpr size_t kMaxCount = 65536;  // number of records that are used
+
+  std::vector<Record> records;
+};
+
 struct Ready {
   std::string problem;  // "" if the process accepts calls
 };
@@ -95,15 +111,21 @@ std::string Encode(const Setup& message);
 std::string Encode(const Claims& message);
 std::string Encode(const Mapping& message);
 std::string Encode(const Ready& message);
+std::string Encode(const Records& message);
 // Return false if the bytes are no complete message of that type and version.
 bool Decode(std::string_view bytes, Setup* out);
 bool Decode(std::string_view bytes, Claims* out);
 bool Decode(std::string_view bytes, Mapping* out);
 bool Decode(std::string_view bytes, Ready* out);
+bool Decode(std::string_view bytes, Records* out);
 
-// The first bytes of the shared memory. The delegate writes `claim`, then `request`, and signals
-// the event of kRequestFd; the process writes `status` and `text`, then `reply`, and signals the
-// event of kReplyFd. `request` and `reply` are the number of the call, from 1. The
+// Kind of a call: it runs a partition, or it is replied by a message of type Records instead of
+// `reply`.
+enum class CallKind : uint32_t { kRun = 0, kNodeEvents, kPartitionTexts, kDeviceEvents };
+
+// The first bytes of the shared memory. The delegate writes `claim` and `kind`, then `request`, and
+// signals the event of kRequestFd; the process writes `status` and `text`, then `reply`, and
+// signals the event of kReplyFd. `request` and `reply` are the number of the call, from 1. The
 // delegate may write `cancelled` during a call. Either side may
 // notice the other's number without reading its event. Everything that the process writes is
 // untrusted.
@@ -111,7 +133,8 @@ struct CallPage {
   static constexpr size_t kTextBytes = 1024;
 
   std::atomic<uint32_t> request;
-  uint32_t claim;                   // index of the partition in Claims
+  uint32_t claim;  // index of the partition in Claims
+  CallKind kind;
   uint32_t host_processor;          // processor of the delegate's thread
   std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;

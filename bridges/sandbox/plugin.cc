@@ -54,6 +54,9 @@ const DeputyDelegatePlugin* Describe() {
     plugin.create = &plugin_entry::Create<&Create>;
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
+    plugin.describe_partitions = &DescribePartitions;
+    plugin.take_events = &TakeEvents;
+    plugin.node_events = &NodeEvents;
     plugin.report = &ReportDelegate;
     plugin.set_model = &SetModel;
     plugin.set_cancellation = &SetCancellation;

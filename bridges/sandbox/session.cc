@@ -23,10 +23,13 @@ bool AreEqual(const Claims& a, const Claims& b) {
                     });
 }
 
-// Returns a printable copy of a text of the process.
-std::string Printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+// Returns a printable copy of a text of the process; the control characters in `kept` stay.
+std::string Printable(std::string text, std::string_view kept = "") {
+  const auto is_replaced = [kept](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < ' ' || code == 127) && kept.find(c) == std::string_view::npos;
+  };
+  std::replace_if(text.begin(), text.end(), is_replaced, ' ');
   return text;
 }
 
@@ -171,12 +174,43 @@ CallResult Session::EndProcess(int claim, CallEnd end, Clock::time_point begin, 
   return cancelled ? CallResult::kCancelled : CallResult::kFailed;
 }
 
-CallResult Session::Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem) {
+bool Session::Query(CallKind kind, int claim, Records* out, std::string* problem) {
+  const std::lock_guard lock(mutex_);
+  if (!IsRunning(problem)) return false;
+  BeginCall(kind, claim);
+  std::string bytes;
+  *problem = "the process ended";
+  bool received = process_->SignalRequest() &&
+                  process_->Receive(DeadlineIn(options_.invoke_ms), &bytes, problem);
+  if (received && !Decode(bytes, out)) {
+    *problem = "the process sent an invalid message";
+    received = false;
+  }
+  if (!received) {
+    ++deaths_;
+    StartNext(*problem);
+    return false;
+  }
+  problem->clear();
+  if (out->records.size() > Records::kMaxCount) out->records.resize(Records::kMaxCount);
+  for (Record& record : out->records) {
+    record.name = Printable(std::move(record.name));
+    record.text = Printable(std::move(record.text), "\n\t");
+  }
+  return true;
+}
+
+void Session::BeginCall(CallKind kind, int claim) {
   auto* const page = reinterpret_cast<CallPage*>(process_->memory());
-  const auto begin = Clock::now();
   page->claim = static_cast<uint32_t>(claim);
+  page->kind = kind;
   page->host_processor = CurrentProcessor();
   page->request.store(++calls_, std::memory_order_release);
+}
+
+CallResult Session::Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem) {
+  const auto begin = Clock::now();
+  BeginCall(CallKind::kRun, claim);
   CallEnd end = CallEnd::kEnded;
   bool cancelled = false;
   if (process_->SignalRequest()) end = WaitForReply(is_cancelled, &cancelled);

@@ -61,6 +61,11 @@ class Session {
     return result;
   }
 
+  // Queries what the delegate reports about the newest run of a partition, or about all partitions.
+  // The texts are printable; everything else is as the process sent it. Returns false and the
+  // reason in `*problem` on failure, after which a new process starts. Thread-safe.
+  bool Query(CallKind kind, int claim, Records* out, std::string* problem);
+
   // Number of processes that ended or were killed because of a failure.
   int deaths() const;
 
@@ -72,6 +77,7 @@ class Session {
   bool MapProcess(Process* process, std::string* problem) const;
   // Require the mutex.
   bool IsRunning(std::string* problem) const;
+  void BeginCall(CallKind kind, int claim);
   CallResult Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem);
   CallEnd WaitForReply(const IsCancelled& is_cancelled, bool* out_cancelled);
   CallResult ReadReply(bool cancelled, std::string* problem) const;

@@ -183,6 +183,9 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
     plugin_.get_support = layers.plugin_.get_support;
+    plugin_.describe_partitions = layers.plugin_.describe_partitions;
+    plugin_.take_events = layers.plugin_.take_events;
+    plugin_.node_events = layers.plugin_.node_events;
     plugin_.report = layers.plugin_.report;
   }
   kind_ = PluginKind::kDeputy;

@@ -40,6 +40,12 @@ void Serve(CallPage* page, std::mt19937* random) {
   uint64_t count = 0;
   while (read(kRequestFd, &count, sizeof count) == sizeof count) {
     if ((*random)() % 5000 == 0) _exit(0);
+    if (page->kind != CallKind::kRun) {
+      const auto small = [random] { return static_cast<int32_t>((*random)() % 6) - 2; };
+      const Record record = {small(), small(), "name", "text", small(), small(), small()};
+      if (!SendDamaged(Encode(Records{{record, {0, 1, "", "", 1, 2, 3}}}), 64, random)) return;
+      continue;
+    }
     const uint32_t request = page->request.load();
     for (unsigned i = (*random)() % 4; i > 0; --i) DamageWord(words, kWords, random);
     if ((*random)() % 4 != 0) page->status = 0;

@@ -165,5 +165,76 @@ TEST_F(SandboxExplain, threads_do_not_share_what_a_query_has_started) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// ---- Events and texts ---------------------------------------------------------------------------
+
+using Events = std::vector<std::string>;
+
+// Returns the events of three inferences, without the times of whole nodes.
+Events EventsOf(const Delegate& delegate) {
+  TestInterpreter t(Model());
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk)
+      << t.log();
+  EXPECT_EQ(t.Allocate(), kTfLiteOk);
+  t.Set<float>(0, {1, 2});
+  Events events;
+  const auto add = [](void* data, const DeputyOpEvent* event) {
+    if (event->delegate_node < 0) return;
+    static_cast<Events*>(data)->push_back(
+        std::to_string(event->delegate_node) + " " + std::to_string(event->node_index) + " " +
+        event->operator_name + " " + event->detail + " " + std::to_string(event->begin_ns) + "+" +
+        std::to_string(event->duration_ns));
+  };
+  EXPECT_EQ(DeputyInterpreterSetProfileCallback(t.get(), add, &events), kTfLiteOk);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.log(), "");
+  return events;
+}
+
+TEST_F(SandboxExplain, node_events_are_those_in_this_process) {
+  const Options options = {
+      {"nodes", "0 1"}, {"flags", "4"}, {"events", "0 100 20 conv\t2d;-1 120 5 NULL;1 130 6 mul"}};
+  const Events here = EventsOf(Delegate("node_events", options, false));
+  Events isolated = EventsOf(Delegate("node_events", options, true));
+  ASSERT_EQ(here.size(), 9u);
+  ASSERT_EQ(isolated.size(), 9u);
+  EXPECT_EQ(here[0], "4 0 ADD conv\t2d 100+20");
+  EXPECT_EQ(isolated[0], "4 0 ADD conv 2d 100+20");  // control characters are replaced
+  EXPECT_EQ(isolated[1], "4 4 DeputySandbox  120+5");
+  EXPECT_EQ(isolated[8], "4 1 MUL mul 130+6");
+  EXPECT_EQ(isolated[8], here[8]);
+}
+
+TEST_F(SandboxExplain, a_delegate_without_node_events_has_the_event_of_its_node) {
+  EXPECT_EQ(EventsOf(Delegate("described0", kOnlyAdd, true)), Events());
+  EXPECT_EQ(EventsOf(Delegate("node_events", {{"events", "0 100 20 conv"}}, true)), Events());
+}
+
+// Returns texts about the partitions and events of the device, after one inference.
+Events TextsOf(const Delegate& delegate) {
+  TestInterpreter t(Model());
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteOk);
+  t.Set<float>(0, {1, 2});
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  Events texts;
+  const auto add_text = [](void* data, int32_t first, const char* stage, const char* text) {
+    static_cast<Events*>(data)->push_back(std::to_string(first) + " " + stage + " " + text);
+  };
+  const auto add_event = [](void* data, const DeputyDeviceEvent* event) {
+    static_cast<Events*>(data)->push_back(std::to_string(event->first_node) + " " + event->name);
+  };
+  EXPECT_EQ(DeputyPluginDescribePartitions(delegate.get(), add_text, &texts), kTfLiteOk);
+  EXPECT_EQ(DeputyPluginTakeEvents(delegate.get(), add_event, &texts), kTfLiteOk);
+  return texts;
+}
+
+TEST_F(SandboxExplain, texts_and_device_events_are_those_in_this_process) {
+  const Events here = TextsOf(Delegate("described0", kOnlyAdd, false));
+  EXPECT_EQ(here, (Events{"-1 counted 2 nodes", "-1 node", "-1 node"}));
+  EXPECT_EQ(TextsOf(Delegate("described0", kOnlyAdd, true)), here);
+  EXPECT_EQ(TextsOf(Delegate("described0", kOnlyAdd, false, "isolate;deadline=60s")), here);
+  EXPECT_EQ(TextsOf(Delegate("faulty", {}, true)), Events());
+}
+
 }  // namespace
 }  // namespace deputy::sandbox_explain_test

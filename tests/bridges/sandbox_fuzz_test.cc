@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -100,6 +101,23 @@ class SandboxFuzz : public QuietTest {
   const std::string file_;
 };
 
+// Reads all texts about partitions and events of the device; adds up their lengths.
+void QueryRecords(TfLiteDelegate* delegate, size_t* length) {
+  (void)DeputyPluginDescribePartitions(
+      delegate,
+      [](void* data, int32_t, const char* stage, const char* text) {
+        *static_cast<size_t*>(data) += std::strlen(stage) + std::strlen(text);
+      },
+      length);
+  (void)DeputyPluginTakeEvents(
+      delegate,
+      [](void* data, const DeputyDeviceEvent* event) {
+        EXPECT_TRUE(event->node == -1 || event->node == 0 || event->node == 1) << event->node;
+        *static_cast<size_t*>(data) += std::strlen(event->name) + std::strlen(event->kernel);
+      },
+      length);
+}
+
 TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
   const std::string file = ScratchFile("sandbox_fuzz.claims");
   {
@@ -112,14 +130,16 @@ TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
     ASSERT_EQ(decoded.problem, "");
     ASSERT_EQ(decoded.claims.size(), 1u);
     ASSERT_EQ(decoded.support.size(), 3u);
+    decoded.has_node_events = true;
+    claims = Encode(decoded);
     WriteBytes(file, std::vector<uint8_t>(claims.begin(), claims.end()));
   }
   int calls = 0, runs = 0;
+  size_t texts = 0;
   for (unsigned seed = 0; calls < Messages(); ++seed) {
     const Handle delegate(
         CreateExternal(BuildPath("libdeputy_sandbox.so"),
                        {{"library", "none"},
-                        {"model", file_},
                         {"program", BuildPath("tests/damaged_process")},
                         {"options", "claims=" + file + ";seed=" + std::to_string(seed)},
                         {"max_deaths", "1"},
@@ -135,11 +155,18 @@ TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
     t.Set<float>(0, {1, 2});
     ++calls;
     const bool has_process = DeputyInterpreterGetPartitionCount(t.get(), 0) > 0;
+    int events = 0;
+    ASSERT_EQ(DeputyInterpreterSetProfileCallback(
+                  t.get(), [](void* count, const DeputyOpEvent*) { ++*static_cast<int*>(count); },
+                  &events),
+              kTfLiteOk);
     for (int i = 0; has_process && i < 2000; ++i, ++calls, ++runs) {
       ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+      if (i % 8 == 0) QueryRecords(delegate.get(), &texts);
     }
   }
   EXPECT_GT(runs, calls / 2);
+  EXPECT_GT(texts, 0u);
   std::filesystem::remove(file);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
@@ -156,8 +183,18 @@ int SendRequests(Process* process, std::mt19937* random) {
   for (uint32_t call = 1; call <= 2000; ++call) {
     if ((*random)() % 4 == 0) DamageWord(page, sizeof(CallPage) / 4, random);
     page->claim = (*random)() % 8 == 0 ? static_cast<uint32_t>((*random)()) : 0;
+    page->kind = (*random)() % 8 == 0 ? static_cast<sandbox::CallKind>(1 + (*random)() % 9)
+                                      : sandbox::CallKind::kRun;
     page->request.store(call);
     if (!process->SignalRequest()) return static_cast<int>(call);
+    if (page->kind != sandbox::CallKind::kRun) {
+      std::string answer, problem;
+      sandbox::Records records;
+      const bool received = process->Receive(Soon(), &answer, &problem) && Decode(answer, &records);
+      EXPECT_TRUE(received) << problem;
+      if (!received) return static_cast<int>(call);
+      continue;
+    }
     if (process->WaitForReply(Soon()) != sandbox::CallEnd::kReply) return static_cast<int>(call);
   }
   return 2000;

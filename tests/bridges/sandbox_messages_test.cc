@@ -46,6 +46,7 @@ Claims SampleClaims() {
   claims.problem = "p";
   claims.confinement = "c";
   claims.dropped = {"?d", ""};
+  claims.has_node_events = true;
   claims.support = {{7, 99, 5, "text"}, {-1, -2, -3, ""}};
   claims.claims = {{{1, 2}, {3}, {4, 5}, "kernel", 0xfedcba9876543210u}, {}};
   return claims;
@@ -81,6 +82,7 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_EQ(claims.claims[0].name, "kernel");
   EXPECT_EQ(claims.claims[0].digest, 0xfedcba9876543210u);
 
+  EXPECT_TRUE(claims.has_node_events);
   ASSERT_EQ(claims.support.size(), 2u);
   EXPECT_EQ(claims.support[0].node, 7);
   EXPECT_EQ(claims.support[0].reason, 99);
@@ -96,6 +98,17 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_EQ(mapping.slots[0].tensor, 9);
   EXPECT_EQ(mapping.slots[0].offset, 4096);
   EXPECT_EQ(mapping.slots[0].bytes, 12);
+
+  sandbox::Records records;
+  ASSERT_TRUE(Decode(Encode(sandbox::Records{{{1, 2, "name", "text", 3, 4, 5}}}), &records));
+  ASSERT_EQ(records.records.size(), 1u);
+  EXPECT_EQ(records.records[0].first_node, 1);
+  EXPECT_EQ(records.records[0].node, 2);
+  EXPECT_EQ(records.records[0].name, "name");
+  EXPECT_EQ(records.records[0].text, "text");
+  EXPECT_EQ(records.records[0].queued_ns, 3);
+  EXPECT_EQ(records.records[0].begin_ns, 4);
+  EXPECT_EQ(records.records[0].duration_ns, 5);
 
   Ready ready;
   ASSERT_TRUE(Decode(Encode(Ready{"no"}), &ready));
@@ -120,17 +133,19 @@ TEST(SandboxMessages, survive_damage) {
   std::mt19937 random(43);
   const std::string originals[] = {Encode(SampleSetup()), Encode(SampleClaims()),
                                    Encode(Mapping{8192, {{9, 4096, 12}, {1, 2, 3}}}),
-                                   Encode(Ready{"text"})};
+                                   Encode(Ready{"text"}),
+                                   Encode(sandbox::Records{{{1, 2, "name", "text", 3, 4, 5}}})};
   constexpr int kMessages = 100000;
   int accepted = 0;
   for (int i = 0; i < kMessages; ++i) {
-    const std::string bytes = Damaged(originals[random() % 4], &random);
+    const std::string bytes = Damaged(originals[random() % 5], &random);
     SetupMessage setup;
     Claims claims;
     Mapping mapping;
     Ready ready;
+    sandbox::Records records;
     accepted += Decode(bytes, &setup) || Decode(bytes, &claims) || Decode(bytes, &mapping) ||
-                Decode(bytes, &ready);
+                Decode(bytes, &ready) || Decode(bytes, &records);
   }
   // A changed letter or number is not noticed; most other changes are.
   EXPECT_LT(accepted, kMessages / 2);

@@ -91,6 +91,10 @@ void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
   bool in_second_stage = confinement.profile == Profile::kStrict;
   for (; WaitForRequest(*page, call.number, &active_wait); ++call.number) {
     const uint32_t claim = page->claim;
+    if (page->kind != CallKind::kRun) {
+      if (!Send(model->Query(page->kind, claim))) return;
+      continue;
+    }
     if (!have_run.insert(claim).second && !in_second_stage) {
       EnterSecondStageOrWarn(confinement);
       in_second_stage = true;

@@ -88,6 +88,7 @@ ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
   if (interpreter_ != nullptr && ResizeInputs() && ApplyDelegate()) {
     CollectClaims();
     CollectSupport();
+    CollectNodeEvents();
   } else if (claims_.problem.empty()) {
     claims_.problem = TakeMessages();
   }
@@ -301,6 +302,46 @@ void ServedModel::CollectSupport() {
   }
 }
 
+void ServedModel::CollectNodeEvents() {
+  const TfLiteOpaqueDelegateBuilder* const builder =
+      delegate_->Prepare == nullptr ? delegate_->opaque_delegate_builder : nullptr;
+  const int64_t flags = builder == nullptr ? delegate_->flags : builder->flags;
+  claims_.has_node_events = (flags & kTfLiteDelegateFlagsPerOperatorProfiling) != 0;
+  if (!claims_.has_node_events) return;
+  const auto collect = [](void* records, const DeputyOpEvent* event) {
+    auto& all = static_cast<Records*>(records)->records;
+    if (event->delegate_node < 0 || all.size() >= Records::kMaxCount) return;
+    Record& record = all.emplace_back();
+    record.node = event->node_index == event->delegate_node ? -1 : event->node_index;
+    record.name = event->detail;
+    record.begin_ns = event->begin_ns;
+    record.duration_ns = event->duration_ns;
+  };
+  (void)DeputyInterpreterSetProfileCallback(interpreter_, collect, &node_events_);
+}
+
+Records ServedModel::Query(CallKind kind, uint32_t claim) {
+  Records found;
+  if (kind == CallKind::kNodeEvents && claim == newest_claim_) found = node_events_;
+  if (kind == CallKind::kPartitionTexts) {
+    const auto add = [](void* records, int32_t first_node, const char* stage, const char* text) {
+      auto& all = static_cast<Records*>(records)->records;
+      if (all.size() < Records::kMaxCount) all.push_back({first_node, -1, stage, text});
+    };
+    (void)DeputyPluginDescribePartitions(delegate_, add, &found);
+  }
+  if (kind == CallKind::kDeviceEvents) {
+    const auto add = [](void* records, const DeputyDeviceEvent* event) {
+      auto& all = static_cast<Records*>(records)->records;
+      if (all.size() >= Records::kMaxCount) return;
+      all.push_back({event->first_node, event->node, event->name, event->kernel, event->queued_ns,
+                     event->begin_ns, event->duration_ns});
+    };
+    (void)DeputyPluginTakeEvents(delegate_, add, &found);
+  }
+  return found;
+}
+
 uint64_t ServedModel::DigestOfNode(int subgraph, int node, size_t constant_bytes) const {
   DeputyNodeInfo info = {};
   info.struct_size = sizeof info;
@@ -394,6 +435,8 @@ std::string ServedModel::Run(uint32_t claim) {
     const std::lock_guard lock(messages_mutex_);
     messages_.clear();
   }
+  node_events_.records.clear();
+  newest_claim_ = claim;
   if (claim >= delegate_nodes_.size()) return "there is no partition " + std::to_string(claim);
   const Claim& at = claims_.claims[claim];
   for (const int32_t index : at.inputs) {

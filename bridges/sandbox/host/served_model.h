@@ -39,6 +39,9 @@ class ServedModel {
   // Sets the function that returns true if the call in progress was cancelled.
   void SetCancellation(void* data, bool (*is_cancelled)(void* data));
 
+  // Returns what the delegate reports, for the newest run of a partition if the call is about one.
+  Records Query(CallKind kind, uint32_t claim);
+
   // Runs a partition. Returns "" or the reason of a failure.
   std::string Run(uint32_t claim);
 
@@ -71,6 +74,7 @@ class ServedModel {
   void CollectSupport();
   Claim ClaimOf(const DeputyPartition& partition) const;
   std::string CopyOutput(int tensor);
+  void CollectNodeEvents();
   // Returns the messages that were reported since the last call.
   std::string TakeMessages();
   static void Collect(void* model, const char* format, va_list args);
@@ -88,7 +92,9 @@ class ServedModel {
   std::vector<uint64_t> node_digests_;   // by node of the model
   std::vector<int32_t> delegate_nodes_;  // by claim
   std::map<int, Place> places_;          // by tensor
-  std::mutex messages_mutex_;            // guards `messages_`
+  Records node_events_;                  // of the newest run
+  uint32_t newest_claim_ = 0;
+  std::mutex messages_mutex_;  // guards `messages_`
   std::string messages_;
 };
 
