@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "kernels/linalg/int8_product.h"
+#include "tests/kernels/cpu/cpu_tables.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-
-#include "tests/kernels/cpu/cpu_tables.h"
 #endif
 
 namespace deputy {
