@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -69,15 +68,29 @@ bool IsLimit(std::string_view setting) {
 }
 
 // Returns true for a delegate whose options only its own process knows: the plug-in `sandbox` is
-// loaded in place of its library. Layers would pass conditional options to the delegate.
+// loaded in place of its library.
 bool IsIsolated(const DeputyPluginInfo& info) {
-  const char* const layers = std::getenv("DEPUTY_LAYERS");
-  return info.option_count == 0 && std::string_view(info.name) == "sandbox" &&
-         (layers == nullptr || *layers == '\0');
+  return info.option_count == 0 && std::string_view(info.name) == "sandbox";
 }
 
-// Inserts the settings before the user's own options, which override them. An isolated delegate
-// gets those that are no limits, and its process drops those that it does not declare.
+// Returns the names under which delegates declare the setting.
+std::vector<std::string> NamesOf(const std::string& setting) {
+  std::vector<std::string> names = {setting};
+  for (const auto& [name, other] : kOtherNames) {
+    if (name == setting) names.emplace_back(other);
+  }
+  return names;
+}
+
+// Inserts the setting under each of its names; the process of the delegate drops those that the
+// delegate does not declare.
+void AddIfDeclared(const DelegateSettings::value_type& setting, DelegateOption* option) {
+  for (const std::string& name : NamesOf(setting.first)) {
+    option->options.insert(option->options.begin(), {kIfDeclared + name, setting.second});
+  }
+}
+
+// Inserts the settings before the user's own options, which override them.
 DelegateOption WithSettings(DelegateOption option, const DelegateSettings& settings,
                             const DeputyPluginInfo& info, LoadedDelegate* loaded) {
   for (const auto& setting : settings) {
@@ -85,15 +98,15 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
     const auto* declared = std::find_if(info.options, end, [&](const DeputyPluginOption& each) {
       return IsNameOf(setting.first, each.name);
     });
+    if (declared == end && IsIsolated(info)) {
+      AddIfDeclared(setting, &option);
+      loaded->declared.push_back(setting.first);
+      continue;
+    }
     if (declared == end) {
       // Only limits are reported: other settings are defaults of the command, not options of the
       // user, and are dropped.
-      if (IsLimit(setting.first)) {
-        loaded->undeclared.push_back(setting);
-      } else if (IsIsolated(info)) {
-        option.options.insert(option.options.begin(),
-                              {kIfDeclared + setting.first, setting.second});
-      }
+      if (IsLimit(setting.first)) loaded->undeclared.push_back(setting);
       continue;
     }
     loaded->declared.push_back(setting.first);

@@ -3,6 +3,7 @@
 // Exported functions of the library of layers.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -24,7 +25,8 @@ namespace {
 constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "", "Library of the delegate."},
     {"options", kDeputyOptionString, 0, "",
-     "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\."},
+     "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\. An "
+     "option ?KEY=VALUE is dropped if the delegate does not declare it."},
     {"layers", kDeputyOptionString, 0, "",
      "Layers, NAME=VALUE;NAME=VALUE, the outermost first; a backslash precedes a literal ; or \\."},
 };
@@ -110,6 +112,24 @@ DelegateOptions SandboxOptions(const Options& options, const Stack& stack) {
   return sandbox;
 }
 
+// Returns the options of the inner delegate. An option ?KEY=VALUE is left out if the library does
+// not declare it, as the plug-in `sandbox` does.
+DelegateOptions InnerOptions(const std::string& list, const DeputyDelegatePlugin& plugin) {
+  DelegateOptions options;
+  for (const std::string& option : SplitOptions(list)) {
+    std::pair<std::string, std::string> given = SplitOption(option);
+    if (given.first.starts_with('?')) {
+      given.first.erase(0, 1);
+      const auto is_named = [&](const DeputyPluginOption& declared) {
+        return given.first == declared.name;
+      };
+      if (std::none_of(plugin.options, plugin.options + plugin.option_count, is_named)) continue;
+    }
+    options.push_back(std::move(given));
+  }
+  return options;
+}
+
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                        std::string* error) {
   Options options;
@@ -118,18 +138,14 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   if (error->empty()) *error = MakeStack(options.layers, &stack);
   if (!error->empty()) return nullptr;
   for (const auto& layer : stack.layers) layer->SetLibrary(options.library, options.options);
-  DelegateOptions inner_options;
-  if (stack.isolates) {
-    inner_options = SandboxOptions(options, stack);
-  } else {
-    for (const std::string& option : SplitOptions(options.options)) {
-      inner_options.push_back(SplitOption(option));
-    }
-  }
   Library library;
   *error = LoadLibrary(stack.isolates ? PathOf("libdeputy_sandbox.so") : options.library, &library);
   if (!error->empty()) return nullptr;
-  TfLiteDelegate* const inner = CreateDelegate(library, inner_options, error);
+  TfLiteDelegate* const inner =
+      CreateDelegate(library,
+                     stack.isolates ? SandboxOptions(options, stack)
+                                    : InnerOptions(options.options, library.plugin),
+                     error);
   if (inner == nullptr) return nullptr;
   try {
     return (new Layered(library, inner, &stack))->table();

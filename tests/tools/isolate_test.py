@@ -46,11 +46,24 @@ class Isolate(unittest.TestCase):
         self.assertNotIn("own process", text)
 
     def test_threads_reach_a_delegate_that_declares_them(self):
-        for isolation in ((), ("--isolate",)):
+        for isolation in ((), ("--isolate",), ("--layer", "isolate"), ("--layer", "deadline=60s", "--isolate"),
+                          ("--layer", "isolate", "--layer", "deadline=60s")):
             command = ("explain", MODEL, "--threads", "2", *isolation, "--delegate")
             self.assertIn("given: num_threads=2\n", self.fine(*command, "cpu"))
             self.assertIn("num_threads=3\n", self.fine(*command, "cpu,num_threads=3"))
-            self.assertNotIn("num_threads", self.fine(*command, "npu_stub"))
+            # Options that layers in the process drop are not reported.
+            if isolation[-1:] != ("deadline=60s",):
+                self.assertNotIn("num_threads", self.fine(*command, "npu_stub"))
+
+    def test_limits_of_partitions_reach_a_delegate_that_declares_them(self):
+        plugins = [str(BUILD / f"tests/plugins/lib{name}.so") for name in ("described0", "faulty")]
+        for isolation in ((), ("--isolate",), ("--layer", "isolate", "--layer", "deadline=60s")):
+            command = ("explain", MODEL, "--min_nodes_per_partition", "17", *isolation, "--delegate")
+            self.assertRegex(self.fine(*command, "npu_stub"), r"given: .*\bmin_nodes=17", isolation)
+            self.assertIn("min_nodes=16\n", self.fine(*command, "npu_stub,min_nodes=16"), isolation)
+        for plugin in plugins:
+            text = self.fine("explain", MODEL, "--max_delegated_partitions", "1", "--isolate", "--delegate", plugin)
+            self.assertNotIn("partitions=1", text)
 
     def test_a_crash_is_computed_on_the_cpu(self):
         plugin = str(BUILD / "tests/plugins/libfaulty.so")
