@@ -232,8 +232,11 @@ TEST_F(RecordReplay, a_replayed_record_repeats_failures_and_their_texts) {
   EXPECT_NE(run.t->log().find("no device\n7\n"), std::string::npos) << run.t->log();
 }
 
-// AddressSanitizer reports the signal and exits with a status of its own.
-#ifdef __SANITIZE_ADDRESS__
+// The sanitizers report the signal and exit with a status of their own.
+#if defined(__SANITIZE_THREAD__)
+const testing::ExitedWithCode kCrash(66);
+constexpr int kCommandRuns = 10;
+#elif defined(__SANITIZE_ADDRESS__)
 const testing::ExitedWithCode kCrash(1);
 constexpr int kCommandRuns = 10;  // each takes a second
 #else
