@@ -160,7 +160,7 @@ std::string GraphView::CompareBorder(const Claim& claim, const TfLiteDelegatePar
   const std::vector<int32_t> here = Sorted(inputs), there = Sorted(claim.inputs);
   if (!std::includes(here.begin(), here.end(), there.begin(), there.end()) ||
       Sorted(Indices(params.output_tensors)) != Sorted(claim.outputs)) {
-    return "its inputs or outputs are others here";
+    return "its inputs or outputs differ from those of the program";
   }
   return "";
 }
@@ -199,7 +199,8 @@ std::string GraphView::Refuse(const Claim& claim) const {
       return "node " + std::to_string(claim.nodes[i]) + " is not available";
     }
   }
-  if (DigestOf(claim) != claim.digest) return "its nodes, options or constants are others here";
+  if (DigestOf(claim) != claim.digest)
+    return "its nodes, options or constants differ from those of the program";
   for (const auto* indices : {&claim.inputs, &claim.outputs}) {
     for (const int32_t index : *indices) {
       const TfLiteTensor* const tensor = TensorAt(context_, index);

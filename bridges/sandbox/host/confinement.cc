@@ -143,6 +143,10 @@ constexpr int kDeniedAlways[] = {SYS_ptrace,
                                  SYS_rt_tgsigqueueinfo,
                                  SYS_setuid,
                                  SYS_setgid,
+#ifdef SYS_setuid32
+                                 SYS_setuid32,
+                                 SYS_setgid32,
+#endif
                                  SYS_open_by_handle_at,
                                  SYS_listen,
                                  SYS_bind,
