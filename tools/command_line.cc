@@ -59,6 +59,7 @@ void AddLayers(const std::vector<std::string>& layers, SessionOptions* options) 
   for (const std::string& layer : layers) {
     const auto [name, how] = SplitOption(layer);
     if (name == "validate") {
+      if (!how.empty()) FailUsage("layer 'validate': expected no value, found '%s'", how.c_str());
       options->validate = true;
     } else if (name == "verify") {
       options->verify = how.empty() ? "first" : how;

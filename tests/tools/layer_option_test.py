@@ -97,6 +97,7 @@ class Layers(unittest.TestCase):
                               ("deadline=1", "layer 'deadline': expected TIME"),
                               ("fault=invoke:0:fail", "layer 'fault': expected CALL:NUMBER"),
                               ("fault=invoke:1:delay", "layer 'fault': expected CALL:NUMBER"),
+                              ("validate=x", "layer 'validate': expected no value, found 'x'"),
                               ("isolate=tight", "layer 'isolate': expected none, device or strict, found 'tight'")):
             result = deputy(*RUN, *layers(text))
             self.assertEqual(result.returncode, 2, text)
