@@ -98,10 +98,10 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
                     "Integer arithmetic bit-exact with TFLite's\nreference kernels");
   command
       ->add_option("--precision", options->precision,
-                   "Precision of products: float32, or bf16 (faster,\nless exact; needs a CPU with "
-                   "AVX512-BF16, AMX or\nFEAT_BF16)")
+                   "Precision of products: float32; bf16 or fp16 (faster,\nless exact, on CPUs "
+                   "with such products)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"float32", "bf16"}).description(""));
+      ->check(CLI::IsMember({"float32", "bf16", "fp16"}).description(""));
   command->add_option("--shape", options->shapes, "Resize an input, e.g. x=1,224,224,3")
       ->type_name("NAME=DIMS")
       ->expected(1)

@@ -85,7 +85,8 @@ Profile::Row Profile::MakeRow(const DeputyNodeInfo& info) const {
     row.position = runner.plan_position;
     row.owner = runner.owner;
   }
-  if (IsBf16(run)) row.owner += " bf16";
+  const std::string_view precision = ReducedPrecision(run);
+  if (!precision.empty()) row.owner += " " + std::string(precision);
   if (run.group_head >= 0 && run.group_head != row.node) row.head = run.group_head;
   DeputyDelegateInfo delegate = {};
   delegate.struct_size = sizeof(delegate);

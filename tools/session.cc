@@ -24,21 +24,34 @@ DelegateSettings WithThreads(DelegateSettings settings, int threads) {
   return settings;
 }
 
-static bool AllowsBf16(const SessionOptions& options) {
-  if (!options.precision.empty()) return options.precision == "bf16";
+static std::string PrecisionOf(const SessionOptions& options) {
+  if (!options.precision.empty()) return options.precision;
   const char* const value = std::getenv("DEPUTY_PRECISION");
-  return value != nullptr && std::string(value) == "bf16";
+  const std::string name = value == nullptr ? "" : value;
+  return name == "bf16" || name == "fp16" ? name : "float32";
 }
 
-bool IsBf16(const DeputyNodeRun& run) {
-  return std::string_view(run.implementation == nullptr ? "" : run.implementation)
-      .ends_with("_bf16");
+static DeputyPrecision PrecisionNamed(const std::string& name) {
+  if (name == "fp16") return kDeputyPrecisionFloat16;
+  return name == "bf16" ? kDeputyPrecisionBfloat16 : kDeputyPrecisionFloat32;
+}
+
+std::string_view ReducedPrecision(std::string_view implementation) {
+  for (const std::string_view name : {"bf16", "fp16"}) {
+    if (implementation.ends_with(name)) return name;
+  }
+  return "";
+}
+
+std::string_view ReducedPrecision(const DeputyNodeRun& run) {
+  return ReducedPrecision(
+      std::string_view(run.implementation == nullptr ? "" : run.implementation));
 }
 
 Session::Session(const SessionOptions& options)
     : path_(options.model),
       validates_(options.validate || ValidationIsInEnvironment()),
-      allows_bf16_(AllowsBf16(options)),
+      precision_(PrecisionOf(options)),
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
@@ -57,8 +70,7 @@ Session::Session(const SessionOptions& options)
     DeputyInterpreterOptionsSetArithmetic(settings.get(), kDeputyArithmeticReference);
   }
   if (!options.precision.empty()) {
-    DeputyInterpreterOptionsSetPrecision(
-        settings.get(), allows_bf16_ ? kDeputyPrecisionBfloat16 : kDeputyPrecisionFloat32);
+    DeputyInterpreterOptionsSetPrecision(settings.get(), PrecisionNamed(precision_));
   }
   if (!options.policy.empty() || std::getenv("DEPUTY_DELEGATE_POLICY") == nullptr) {
     DeputyInterpreterOptionsSetDelegatePolicy(
@@ -131,18 +143,23 @@ DeputyDelegationStatus Session::delegation_status() const {
 }
 
 std::string Session::PrecisionText() const {
-  if (!allows_bf16_) return "";
+  if (precision_ == "float32") return "";
   size_t nodes = 0;
+  std::string found;
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_.get()); ++s) {
     for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter_.get(), s); ++n) {
       DeputyNodeRun run = {};
       run.struct_size = sizeof(run);
       DeputyInterpreterGetNodeRun(interpreter_.get(), s, n, &run);
-      if (IsBf16(run)) ++nodes;
+      const std::string_view name = ReducedPrecision(run);
+      if (name.empty()) continue;
+      found = name;
+      ++nodes;
     }
   }
-  if (nodes > 0) return "bf16 in " + PluralText(nodes, "node", "nodes");
-  return "float32 in all nodes: bf16 is for layers in float32 and a CPU with products of bfloat16";
+  if (nodes > 0) return found + " in " + PluralText(nodes, "node", "nodes");
+  return "float32 in all nodes: " + precision_ +
+         " is for layers in float32 and a CPU with such products";
 }
 
 void Session::FailIfMissing() const {

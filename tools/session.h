@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct SessionOptions {
   std::string model;
   int threads = 1;
   bool reference = false;                  // bit-exact integer arithmetic
-  std::string precision;                   // "float32" or "bf16"; "": the value of DEPUTY_PRECISION
+  std::string precision;                   // "float32", "bf16" or "fp16"; "": DEPUTY_PRECISION
   std::vector<std::string> shapes;         // "NAME=1,224,224,3"
   std::vector<DelegateRequest> delegates;  // in the order of application
   // Options to set in addition to num_threads, if a delegate declares them.
@@ -132,7 +133,7 @@ class Session {
   std::string report_;  // the first report since the last call; later ones are its consequences
   double load_ms_ = 0, prepare_ms_ = 0;
   const bool validates_;
-  const bool allows_bf16_;
+  const std::string precision_;  // "float32", "bf16" or "fp16"
   bool verifies_ = false;
   Findings findings_{&report_};            // must outlive the interpreter
   std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter
@@ -145,8 +146,10 @@ class Session {
       nullptr, &TfLiteSignatureRunnerDelete};
 };
 
-// Returns true if the CPU multiplies in bfloat16 in a node.
-bool IsBf16(const DeputyNodeRun& run);
+// Returns the precision of a node's products on the CPU, "bf16" or "fp16", or "" for float32. The
+// argument is DeputyNodeRun::implementation.
+std::string_view ReducedPrecision(std::string_view implementation);
+std::string_view ReducedPrecision(const DeputyNodeRun& run);
 
 // Returns the time of a steady clock in milliseconds.
 double NowMs();

@@ -37,8 +37,9 @@ extern "C" {
 TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
 // Name of the set of CPU kernels that this process uses: "reference" or "generic" on any machine,
-// "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot", "neon_i8mm" or "neon_bf16" on
-// 64-bit Arm. The environment variable DEPUTY_CPU overrides the choice. Static string. Any thread.
+// "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot", "neon_fp16", "neon_i8mm" or
+// "neon_bf16" on 64-bit Arm. The environment variable DEPUTY_CPU overrides the choice. Static
+// string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------
@@ -151,11 +152,17 @@ typedef enum DeputyPrecision {
   // AMD's processors with AVX512-BF16, about twice, on Intel's with AMX, and on 64-bit Arm with
   // FEAT_BF16 and FEAT_I8MM; no effect on others. DeputyNodeRun reports the affected nodes.
   kDeputyPrecisionBfloat16 = 1,
+  // Factors may be rounded to float16, each with a relative error of at most 2^-11 if its magnitude
+  // is between 2^-14 and 65504; larger ones become infinite. Up to 64 products are added in
+  // float16, whose sums become infinite above 65504; a sum's error is at most 68 * 2^-11 of the sum
+  // of its absolute products. Used on 64-bit Arm with FEAT_FP16, where it is meant for out-of-order
+  // processors (Cortex-A76 and later); elsewhere the same as kDeputyPrecisionBfloat16.
+  kDeputyPrecisionFloat16 = 2,
 } DeputyPrecision;
 
 // Sets the precision of interpreters created with these options. Overrides the environment variable
-// DEPUTY_PRECISION ("float32" or "bf16"). Reference arithmetic and validation always compute in
-// float32. kTfLiteError for NULL options and for a value that is not in the enum.
+// DEPUTY_PRECISION ("float32", "bf16" or "fp16"). Reference arithmetic and validation always
+// compute in float32. kTfLiteError for NULL options and for a value that is not in the enum.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpreterOptions* options,
                                                                   DeputyPrecision precision);
 
@@ -559,7 +566,8 @@ typedef struct DeputyNodeRun {
   int32_t group_size;
   // Name of the operator's implementation that the CPU runs, e.g. "gemm_float" or "pointwise_bf16";
   // "" if the operator has only one, before AllocateTensors, and if a delegate runs the node. Names
-  // that end in "_bf16" multiply in bfloat16 (DeputyPrecision). Static string.
+  // that end in "_bf16" or "_fp16" multiply in bfloat16 or float16 (DeputyPrecision). Static
+  // string.
   const char* implementation;
   // Strides of the output rows and columns that the CPU computes, starting with the first ones; 1
   // if it computes all. No node reads the other rows and columns, and they are not stored.

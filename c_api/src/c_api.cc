@@ -56,14 +56,17 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
     }
   }
   if (options == nullptr || !options->precision_set) {
-    if (EnvironmentChoice("DEPUTY_PRECISION", {"float32", "bf16"}) == "bf16") {
-      config.precision = deputy::Precision::kBfloat16;
-    }
+    const auto name = EnvironmentChoice("DEPUTY_PRECISION", {"float32", "bf16", "fp16"});
+    if (name == "bf16") config.precision = deputy::Precision::kBfloat16;
+    if (name == "fp16") config.precision = deputy::Precision::kFloat16;
   }
   if (options == nullptr || !options->policy_set) {
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
   if (config.cpu == nullptr) config.cpu = &deputy::Cpu();
+  if (config.precision == deputy::Precision::kFloat16) {
+    config.cpu = &deputy::WithFloat16(*config.cpu);
+  }
   config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
                   strcmp(config.cpu->name, "reference") != 0;
   deputy::ValidationConfig validation;

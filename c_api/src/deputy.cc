@@ -144,6 +144,9 @@ TfLiteStatus DeputyInterpreterOptionsSetPrecision(TfLiteInterpreterOptions* opti
     case kDeputyPrecisionBfloat16:
       options->config.precision = deputy::Precision::kBfloat16;
       break;
+    case kDeputyPrecisionFloat16:
+      options->config.precision = deputy::Precision::kFloat16;
+      break;
     default:
       return kTfLiteError;
   }

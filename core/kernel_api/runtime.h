@@ -35,8 +35,9 @@ struct CpuKernels;  // kernels/cpu/cpu.h
 enum class Arithmetic { kDefault, kReference };
 
 // Precision of float32 products. kBfloat16 permits kernels to round factors to bfloat16 and to
-// accumulate in float32, on machines where that is faster.
-enum class Precision { kFloat32, kBfloat16 };
+// accumulate in float32, on machines where that is faster; kFloat16 also permits float16 factors
+// and sums (the table of kernels decides).
+enum class Precision { kFloat32, kBfloat16, kFloat16 };
 
 // An argument of a subgraph call: a view of memory that the caller owns.
 struct CallInput {

@@ -110,7 +110,7 @@ TfLiteStatus PrepareShared(TfLiteContext* context, TfLiteNode* node, const Param
   data.float_range = ActivationRange(params.activation);
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation, channel_axis));
   data.allows_winograd = ArithmeticOf(context) == Arithmetic::kDefault;
-  data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
+  data.allows_bf16 = PrecisionOf(context) != Precision::kFloat32;
   data.matrix.Reset();
   data.bf16.Reset();
   data.bf16_filter.Invalidate();

@@ -333,12 +333,14 @@ constexpr ConvImplementation kPointwiseBf16Conv = {.name = "pointwise_bf16",
                                                    .pack = &PackPointwise,
                                                    .scratch = &PointwiseScratch,
                                                    .run = &RunPointwise,
-                                                   .fuses = true};
+                                                   .fuses = true,
+                                                   .float16_name = "pointwise_fp16"};
 constexpr ConvImplementation kRowsBf16Conv = {.name = "rows_bf16",
                                               .accepts = &IsRowsBf16,
                                               .pack = &PackRows,
                                               .scratch = &RowsScratchBytes,
                                               .run = &RunRows,
-                                              .fuses = true};
+                                              .fuses = true,
+                                              .float16_name = "rows_fp16"};
 
 }  // namespace deputy

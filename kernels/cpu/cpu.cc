@@ -111,6 +111,27 @@ const CpuKernels& Choose() {
   return *TableOf(*best);
 }
 
+// True if a kernel table of this build has float16 products.
+constexpr bool HasFloat16Kernels() {
+  for (const KernelVariant& variant : kVariants) {
+    if (variant.copy_to == &CopyTo<&CpuKernels::gemm_f16>) return true;
+  }
+  return false;
+}
+
+// Returns the table of a set with float16 products as 16-bit products.
+[[maybe_unused]] const CpuKernels* Float16TableOf(const CpuSet& set) {
+  static const std::array<CpuKernels, std::size(kSets)> tables = [] {
+    std::array<CpuKernels, std::size(kSets)> made;
+    for (size_t i = 0; i < made.size(); ++i) {
+      made[i] = *TableOf(kSets[i]);
+      made[i].gemm_bf16 = made[i].gemm_f16;
+    }
+    return made;
+  }();
+  return &tables[static_cast<size_t>(&set - kSets)];
+}
+
 std::atomic<const CpuKernels*> override_kernels{nullptr};
 
 }  // namespace
@@ -142,6 +163,16 @@ const CpuKernels* FindCpu(const char* name) {
     if (std::strcmp(name, set.name) == 0) return CanRun(set) ? TableOf(set) : nullptr;
   }
   return nullptr;
+}
+
+const CpuKernels& WithFloat16(const CpuKernels& kernels) {
+  if constexpr (HasFloat16Kernels()) {
+    if (kernels.gemm_f16.tile == nullptr) return kernels;
+    for (const CpuSet& set : kSets) {
+      if (TableOf(set) == &kernels) return *Float16TableOf(set);
+    }
+  }
+  return kernels;
 }
 
 const CpuKernels& Cpu() {

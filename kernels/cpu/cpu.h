@@ -20,7 +20,10 @@ namespace deputy {
 struct CpuKernels {
   const char* name = nullptr;  // name of the feature set
   GemmF32Kernels gemm_f32;
-  GemmBf16Kernels gemm_bf16;  // functions are null if the machine has no fast bfloat16 products
+  // 16-bit products that operators use: bfloat16, or those of gemm_f16 in a table of WithFloat16.
+  // Functions are null if the machine has no fast products.
+  GemmBf16Kernels gemm_bf16;
+  GemmBf16Kernels gemm_f16;
   GemmS8Kernels gemm_s8;
   DotsS16Kernels dots_s16;  // functions are null if the machine lacks AVX2
   RequantizeKernels requantize;
@@ -88,6 +91,10 @@ CpuKernels SelectKernels(const char* name, CpuFeatures features);
 
 // Returns the table of a set, or null if there is none of this name or the machine cannot run it.
 const CpuKernels* FindCpu(const char* name);
+
+// Returns the table of the same set with gemm_f16 as gemm_bf16. Returns `kernels` itself if it has
+// no float16 products or is no set's table.
+const CpuKernels& WithFloat16(const CpuKernels& kernels);
 
 // Returns the default table of new interpreters: that of the set named by DEPUTY_CPU, or of the
 // best set that this machine can run. Determined once per process.

@@ -61,9 +61,11 @@ CpuFeatures Detect() {
   CpuFeatures features = kPortableSet | kNeonSet;
 #if defined(__linux__)
   // Bits of <asm/hwcap.h>, which older headers lack.
-  constexpr unsigned long kHwcapDot = 1ul << 20, kHwcap2I8mm = 1ul << 13, kHwcap2Bf16 = 1ul << 14;
+  constexpr unsigned long kHwcapDot = 1ul << 20, kHwcapHalf = 1ul << 10, kHwcap2I8mm = 1ul << 13,
+                          kHwcap2Bf16 = 1ul << 14;
   const unsigned long hwcap = getauxval(AT_HWCAP), hwcap2 = getauxval(AT_HWCAP2);
   if ((hwcap & kHwcapDot) != 0) features = features | kNeonDotSet;
+  if ((hwcap & kHwcapHalf) != 0) features = features | CpuFeatures{CpuFeature::kNeonFp16};
   if ((hwcap2 & kHwcap2I8mm) != 0) features = features | CpuFeatures{CpuFeature::kNeonI8mm};
   if ((hwcap2 & kHwcap2Bf16) != 0) features = features | CpuFeatures{CpuFeature::kNeonBf16};
 #endif

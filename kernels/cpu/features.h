@@ -29,6 +29,7 @@ enum class CpuFeature {
   // Features of AArch64 processors.
   kNeon,  // every AArch64 processor has it
   kNeonDot,
+  kNeonFp16,
   kNeonI8mm,
   kNeonBf16,
 };
@@ -73,6 +74,7 @@ inline constexpr CpuFeatures kAmxSet =
 
 inline constexpr CpuFeatures kNeonSet = {CpuFeature::kNeon};
 inline constexpr CpuFeatures kNeonDotSet = kNeonSet | CpuFeatures{CpuFeature::kNeonDot};
+inline constexpr CpuFeatures kNeonFp16Set = kNeonDotSet | CpuFeatures{CpuFeature::kNeonFp16};
 inline constexpr CpuFeatures kNeonI8mmSet = kNeonDotSet | CpuFeatures{CpuFeature::kNeonI8mm};
 inline constexpr CpuFeatures kNeonBf16Set = kNeonI8mmSet | CpuFeatures{CpuFeature::kNeonBf16};
 

@@ -300,11 +300,14 @@ struct GemmF32Kernels {
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
-// Products in bfloat16 treat denormal factors and sums as zero; NaN and infinity behave as in
-// float32.
+// Products of 16-bit factors: bfloat16, or float16 if `is_float16`; then GemmTileBf16 and
+// RowsToBf16 contain float16 values, and up to 64 products are added in float16, whose largest
+// value is 65504. Products in bfloat16 treat denormal factors and sums as zero. NaN and infinity
+// behave as in float32.
 struct GemmBf16Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;
+  bool is_float16 = false;
   void (*tile)(const GemmTileBf16& tile) = nullptr;
   void (*from_float)(const RowsToBf16& rows) = nullptr;
 };

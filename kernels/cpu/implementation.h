@@ -34,6 +34,8 @@ struct Implementation {
   // True if `run` of a convolution supports strides set after prepare, with the same packed
   // constants.
   bool subsamples = false;
+  // Name if the table's 16-bit products are float16 (GemmBf16Kernels::is_float16); null: `name`.
+  const char* float16_name = nullptr;
 };
 
 // The implementation selected for a node.
@@ -52,13 +54,16 @@ class Choice {
       chosen_ = candidate;
       if (candidate->accepts(data, tensors, *cpu_)) break;
     }
-    if (Runtime* runtime = RuntimeOf(context)) runtime->NoteImplementation(chosen_->name);
+    if (Runtime* runtime = RuntimeOf(context)) runtime->NoteImplementation(name());
     if (chosen_->scratch != nullptr) {
       AnnounceScratch(context, chosen_->scratch(data, tensors, *cpu_, ThreadCount(context)));
     }
   }
 
-  const char* name() const { return chosen_->name; }
+  const char* name() const {
+    const bool is_float16 = chosen_->float16_name != nullptr && cpu_->gemm_bf16.is_float16;
+    return is_float16 ? chosen_->float16_name : chosen_->name;
+  }
   bool Is(const Row& row) const { return chosen_ == &row; }
   const CpuKernels& cpu() const { return *cpu_; }
   bool fuses() const { return chosen_->fuses; }

@@ -727,7 +727,12 @@ TfLiteStatus RunBf16(TfLiteContext* context, BatchMatMulData* data, const BatchT
 
 using BatchImplementation = Implementation<BatchMatMulData, BatchTensors>;
 
-constexpr BatchImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
+constexpr BatchImplementation kGemmBf16 = {.name = "gemm_bf16",
+                                           .accepts = &IsBf16,
+                                           .pack = &PackBf16,
+                                           .scratch = &Bf16Scratch,
+                                           .run = &RunBf16,
+                                           .float16_name = "gemm_fp16"};
 
 constexpr BatchImplementation kGemmFloat = {"gemm_float",  &IsFloat,  &PackFloat,
                                             &FloatScratch, &RunFloat, true};
@@ -785,7 +790,7 @@ TfLiteStatus PrepareBatchMatMul(TfLiteContext* context, TfLiteNode* node) {
   if (shape.depth > (1 << 30)) return TensorError(context, lhs, "expected a depth up to 2^30");
   data.packed_float.Invalidate();
   data.packed_int8.Invalidate();
-  data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
+  data.allows_bf16 = PrecisionOf(context) != Precision::kFloat32;
   data.bf16.Reset(!params.adj_y);
   int dims[kMaxBatchMatMulRank];
   std::copy_n(shape.batch_dims, shape.batch_rank, dims);

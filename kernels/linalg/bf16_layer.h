@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products in bfloat16 with float32 sums, for layers of float32 models whose client allows
-// the loss of precision (Precision::kBfloat16): weights are rounded when they are packed, inputs
-// block by block when they are multiplied, outputs stay float32. As for float32, results do not
-// depend on the partition of the work.
+// Matrix products in bfloat16 with float32 sums, or in float16 (GemmBf16Kernels::is_float16), for
+// layers of float32 models whose client allows the loss of precision: weights are rounded when they
+// are packed, inputs block by block when they are multiplied, outputs stay float32. As for float32,
+// results do not depend on the partition of the work.
 #ifndef DEPUTY_KERNELS_LINALG_BF16_LAYER_H_
 #define DEPUTY_KERNELS_LINALG_BF16_LAYER_H_
 

@@ -208,7 +208,7 @@ TfLiteStatus ReadFullyConnected(TfLiteContext* context, TfLiteNode* node) {
   data.asymmetric_rows = params.asymmetric_quantize_inputs;
   DEPUTY_TRY(PrepareQuantization(context, node, params.activation));
   data.dense_weights.Invalidate();
-  data.allows_bf16 = PrecisionOf(context) == Precision::kBfloat16;
+  data.allows_bf16 = PrecisionOf(context) != Precision::kFloat32;
   data.matrix.Reset();
   data.bf16.Reset();
   return ResizeOutput(context, input, params.keep_num_dims, data.shape, output);
@@ -503,7 +503,12 @@ TfLiteStatus RunHybrid(TfLiteContext* context, FullyConnectedData* data,
 
 using LayerImplementation = Implementation<FullyConnectedData, LayerTensors>;
 
-constexpr LayerImplementation kGemmBf16 = {"gemm_bf16", &IsBf16, &PackBf16, &Bf16Scratch, &RunBf16};
+constexpr LayerImplementation kGemmBf16 = {.name = "gemm_bf16",
+                                           .accepts = &IsBf16,
+                                           .pack = &PackBf16,
+                                           .scratch = &Bf16Scratch,
+                                           .run = &RunBf16,
+                                           .float16_name = "gemm_fp16"};
 constexpr LayerImplementation kFewColumns = {"few_columns", &IsFloatOfFewColumns, nullptr,
                                              &FloatScratch, &RunFewColumns};
 constexpr LayerImplementation kGemmFloat = {"gemm_float",  &IsFloat,  &PackFloat,

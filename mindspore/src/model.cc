@@ -262,7 +262,7 @@ MSStatus Model::MakeInterpreter() {
   TfLiteInterpreterOptionsSetErrorReporter(options.get(), ReportError, this);
   TfLiteInterpreterOptionsSetTelemetryProfiler(options.get(), &profiler_);
   if (context_->AllowsHalfOnCpu()) {
-    DeputyInterpreterOptionsSetPrecision(options.get(), kDeputyPrecisionBfloat16);
+    DeputyInterpreterOptionsSetPrecision(options.get(), kDeputyPrecisionFloat16);
   }
   // A failing kernel must fail Predict, regardless of the policy in the environment.
   DeputyInterpreterOptionsSetDelegatePolicy(options.get(), kDeputyPolicyTfLite);
@@ -394,7 +394,7 @@ void Model::CheckHalfPrecision() const {
     run.struct_size = sizeof run;
     if (DeputyInterpreterGetNodeRun(interpreter_.get(), 0, node, &run) != kTfLiteOk) continue;
     const std::string_view name = run.implementation == nullptr ? "" : run.implementation;
-    if (name.ends_with("_bf16")) return;
+    if (name.ends_with("_bf16") || name.ends_with("_fp16")) return;
   }
   Log(kDeputyMSLogWarning,
       "device CPU: SetEnableFP16(true) has no effect: this processor computes no operator of the "

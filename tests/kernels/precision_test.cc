@@ -382,10 +382,135 @@ std::vector<const char*> Bfloat16Sets() {
 INSTANTIATE_TEST_SUITE_P(On, Bfloat16, testing::ValuesIn(Bfloat16Sets()),
                          [](const auto& table) { return std::string(table.param); });
 
+// ---- float16 ------------------------------------------------------------------------------------
+
+bool IsFp16(const Found& found) { return found.implementation.ends_with("_fp16"); }
+
+class Float16 : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const CpuKernels* table = FindCpu(GetParam());
+    if (table == nullptr || table->gemm_f16.tile == nullptr) {
+      GTEST_SKIP() << "this machine has no products of float16 by " << GetParam();
+    }
+  }
+  Settings Half() const { return {.table = GetParam(), .precision = kDeputyPrecisionFloat16}; }
+};
+
+// Relative rounding error of a float16 factor or sum, and the smallest step of denormal ones.
+constexpr double kHalfRoundoff = 1.0 / 2048, kHalfStep = 0x1p-25;
+
+// Each factor is rounded once, and each of up to 64 additions of a chain rounds once.
+TEST_P(Float16, cases_agree_within_the_bound) {
+  std::map<std::string, int> ran;
+  for (const OpCase& op_case : Cases()) {
+    SCOPED_TRACE(op_case.name);
+    const Found found = Infer(op_case, Half());
+    if (!found.invoked) continue;
+    ++ran[found.implementation];
+    const Found expected = Infer(op_case, {.table = "reference"});
+    ASSERT_TRUE(expected.invoked);
+    const double roundings = 68 * kHalfRoundoff + kSumError;
+    ExpectWithin(expected, found, found.products * roundings + 66 * kHalfStep + 1e-5);
+    if (HasFailure()) return;
+  }
+  for (const auto& [name, cases] : ran) std::printf("%4d cases ran as %s\n", cases, name.c_str());
+  EXPECT_GE(ran["CONV_2D pointwise_fp16"], 3);
+  EXPECT_GE(ran["CONV_2D rows_fp16"], 20);
+  EXPECT_EQ(ran["BATCH_MATMUL gemm_fp16"], 8);
+  EXPECT_GE(ran["FULLY_CONNECTED gemm_fp16"], 16);
+}
+
+// Products and sums of small integers are exact, in any order.
+TEST_P(Float16, products_of_small_integers_equal_float32) {
+  int cases = 0;
+  const Edit integers = [](float value, int) { return std::fmod(std::round(8 * value), 4.0f); };
+  for (const OpCase& op_case : Cases()) {
+    SCOPED_TRACE(op_case.name);
+    Settings half = Half();
+    half.edit = integers;
+    const Found found = Infer(op_case, half);
+    if (!IsFp16(found) || op_case.name.find("16") != std::string::npos) continue;
+    ++cases;
+    const Found expected = Infer(op_case, {.table = "reference", .edit = integers});
+    EXPECT_EQ(Bits(expected.outputs), Bits(found.outputs));
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(cases, 32);
+}
+
+TEST_P(Float16, nan_and_infinity_propagate_as_in_float32) {
+  for (const float strange : {NAN, INFINITY, -INFINITY}) {
+    for (const OpCase& op_case : Cases()) {
+      SCOPED_TRACE(op_case.name);
+      const auto make_edit = [strange] {
+        return [strange, n = 0](float value, int input) mutable {
+          return input == 0 && n++ % 37 == 5 ? strange : value;
+        };
+      };
+      Settings half = Half();
+      half.edit = make_edit();
+      const Found found = Infer(op_case, half);
+      if (!IsFp16(found)) continue;
+      const Found expected = Infer(op_case, {.table = "reference", .edit = make_edit()});
+      ASSERT_EQ(Kinds(expected.outputs), Kinds(found.outputs));
+    }
+  }
+}
+
+TEST_P(Float16, results_do_not_depend_on_threads) {
+  for (const OpCase& op_case : Cases()) {
+    SCOPED_TRACE(op_case.name);
+    Settings half = Half();
+    const Found one = Infer(op_case, half);
+    if (!IsFp16(one)) continue;
+    for (const int threads : {2, 5}) {
+      half.threads = threads;
+      ASSERT_EQ(Bits(one.outputs), Bits(Infer(op_case, half).outputs)) << threads << " threads";
+    }
+  }
+}
+
+// A client that allows bfloat16 does not get float16, whose range is smaller.
+TEST_P(Float16, is_off_unless_the_client_allows_it) {
+  int cases = 0;
+  for (const OpCase& op_case : Cases()) {
+    SCOPED_TRACE(op_case.name);
+    if (!IsFp16(Infer(op_case, Half()))) continue;
+    ++cases;
+    Settings other = Half();
+    for (const DeputyPrecision precision : {kDeputyPrecisionFloat32, kDeputyPrecisionBfloat16}) {
+      other.precision = precision;
+      EXPECT_FALSE(IsFp16(Infer(op_case, other)));
+    }
+    Settings exact = Half();
+    exact.also = [](TfLiteInterpreterOptions* options) {
+      DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
+    };
+    EXPECT_FALSE(IsFp16(Infer(op_case, exact)));
+    if (cases == 4) return;
+  }
+  FAIL() << "too few cases in float16";
+}
+
+// Returns the names of the sets that allow products of float16.
+std::vector<const char*> Float16Sets() {
+  std::vector<const char*> names;
+  for (const CpuSet& set : CpuSets()) {
+    if (SelectKernels(set.name, set.allowed).gemm_f16.tile != nullptr) names.push_back(set.name);
+  }
+  return names;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Float16);
+INSTANTIATE_TEST_SUITE_P(On, Float16, testing::ValuesIn(Float16Sets()),
+                         [](const auto& table) { return std::string(table.param); });
+
 TEST(Precision, is_a_value_of_the_enum) {
   TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
   EXPECT_EQ(DeputyInterpreterOptionsSetPrecision(options, kDeputyPrecisionBfloat16), kTfLiteOk);
-  EXPECT_EQ(DeputyInterpreterOptionsSetPrecision(options, static_cast<DeputyPrecision>(2)),
+  EXPECT_EQ(DeputyInterpreterOptionsSetPrecision(options, kDeputyPrecisionFloat16), kTfLiteOk);
+  EXPECT_EQ(DeputyInterpreterOptionsSetPrecision(options, static_cast<DeputyPrecision>(3)),
             kTfLiteError);
   EXPECT_EQ(DeputyInterpreterOptionsSetPrecision(nullptr, kDeputyPrecisionFloat32), kTfLiteError);
   TfLiteInterpreterOptionsDelete(options);

@@ -152,8 +152,8 @@ void AddShowOptions(CLI::App* command, BenchOptions* options) {
 void AddPrecisionFlag(CLI::App* command, SessionOptions* options) {
   command->add_flag(
       "--allow-fp16,--allow_fp16",
-      [options](int64_t count) { options->precision = count > 0 ? "bf16" : "float32"; },
-      "Same as --precision bf16");
+      [options](int64_t count) { options->precision = count > 0 ? "fp16" : "float32"; },
+      "Same as --precision fp16");
 }
 
 void AddInputOptions(CLI::App* command, BenchInputOptions* inputs) {

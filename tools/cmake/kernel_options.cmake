@@ -22,7 +22,7 @@ set(cpu_levels generic)
 if(is_x86_64)
   list(APPEND cpu_levels avx2 avx512 amx)
 elseif(is_aarch64)
-  list(APPEND cpu_levels neon neon_dot neon_i8mm neon_bf16)
+  list(APPEND cpu_levels neon neon_dot neon_fp16 neon_i8mm neon_bf16)
 endif()
 list(GET cpu_levels -1 highest_level)
 list(JOIN cpu_levels ", " level_names)
@@ -123,7 +123,7 @@ list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
 # The folders of the instruction sets. For each, `level_` is the level of DEPUTY_MAX_CPU below which
 # it is omitted, and `flags_` are its compiler flags.
 set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx
-    aarch64/neon aarch64/neon_dot aarch64/neon_i8mm aarch64/neon_bf16)
+    aarch64/neon aarch64/neon_dot aarch64/neon_fp16 aarch64/neon_i8mm aarch64/neon_bf16)
 set(level_common 0)
 set(flags_common "")
 set(level_x86_64/avx2 1)
@@ -141,9 +141,11 @@ set(level_aarch64/neon 1)
 set(flags_aarch64/neon "")
 set(level_aarch64/neon_dot 2)
 set(flags_aarch64/neon_dot -march=armv8.2-a+dotprod)
-set(level_aarch64/neon_i8mm 3)
+set(level_aarch64/neon_fp16 3)
+set(flags_aarch64/neon_fp16 -march=armv8.2-a+fp16)
+set(level_aarch64/neon_i8mm 4)
 set(flags_aarch64/neon_i8mm -march=armv8.2-a+dotprod+i8mm)
-set(level_aarch64/neon_bf16 4)
+set(level_aarch64/neon_bf16 5)
 set(flags_aarch64/neon_bf16 -march=armv8.2-a+bf16)
 # A processor's folders apply to that processor only.
 set(processor_folders common)
@@ -210,11 +212,13 @@ if(gnu_release AND is_aarch64)
                             cpu/aarch64/neon/gemm_int8 cpu/aarch64/neon/vector
                             cpu/aarch64/neon_dot/gemm_int8
                             cpu/aarch64/neon_dot/depthwise_lines_int8
-                            cpu/aarch64/neon_i8mm/gemm_int8 cpu/aarch64/neon_bf16/gemm)
+                            cpu/aarch64/neon_i8mm/gemm_int8 cpu/aarch64/neon_bf16/gemm
+                            cpu/aarch64/neon_fp16/gemm)
   # The order of instructions in this file suits in-order processors.
   deputy_kernel_class(OPTIONS -fno-tree-ter -fno-schedule-insns -fno-schedule-insns2
                       FILES cpu/aarch64/neon/gemm)
-  deputy_kernel_class(OPTIONS -fno-schedule-insns FILES cpu/aarch64/neon/depthwise_five_taps)
+  deputy_kernel_class(OPTIONS -fno-schedule-insns
+                      FILES cpu/aarch64/neon/depthwise_five_taps cpu/aarch64/neon_fp16/gemm)
 endif()
 if(is_aarch64)
   # Requantisation rounds a product before it adds a constant.

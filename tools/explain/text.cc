@@ -14,6 +14,7 @@
 #include "deputy/deputy_plugin.h"
 #include "tools/delegate_facts.h"
 #include "tools/explain/report.h"
+#include "tools/session.h"
 #include "tools/text.h"
 
 namespace deputy::tools {
@@ -172,9 +173,9 @@ std::string SupportText(const Json& support) {
   return rest.empty() ? name : name + ": " + rest;
 }
 
-constexpr std::string_view kBf16Owner = "CPU bf16";
-bool IsBf16(const Json& node) {
-  return node["implementation"].get<std::string>().ends_with("_bf16");
+std::string CpuOwner(const Json& node) {
+  const std::string_view precision = ReducedPrecision(node["implementation"].get<std::string>());
+  return precision.empty() ? "CPU" : "CPU " + std::string(precision);
 }
 
 class NodeTable {
@@ -184,7 +185,7 @@ class NodeTable {
     for (const Json& node : subgraph["nodes"]) {
       const std::string name = OneLine(node["operator"]);
       operator_width_ = std::max(operator_width_, std::min<size_t>(name.size(), 24));
-      if (IsBf16(node)) owner_width_ = kBf16Owner.size();
+      owner_width_ = std::max(owner_width_, CpuOwner(node).size());
     }
   }
 
@@ -207,7 +208,7 @@ class NodeTable {
 
   void Print(const Json& node) const {
     const bool delegated = node["owner"] != -1;
-    std::string owner(IsBf16(node) ? kBf16Owner : "CPU");
+    std::string owner = CpuOwner(node);
     if (delegated) owner = "[" + JsonText(node["owner"]) + "]";
     if (node["runner"] == -1) owner = "-";
     if (node.contains("missing")) owner = "none";

@@ -22,10 +22,10 @@ std::string NameOf(const char* name) { return name == nullptr ? "-" : name; }
 // Returns the name of the kernels in each group of a table.
 std::vector<std::string> NamesOf(const CpuKernels& table) {
   std::vector<std::string> names;
-  for (const char* name :
-       {table.gemm_f32.name, table.gemm_bf16.name, table.gemm_s8.name, table.dots_s16.name,
-        table.requantize.name, table.winograd_f32.name, table.depthwise_f32.name,
-        table.depthwise_s8.name, table.half.name, table.vector.name, table.step_sum.name}) {
+  for (const char* name : {table.gemm_f32.name, table.gemm_bf16.name, table.gemm_s8.name,
+                           table.dots_s16.name, table.requantize.name, table.winograd_f32.name,
+                           table.depthwise_f32.name, table.depthwise_s8.name, table.half.name,
+                           table.vector.name, table.step_sum.name, table.gemm_f16.name}) {
     names.push_back(NameOf(name));
   }
   return names;
@@ -77,13 +77,13 @@ TEST(CpuFeatures, are_sets) {
 }
 
 TEST(CpuSelection, without_features_has_no_kernels) {
-  EXPECT_EQ(NamesOf(SelectKernels("", {})), std::vector<std::string>(11, "-"));
+  EXPECT_EQ(NamesOf(SelectKernels("", {})), std::vector<std::string>(12, "-"));
 }
 
 TEST(CpuSelection, without_instruction_sets_is_portable) {
   EXPECT_EQ(NamesOf(SelectKernels("", kPortableSet)),
             (std::vector<std::string>{"generic", "-", "generic", "-", "generic", "generic",
-                                      "generic", "generic", "generic", "generic", "-"}));
+                                      "generic", "generic", "generic", "generic", "-", "-"}));
 }
 
 TEST(CpuSelection, sets_allow_their_requirements) {
@@ -155,12 +155,12 @@ TEST(CpuSelection, selects_the_best_kernels_of_the_features) {
 std::vector<Row> Rows() {
   const std::vector<std::string> generic = {"generic", "-",       "generic", "-",
                                             "generic", "generic", "generic", "generic",
-                                            "generic", "generic", "-"};
+                                            "generic", "generic", "-",       "-"};
   const std::vector<std::string> avx2 = {"avx2", "-",    "avx2", "avx2", "avx2", "avx2",
-                                         "avx2", "avx2", "avx2", "avx2", "avx2"};
+                                         "avx2", "avx2", "avx2", "avx2", "avx2", "-"};
   // Without VNNI, int8 products use the kernels for AVX2.
   const std::vector<std::string> avx512 = {"avx512", "-",    "avx2",   "avx2",   "avx512", "avx512",
-                                           "avx512", "avx2", "avx512", "avx512", "-"};
+                                           "avx512", "avx2", "avx512", "avx512", "-",      "-"};
   std::vector<std::string> vnni = avx512, bf16 = avx512, both, amx;
   vnni[2] = vnni[7] = "avx512-vnni";
   bf16[1] = "avx512_bf16";
@@ -254,17 +254,21 @@ TEST(CpuFeatures, are_detected) {
 
 std::vector<Row> Rows() {
   const std::vector<std::string> neon = {"neon", "-",    "neon", "-",    "neon", "neon",
-                                         "neon", "neon", "neon", "neon", "neon"};
-  std::vector<std::string> dot = neon, i8mm = neon, bf16;
+                                         "neon", "neon", "neon", "neon", "neon", "-"};
+  std::vector<std::string> dot = neon, i8mm = neon, bf16, fp16;
   dot[2] = dot[7] = "neon_dot";  // products and depthwise lines of int8
   i8mm[2] = "neon_i8mm";
   i8mm[7] = "neon_dot";
   bf16 = i8mm;
   bf16[1] = "neon_bf16";
+  fp16 = dot;
+  fp16[11] = "neon_fp16";
   const CpuFeatures portable_i8mm = kPortableSet | kNeonI8mmSet;
   return {
       {"NEON", kPortableSet | kNeonSet, neon},
       {"DotProd", kPortableSet | kNeonDotSet, dot},
+      {"FP16", kPortableSet | kNeonFp16Set, fp16},
+      {"FP16 without DotProd", (kPortableSet | kNeonFp16Set).Without({F::kNeonDot}), neon},
       {"I8MM without DotProd", portable_i8mm.Without({F::kNeonDot}), neon},
       {"I8MM", portable_i8mm, i8mm},
       {"BF16", kPortableSet | kNeonBf16Set, bf16},
@@ -278,6 +282,7 @@ TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
   EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonSet).name, "neon");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonDotSet).name, "neon_dot");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonFp16Set).name, "neon_fp16");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonI8mmSet).name, "neon_i8mm");
   EXPECT_STREQ(BestCpuSet(kPortableSet | kNeonBf16Set).name, "neon_bf16");
   EXPECT_STREQ(BestCpuSet((kPortableSet | kNeonI8mmSet).Without({F::kNeonDot})).name, "neon");
@@ -285,12 +290,14 @@ TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
 
 // Compares the detected features with the processor's identification registers.
 TEST(CpuFeatures, are_detected) {
-  uint64_t isar0 = 0, isar1 = 0;
+  uint64_t pfr0 = 0, isar0 = 0, isar1 = 0;
+  __asm__("mrs %0, s3_0_c0_c4_0" : "=r"(pfr0));   // ID_AA64PFR0_EL1
   __asm__("mrs %0, s3_0_c0_c6_0" : "=r"(isar0));  // ID_AA64ISAR0_EL1
   __asm__("mrs %0, s3_0_c0_c6_1" : "=r"(isar1));  // ID_AA64ISAR1_EL1
   const CpuFeatures features = DetectCpuFeatures();
   EXPECT_TRUE(features.Includes(kPortableSet | kNeonSet));
   EXPECT_EQ(features.Includes({F::kNeonDot}), (isar0 >> 44 & 15) != 0);
+  EXPECT_EQ(features.Includes({F::kNeonFp16}), (pfr0 >> 20 & 15) == 1);
   EXPECT_EQ(features.Includes({F::kNeonI8mm}), (isar1 >> 52 & 15) != 0);
   EXPECT_EQ(features.Includes({F::kNeonBf16}), (isar1 >> 44 & 15) != 0);
 }

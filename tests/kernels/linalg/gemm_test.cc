@@ -784,25 +784,39 @@ TEST(GemmBf16, tiles_convert_the_given_runs) {
   }
 }
 
-// A fused epilogue of bfloat16 tiles gives the values of the epilogue computed element by element
-// on the tile's sums, for any width and for contiguous and padded rows. The output overwrites the
-// addend.
+// Returns the 16-bit products of all tables.
+std::vector<const GemmBf16Kernels*> KernelsOf16Bits() {
+  std::vector<const GemmBf16Kernels*> all;
+  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
+    if (cpu->gemm_bf16.tile != nullptr) all.push_back(&cpu->gemm_bf16);
+    if (cpu->gemm_f16.tile != nullptr) all.push_back(&cpu->gemm_f16);
+  }
+  return all;
+}
+
+std::vector<uint16_t> To16Bits(const GemmBf16Kernels& kernels, const std::vector<float>& values) {
+  std::vector<uint16_t> converted(values.size() + values.size() % 2);
+  kernels.from_float({1, values.size(), values.data(), 0, converted.data(), 0});
+  return converted;
+}
+
+// A fused epilogue of tiles of 16-bit floats gives the values of the epilogue computed element by
+// element on the tile's sums, for any width and for contiguous and padded rows. The output
+// overwrites the addend.
 TEST(GemmBf16, epilogues_equal_separate_operations) {
   constexpr int kDepth = 32, kMaxRows = 33;
   const std::vector<int16_t> steps = RandomSteps<int16_t>(1 << 14, 7);
-  const auto bf16 = [](float value) {
-    return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16);
-  };
-  std::vector<uint16_t> a, b;
+  std::vector<float> left_values, right_values;
   for (int16_t step : steps) {
     const int whole = step / 16;
-    a.push_back(bf16(static_cast<float>(step % 16)));
-    b.push_back(bf16(static_cast<float>(whole)));
+    left_values.push_back(static_cast<float>(step % 16));
+    right_values.push_back(static_cast<float>(whole));
   }
   const std::vector<float> bias = RandomSteps<float>(128, 8), slopes = RandomSteps<float>(128, 9);
   const std::vector<float> terms = RandomSteps<float>(size_t{kMaxRows} * 128, 10);
-  for (const CpuKernels* cpu : CpuTablesAndTiles()) {
-    if (cpu->gemm_bf16.tile == nullptr) continue;
+  for (const GemmBf16Kernels* kernels : KernelsOf16Bits()) {
+    const std::vector<uint16_t> a = To16Bits(*kernels, left_values);
+    const std::vector<uint16_t> b = To16Bits(*kernels, right_values);
     for (const int columns : {4, 8, 9, 16, 24, 30, 64}) {
       for (const int rows : {1, 2, 3, 11, 16, 17, kMaxRows}) {
         for (const int apart : {0, 5}) {
@@ -823,7 +837,7 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
                                  .high = 400,
                                  .out = sums.data(),
                                  .out_stride = stride};
-            cpu->gemm_bf16.tile(tile);
+            kernels->tile(tile);
             const EpilogueF32 epilogue = {.addend = out.data(),
                                           .addend_stride = stride,
                                           .addend_columns = columns,
@@ -833,7 +847,7 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
                                           .slopes = slopes.data()};
             tile.out = out.data();
             tile.epilogue = &epilogue;
-            cpu->gemm_bf16.tile(tile);
+            kernels->tile(tile);
             for (size_t i = 0; i < sums.size(); ++i) {
               float expected = terms[i];
               const size_t column = i % stride;
@@ -843,8 +857,8 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
                   expected *= slopes[column];
                 }
               }
-              ASSERT_EQ(out[i], expected) << cpu->name << ' ' << rows << " x " << columns << " at "
-                                          << i << ", " << apart << " apart";
+              ASSERT_EQ(out[i], expected) << kernels->name << ' ' << rows << " x " << columns
+                                          << " at " << i << ", " << apart << " apart";
             }
           }
         }
@@ -852,6 +866,106 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
     }
   }
 }
+
+#if defined(__aarch64__)
+
+// A product of float16 rows in parts and the expected result of each element: multiply-adds that
+// round once, to float16, in ascending order. Before the 65th product the float16 sum is added to a
+// float32 sum; products are counted in eights, and in pairs at the end of a part.
+struct Float16Product {
+  static constexpr float kLow = -90, kHigh = 80;
+  int rows, columns, parts, depth;
+  std::vector<float> a, b, bias;  // a [parts][rows][depth], b [columns][parts][depth]
+
+  Float16Product(int of_rows, int of_columns, int of_parts, int of_depth)
+      : rows(of_rows), columns(of_columns), parts(of_parts), depth(of_depth) {
+    a = RandomSteps<float>(static_cast<size_t>(parts * rows * depth), 12);
+    b = RandomSteps<float>(static_cast<size_t>(columns * parts * depth), 13);
+    bias = RandomSteps<float>(static_cast<size_t>(columns + kMaxTileColumns), 14);
+    for (float& value : a) value *= 0x1p-5f;
+    for (float& value : b) value *= 0x1p-6f;
+  }
+
+  float Expected(int row, int column) const {
+    float total = bias[static_cast<size_t>(column)];
+    __fp16 sum = 0;
+    int left = 64;
+    for (int part = 0; part < parts; ++part) {
+      for (int d = 0; d < depth; ++d) {
+        const int group = d < depth / 8 * 8 ? 8 : 2;
+        if (d % group == 0 && left < group) {
+          total += static_cast<float>(sum);
+          sum = 0;
+          left = 64;
+        }
+        --left;
+        // These values and products are exact in double.
+        const double value = a[static_cast<size_t>((part * rows + row) * depth + d)];
+        const double weight = b[static_cast<size_t>((column * parts + part) * depth + d)];
+        sum = static_cast<__fp16>(static_cast<double>(sum) + value * weight);
+      }
+    }
+    return std::clamp(total + static_cast<float>(sum), kLow, kHigh);
+  }
+
+  std::vector<float> Run(const GemmBf16Kernels& kernels) const {
+    const std::vector<uint16_t> left = To16Bits(kernels, a), weights = To16Bits(kernels, b);
+    const int whole = parts * depth, width = kernels.columns;
+    const int padded = (columns + width - 1) / width * width;
+    std::vector<uint16_t> panels(static_cast<size_t>(padded * whole));
+    for (int c = 0; c < columns; ++c) {
+      for (int d = 0; d < whole; ++d) {
+        const int panel = c / width * width * whole;
+        panels[static_cast<size_t>(panel + (d / 2 * width + c % width) * 2 + d % 2)] =
+            weights[static_cast<size_t>(c * whole + d)];
+      }
+    }
+    std::vector<const uint16_t*> rows_of_parts;
+    for (int part = 0; part < parts; ++part) {
+      rows_of_parts.push_back(left.data() + static_cast<ptrdiff_t>(part) * rows * depth);
+    }
+    std::vector<float> out(static_cast<size_t>(rows * columns), NAN);
+    kernels.tile({.rows = rows,
+                  .columns = columns,
+                  .parts = parts,
+                  .depth = depth,
+                  .a = rows_of_parts.data(),
+                  .a_stride = static_cast<size_t>(depth),
+                  .b = panels.data(),
+                  .bias = bias.data(),
+                  .low = kLow,
+                  .high = kHigh,
+                  .out = out.data(),
+                  .out_stride = static_cast<size_t>(columns)});
+    return out;
+  }
+};
+
+TEST(GemmF16, tiles_equal_chains_of_rounded_multiply_adds) {
+  int tables = 0;
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->gemm_f16.tile == nullptr) continue;
+    ++tables;
+    for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16}) {
+      for (const int columns : {1, 7, 8, 9, 25, 32, 40, 64}) {
+        for (const int parts : {1, 3}) {
+          for (const int depth : {2, 6, 8, 14, 62, 64, 66, 72, 130, 200}) {
+            const Float16Product product(rows, columns, parts, depth);
+            const std::vector<float> out = product.Run(cpu->gemm_f16);
+            for (int i = 0; i < rows * columns; ++i) {
+              ASSERT_EQ(out[static_cast<size_t>(i)], product.Expected(i / columns, i % columns))
+                  << cpu->name << " " << rows << "x" << columns << " " << parts << "x" << depth
+                  << " at " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+  if (tables == 0) GTEST_SKIP() << "this machine has no products of float16";
+}
+
+#endif
 
 }  // namespace
 }  // namespace deputy::gemm_test

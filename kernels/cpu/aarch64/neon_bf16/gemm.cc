@@ -180,26 +180,7 @@ void Multiply(const GemmTileBf16& tile) {
   return vreinterpretq_u16_bf16(vcvtq_high_bf16_f32(vcvtq_low_bf16_f32(first), second));
 }
 
-// Converts the last `count` values of a row, fewer than 8, and a zero if the count is odd.
-inline void ConvertSome(const float* values, size_t count, uint16_t* out) {
-  float floats[8] = {};
-  uint16_t rounded[8];
-  std::memcpy(floats, values, count * sizeof(float));
-  vst1q_u16(rounded, Convert(vld1q_f32(floats), vld1q_f32(floats + 4)));
-  std::memcpy(out, rounded, (count + count % 2) * sizeof(uint16_t));
-}
-
-void FromFloat(const RowsToBf16& job) {
-  const size_t whole = job.count / 8 * 8;
-  const float* values = job.values;
-  uint16_t* out = job.out;
-  for (int64_t row = 0; row < job.rows; ++row, values += job.stride, out += job.out_stride) {
-    for (size_t i = 0; i < whole; i += 8) {
-      vst1q_u16(out + i, Convert(vld1q_f32(values + i), vld1q_f32(values + i + 4)));
-    }
-    if (whole < job.count) ConvertSome(values + whole, job.count - whole, out + whole);
-  }
-}
+void FromFloat(const RowsToBf16& job) { ConvertRows<&Convert>(job); }
 
 }  // namespace
 
