@@ -28,9 +28,12 @@ run() {
   grep ' ran on the target' "$log" || true
 }
 
-for tests in '-*every_*_agrees*' '*every_operator_case_agrees/reference' \
-    '*every_operator_case_agrees/generic*' '*every_operator_case_agrees/softmax' \
-    '*every_golden_row_agrees/generic'; do
+table_tests=('*every_operator_case_agrees/generic*' '*every_golden_row_agrees/generic')
+if [ "$1" = qemu-arm ]; then
+  table_tests+=('*every_operator_case_agrees/neon32*' '*every_golden_row_agrees/neon32')
+fi
+for tests in '-*every_*_agrees*' '*every_operator_case_agrees/reference' '*every_operator_case_agrees/softmax' \
+    "${table_tests[@]}"; do
   run "$@"
 done
 "$@" -L "$root" "$build/deputy" run examples/digits/digits_int8.tflite --image examples/digits/images \

@@ -38,8 +38,8 @@ TFL_CAPI_EXPORT const char* DeputyVersion(void);
 
 // Name of the set of CPU kernels that this process uses: "reference" or "generic" on any machine,
 // "avx2", "avx512" or "amx" on x86-64, "neon", "neon_dot", "neon_fp16", "neon_i8mm" or
-// "neon_bf16" on 64-bit Arm. The environment variable DEPUTY_CPU overrides the choice. Static
-// string. Any thread.
+// "neon_bf16" on 64-bit Arm, "neon32" on 32-bit Arm. The environment variable DEPUTY_CPU overrides
+// the choice. Static string. Any thread.
 TFL_CAPI_EXPORT const char* DeputyCpuTable(void);
 
 // ------------------------------------------------------------------------------------------------

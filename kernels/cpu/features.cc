@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-#if defined(__aarch64__) && defined(__linux__)
+#if (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -70,6 +70,12 @@ CpuFeatures Detect() {
   if ((hwcap2 & kHwcap2Bf16) != 0) features = features | CpuFeatures{CpuFeature::kNeonBf16};
 #endif
   return features;
+}
+#elif defined(__arm__) && defined(__linux__)
+CpuFeatures Detect() {
+  constexpr unsigned long kHwcapNeon = 1ul << 12;
+  const bool has_neon = (getauxval(AT_HWCAP) & kHwcapNeon) != 0;
+  return has_neon ? kPortableSet | kNeon32Set : kPortableSet;
 }
 #else
 CpuFeatures Detect() { return kPortableSet; }

@@ -32,6 +32,8 @@ enum class CpuFeature {
   kNeonFp16,
   kNeonI8mm,
   kNeonBf16,
+  // Features of 32-bit ARM processors.
+  kNeon32,
 };
 
 class CpuFeatures {
@@ -77,6 +79,8 @@ inline constexpr CpuFeatures kNeonDotSet = kNeonSet | CpuFeatures{CpuFeature::kN
 inline constexpr CpuFeatures kNeonFp16Set = kNeonDotSet | CpuFeatures{CpuFeature::kNeonFp16};
 inline constexpr CpuFeatures kNeonI8mmSet = kNeonDotSet | CpuFeatures{CpuFeature::kNeonI8mm};
 inline constexpr CpuFeatures kNeonBf16Set = kNeonI8mmSet | CpuFeatures{CpuFeature::kNeonBf16};
+
+inline constexpr CpuFeatures kNeon32Set = {CpuFeature::kNeon32};
 
 // ---- Detection --------------------------------------------------------------------------------
 

@@ -427,7 +427,7 @@ TEST(DeputyFunctionsTest, selected_kernel_table_exists) {
       testing::AnyOf(testing::StrEq("generic"), testing::StrEq("avx2"), testing::StrEq("avx512"),
                      testing::StrEq("amx"), testing::StrEq("neon"), testing::StrEq("neon_dot"),
                      testing::StrEq("neon_fp16"), testing::StrEq("neon_i8mm"),
-                     testing::StrEq("neon_bf16")));
+                     testing::StrEq("neon_bf16"), testing::StrEq("neon32")));
 }
 
 // Runs in a child process, because each variable is reported once per process.

@@ -10,10 +10,13 @@
 
 set(is_x86_64 FALSE)
 set(is_aarch64 FALSE)
+set(is_armv7 FALSE)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(is_x86_64 TRUE)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(is_aarch64 TRUE)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv[78]l?$")
+  set(is_armv7 TRUE)
 endif()
 
 # Vector code above this level is omitted. At start-up the program selects a level among those that
@@ -23,6 +26,8 @@ if(is_x86_64)
   list(APPEND cpu_levels avx2 avx512 amx)
 elseif(is_aarch64)
   list(APPEND cpu_levels neon neon_dot neon_fp16 neon_i8mm neon_bf16)
+elseif(is_armv7)
+  list(APPEND cpu_levels neon32)
 endif()
 list(GET cpu_levels -1 highest_level)
 list(JOIN cpu_levels ", " level_names)
@@ -123,7 +128,8 @@ list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
 # The folders of the instruction sets. For each, `level_` is the level of DEPUTY_MAX_CPU below which
 # it is omitted, and `flags_` are its compiler flags.
 set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx
-    aarch64/neon aarch64/neon_dot aarch64/neon_fp16 aarch64/neon_i8mm aarch64/neon_bf16)
+    aarch64/neon aarch64/neon_dot aarch64/neon_fp16 aarch64/neon_i8mm aarch64/neon_bf16
+    armv7/neon32)
 set(level_common 0)
 set(flags_common "")
 set(level_x86_64/avx2 1)
@@ -147,12 +153,16 @@ set(level_aarch64/neon_i8mm 4)
 set(flags_aarch64/neon_i8mm -march=armv8.2-a+dotprod+i8mm)
 set(level_aarch64/neon_bf16 5)
 set(flags_aarch64/neon_bf16 -march=armv8.2-a+bf16)
+set(level_armv7/neon32 1)
+set(flags_armv7/neon32 -mfpu=neon)
 # A processor's folders apply to that processor only.
 set(processor_folders common)
 if(is_x86_64)
   list(APPEND processor_folders x86_64)
 elseif(is_aarch64)
   list(APPEND processor_folders aarch64)
+elseif(is_armv7)
+  list(APPEND processor_folders armv7)
 endif()
 
 foreach(folder IN LISTS instruction_sets)
@@ -219,6 +229,11 @@ if(gnu_release AND is_aarch64)
                       FILES cpu/aarch64/neon/gemm)
   deputy_kernel_class(OPTIONS -fno-schedule-insns
                       FILES cpu/aarch64/neon/depthwise_five_taps cpu/aarch64/neon_fp16/gemm)
+endif()
+if(gnu_release AND is_armv7)
+  # These files consist of intrinsics: -O3 makes their code larger without speedup.
+  deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
+                      FILES cpu/armv7/neon32/gemm cpu/armv7/neon32/gemm_int8)
 endif()
 if(is_aarch64)
   # Requantisation rounds a product before it adds a constant.

@@ -9,6 +9,11 @@
 #include <string>
 #include <vector>
 
+#if defined(__arm__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #include "kernels/cpu/cpu.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 
@@ -116,7 +121,7 @@ TEST(CpuSelection, every_variant_belongs_to_a_named_set) {
   }
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__arm__)
 
 bool HasSet(const std::string& name) {
   return std::any_of(CpuSets().begin(), CpuSets().end(),
@@ -136,8 +141,10 @@ std::vector<Row> Rows();
 bool HasAllSets() {
 #if defined(__x86_64__)
   return HasSet("amx");
-#else
+#elif defined(__aarch64__)
   return HasSet("neon_bf16");
+#else
+  return HasSet("neon32");
 #endif
 }
 
@@ -300,6 +307,36 @@ TEST(CpuFeatures, are_detected) {
   EXPECT_EQ(features.Includes({F::kNeonFp16}), (pfr0 >> 20 & 15) == 1);
   EXPECT_EQ(features.Includes({F::kNeonI8mm}), (isar1 >> 52 & 15) != 0);
   EXPECT_EQ(features.Includes({F::kNeonBf16}), (isar1 >> 44 & 15) != 0);
+}
+
+#endif
+
+#if defined(__arm__)
+
+std::vector<Row> Rows() {
+  const std::vector<std::string> generic = {"generic", "-",       "generic", "-",
+                                            "generic", "generic", "generic", "generic",
+                                            "generic", "generic", "-",       "-"};
+  std::vector<std::string> neon = generic;
+  neon[0] = neon[2] = "neon32";  // products of float32 and of int8
+  return {
+      {"no NEON", kPortableSet, generic},
+      {"NEON", kPortableSet | kNeon32Set, neon},
+  };
+}
+
+TEST(CpuSelection, of_a_machine_selects_the_best_supported_set) {
+  if (!HasAllSets()) GTEST_SKIP() << "this build has not all sets";
+  EXPECT_STREQ(BestCpuSet({}).name, "reference");
+  EXPECT_STREQ(BestCpuSet(kPortableSet).name, "generic");
+  EXPECT_STREQ(BestCpuSet(kPortableSet | kNeon32Set).name, "neon32");
+}
+
+// Compares the detected features with those that Linux reports.
+TEST(CpuFeatures, are_detected) {
+  const CpuFeatures features = DetectCpuFeatures();
+  EXPECT_TRUE(features.Includes(kPortableSet));
+  EXPECT_EQ(features.Includes(kNeon32Set), (getauxval(AT_HWCAP) & HWCAP_NEON) != 0);
 }
 
 #endif

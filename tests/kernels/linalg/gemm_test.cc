@@ -157,6 +157,51 @@ TEST(Gemm, float_products_agree_with_brute_force) {
   }
 }
 
+// The sums of each element have the same order in both tables, and no value is denormal.
+TEST(Gemm, products_of_neon32_have_the_bits_of_generic) {
+  const CpuKernels *const neon = FindCpu("neon32"), *const generic = FindCpu("generic");
+  if (neon == nullptr) GTEST_SKIP() << "this machine has no table neon32";
+  EXPECT_STREQ(neon->gemm_f32.name, "neon32");
+  for (const Size& s : kSizes) {
+    Float found(*neon, s), expected(*generic, s);
+    RunAll(&found, PlanFor(*neon, s, 1));
+    RunAll(&expected, PlanFor(*generic, s, 1));
+    ASSERT_EQ(0,
+              std::memcmp(found.out.data(), expected.out.data(), found.out.size() * sizeof(float)))
+        << s.rows << "x" << s.columns << "x" << s.depth;
+  }
+}
+
+// Dot products of few columns, in two parts, add in the same order, too.
+TEST(Gemm, dots_of_neon32_have_the_bits_of_generic) {
+  const CpuKernels *const neon = FindCpu("neon32"), *const generic = FindCpu("generic");
+  if (neon == nullptr) GTEST_SKIP() << "this machine has no table neon32";
+  const std::vector<float> a = RandomSteps<float>(4096, 1), b = RandomSteps<float>(4096, 2);
+  std::vector<float> scaled = a;
+  for (float& value : scaled) value *= 0.01f;
+  for (const int depth : {0, 1, 7, 8, 9, 15, 16, 31, 200}) {
+    const float* parts[] = {scaled.data(), scaled.data() + 1500};
+    float found[6], expected[6];
+    DotTileF32 dots = {.rows = 3,
+                       .columns = 2,
+                       .parts = 2,
+                       .depth = depth,
+                       .a = parts,
+                       .a_stride = 203,
+                       .b = b.data(),
+                       .b_stride = 401,
+                       .bias = depth % 2 == 0 ? b.data() : nullptr,
+                       .low = -1000,
+                       .high = 1000,
+                       .out = found,
+                       .out_stride = 2};
+    neon->gemm_f32.dots(dots);
+    dots.out = expected;
+    generic->gemm_f32.dots(dots);
+    EXPECT_EQ(0, std::memcmp(found, expected, sizeof expected)) << "depth " << depth;
+  }
+}
+
 TEST(Gemm, int8_products_equal_brute_force) {
   for (const CpuKernels* cpu : CpuTablesAndTiles()) {
     for (const Size& s : kSizes) {
