@@ -2,7 +2,7 @@
 //
 // Messages between the delegate and the process that runs the real delegate (wire.h), and the
 // shared page of a call. The order is: Setup to the process, Claims back, Mapping to the process,
-// Ready back. After that only calls cross, through the shared page.
+// Ready back. After that only calls cross, through the shared page, and Records as replies of some.
 #ifndef DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 #define DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 
@@ -124,10 +124,10 @@ bool Decode(std::string_view bytes, Records* out);
 enum class CallKind : uint32_t { kRun = 0, kNodeEvents, kPartitionTexts, kDeviceEvents };
 
 // The first bytes of the shared memory. The delegate writes `claim` and `kind`, then `request`, and
-// signals the event of kRequestFd; the process writes `status` and `text`, then `reply`, and signals
-// the event of kReplyFd. `request` and `reply` are the number of the call, from 1. The delegate may
-// write `cancelled` during a call. Either side may notice the other's number without reading its
-// event. Everything that the process writes is untrusted.
+// signals the event of kRequestFd; the process writes `status` and `text`, then `reply`, and
+// signals the event of kReplyFd. `request` and `reply` are the number of the call, from 1. The
+// delegate may write `cancelled` during a call. Either side may notice the other's number without
+// reading its event. Everything that the process writes is untrusted.
 struct CallPage {
   static constexpr size_t kTextBytes = 1024;
 
