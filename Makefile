@@ -231,13 +231,16 @@ configure-arm: setup
 	$(CMAKE) -B build/arm-tests --toolchain tools/cmake/aarch64.cmake \
 	  -DDEPUTY_ARM_ROOT=$(CURDIR)/build/arm64
 
-## test-arm the tests of kernels and operators for AArch64: a cross build, run by QEMU as a Cortex-A53,
-##          a Cortex-A76 and a processor with I8MM (docs/arm.md)
+## test-arm all tests for AArch64 but those labelled long: a cross build, whose tests run in an emulated arm64
+##          Debian (as root); then those of the kernels as a Cortex-A53, a Cortex-A76 and with I8MM (docs/arm.md)
 .PHONY: test-arm
 ARM_CPUS  ?= cortex-a53 cortex-a76 max
 ARM_TESTS ?= Cpu*:*Gemm*:*Depthwise*:Winograd*:*Vector*:*Requant*:*Half*:Kernels*:QuantizedAccuracy*
+# Arguments of ctest in the emulated Debian; empty: also the longest tests.
+ARM_CTEST_ARGS ?= -LE long
 test-arm: configure-arm
-	cmake --build build/arm-tests -j $(JOBS) --target unit_tests
+	cmake --build build/arm-tests -j $(JOBS)
+	DEPUTY_FRESH_ARCH=arm64 tools/fresh.sh --tests build/arm-tests -j $(JOBS) $(ARM_CTEST_ARGS)
 	for cpu in $(ARM_CPUS); do \
 	  echo "test-arm: $$cpu" && cd $(CURDIR)/build/arm-tests && \
 	  qemu-aarch64 -L $(CURDIR)/build/arm64 -cpu $$cpu tests/unit_tests --gtest_brief=1 \

@@ -5,8 +5,8 @@
 # a bare Debian (debootstrap, minbase) with only `make` added, and ca-certificates for a mirror with
 # https. DEPUTY_FRESH_SUITE selects the release: bookworm (Debian 12, the default) or trixie (Debian
 # 13), DEPUTY_FRESH_ARCH the architecture, which is emulated if it is not the machine's (qemu-user-static; for
-# --packages and --wheels). The system is built once per suite and stored as an archive, as are the packages downloaded
-# inside, both in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE). Results in the machine's compiler
+# --packages, --wheels and --tests). The system is built once per suite and stored as an archive, as are the packages
+# downloaded inside, both in /var/cache/deputy-fresh (DEPUTY_FRESH_CACHE). Results in the machine's compiler
 # cache are reused: ccache returns a result only if compiler, flags and every included header are
 # equal.
 #
@@ -18,6 +18,8 @@
 #                        builds the packages from the source package there (tests/packaging/source_package.sh)
 #   fresh.sh --wheels FOLDER
 #                        installs and uses the wheel there for the architecture (tests/packaging/wheel.sh)
+#   fresh.sh --tests BUILD [CTEST_ARGUMENT...]
+#                        runs the tests of a cross build of the working tree (make test-arm)
 #
 # If it cannot run (not root, no mounts, no mirror) it prints the reason in one line and exits with
 # 0. The host's /dev is not visible inside: the chroot has a few device nodes of its own. All mounts
@@ -49,10 +51,14 @@ root=$work/root
 mounts=(proc sys dev/pts dev/shm)
 cleanup() {
   local at
-  for at in var/cache/ccache dev/shm dev/pts sys proc; do
-    if mountpoint -q "$root/$at"; then umount "$root/$at" || umount -l "$root/$at"; fi
+  for at in "${build_mount:-}" var/cache/ccache dev/shm dev/pts sys proc; do
+    if [ -n "$at" ] && mountpoint -q "$root/$at"; then umount "$root/$at" || umount -l "$root/$at"; fi
   done
-  # --one-file-system protects anything that is still mounted below.
+  # A mount that remains must not be emptied. It may be on the same file system, which --one-file-system allows.
+  if awk '{ print $2 }' /proc/mounts | grep -qF "$root/"; then
+    echo "fresh: $work is left, because something is mounted below" >&2
+    return
+  fi
   rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
@@ -100,6 +106,8 @@ if [ ! -s "$archive" ]; then
   rm -rf --one-file-system "$root"
   mkdir "$root"
 fi
+tests_archive=$cache/$name-tests.tar
+if [ "${1:-}" = --tests ] && [ -s "$tests_archive" ]; then archive=$tests_archive; fi
 tar -C "$root" --numeric-owner -xf "$archive"
 
 # ---- devices, mounts, network ------------------------------------------------------------------
@@ -191,11 +199,55 @@ if [ "${1:-}" = --source ]; then
 fi
 
 # ---- the sources, as a clone would give them ---------------------------------------------------
-# Uses the same path as here, because paths are among the compiler flags.
-mkdir -p "$root$here"
-if [ "${1:-}" = --worktree ]; then
+copy_worktree() {
   (cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
     tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$root$here" --no-same-owner -xf -
+}
+# Uses the same path as here, because paths are among the compiler flags.
+mkdir -p "$root$here"
+
+# ---- the tests of a cross build ----------------------------------------------------------------
+# The system with the packages of the tests is stored as an archive, because their installation takes long in an
+# emulator. Omitted: an OpenCL device, whose compiler would be emulated, and a compiler cache.
+install_test_packages() {
+  local packages
+  packages=$(sed -e 's/#.*//' "$here/tools/packages.txt" | grep -vxE 'ccache|pocl-opencl-icd|libclblast-dev|' | xargs)
+  [ "$(cat "$root/installed_packages" 2>/dev/null)" != "$packages" ] || return 0
+  inside / "apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 \
+    -o Acquire::Retries=3 --no-install-recommends install $packages" >"$work/apt.log" 2>&1 ||
+    { tail -n 20 "$work/apt.log" >&2; exit 1; }
+  keep_archives
+  echo "$packages" >"$root/installed_packages"
+  tar -C "$root" --one-file-system --numeric-owner --exclude='./var/cache/apt/archives/*.deb' --exclude='./dev/*' \
+    -cf "$tests_archive.new" .
+  mv "$tests_archive.new" "$tests_archive"
+}
+
+if [ "${1:-}" = --tests ]; then
+  build=$(realpath "$2")
+  shift 2
+  install_test_packages
+  copy_worktree
+  mkdir -p "$root$build"
+  build_mount=$build
+  mount --bind "$build" "$root$build" || skip "may not mount $build"
+  # The build's list of tests names the emulator, which binfmt_misc starts here, and Python's path on this machine.
+  printf '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift 2; done\nexec "$@"\n' >"$root/usr/local/bin/qemu-aarch64"
+  chmod +x "$root/usr/local/bin/qemu-aarch64"
+  python=$(sed -n 's/^_Python3_EXECUTABLE:INTERNAL=//p' "$build/CMakeCache.txt")
+  if [ ! -e "$root$python" ]; then
+    mkdir -p "$(dirname "$root$python")"
+    ln -s /usr/bin/python3 "$root$python"
+  fi
+  echo "fresh: running the tests of $build on an emulated $name"
+  status=0
+  inside "$build" "QEMU_CPU='${DEPUTY_ARM_CPU:-max}' '$here/tools/run_tests.py' \
+    --durations '$here/tests/durations.txt' -- --no-tests=error --output-on-failure $*" || status=$?
+  exit "$status"
+fi
+
+if [ "${1:-}" = --worktree ]; then
+  copy_worktree
 else
   git -c safe.directory='*' -C "$here" rev-parse -q --verify HEAD >/dev/null ||
     skip "no commit to test here"
