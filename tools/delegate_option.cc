@@ -67,8 +67,8 @@ bool IsLimit(std::string_view setting) {
                      [&](const auto& names) { return names.first == setting; });
 }
 
-// Returns true for a delegate whose options only its own process knows: the plug-in `sandbox` is
-// loaded in place of its library.
+// Returns true for a delegate whose options only its own process knows: its library is not loaded,
+// because DEPUTY_ISOLATE or the layer `isolate` runs it in a process.
 bool IsIsolated(const DeputyPluginInfo& info) {
   return info.option_count == 0 && std::string_view(info.name) == "sandbox";
 }

@@ -64,8 +64,8 @@ class CompareLayer final : public layers::Layer {
     const std::lock_guard lock(mutex_);
     if (!problem.empty()) differences_.push_back(problem);
   }
-  // Adds the recorded calls that were not made. The runtime may prepare a kernel less often if the
-  // arguments are those of another preparation.
+  // Adds the recorded calls that were not made. The runtime may prepare a kernel less often, with
+  // its changes of tensors, if the arguments are those of another preparation.
   void AddRemaining() {
     if (is_stopped_) return;
     std::set<int32_t> less_prepared;  // kernels
@@ -252,7 +252,8 @@ class FakeHost {
     const TfLiteTensor* const tensor = TfLiteInterpreterGetInputTensor(interpreter_, i);
     return {tensor->dims->data, tensor->dims->data + tensor->dims->size};
   }
-  // Returns the shape of a tensor in the recorded preparations from `next` to the next inference.
+  // Returns the shape of a tensor in the recorded preparations from `next` to the next inference;
+  // null if none of them has it.
   const std::vector<int32_t>* DimsOf(int index, const Call& next) const {
     for (const Call& call : std::span(&next, &record_.calls.back() + 1)) {
       if (call.begin.function == Function::kInvoke) break;

@@ -12,7 +12,7 @@ namespace {
 
 using ReportFunction = decltype(TfLiteContext::ReportError);
 
-// The objects of a context, and the function that it has outside of them.
+// The objects of a context, and the function that it had before the first of them.
 struct Collectors {
   ReportFunction function = nullptr;
   std::vector<ErrorTexts*> all;  // the innermost one is the last

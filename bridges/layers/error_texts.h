@@ -10,9 +10,9 @@
 
 namespace deputy::layers {
 
-// RAII guard: collects the errors that any thread reports, and passes them on to the context's own
-// function. Of nested objects for a context, which are those of nested calls, the innermost one
-// collects.
+// RAII guard: collects the errors that any thread reports to the context, and passes them on to the
+// function that the context had before its first object. If several objects for a context exist,
+// since calls are nested, only the innermost one collects.
 class ErrorTexts {
  public:
   explicit ErrorTexts(TfLiteContext* context);
@@ -23,7 +23,8 @@ class ErrorTexts {
   // Returns the errors, one per line.
   std::string text() const;
 
-  // RAII guard: the context has its own function, as a runtime may require while it runs itself.
+  // RAII guard: restores the context's own function while the runtime runs, which may recognise its
+  // contexts by it.
   class Suspended {
    public:
     explicit Suspended(TfLiteContext* context);

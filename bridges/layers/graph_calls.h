@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes the calls by which a delegate changes the tensors of a graph through layers.
+// Passes ResizeTensor and AddTensors, by which a delegate changes the tensors of a graph, through
+// layers.
 #ifndef DEPUTY_BRIDGES_LAYERS_GRAPH_CALLS_H_
 #define DEPUTY_BRIDGES_LAYERS_GRAPH_CALLS_H_
 
@@ -11,11 +12,10 @@
 
 namespace deputy::layers {
 
-// Passes calls through layers.
 class CallRunner {
  public:
   virtual ~CallRunner() = default;
-  // `call_inner` makes the call itself.
+  // Passes a call through the layers; `call_inner` makes it.
   virtual TfLiteStatus Run(const LayerCall& call,
                            const std::function<TfLiteStatus()>& call_inner) const = 0;
 };
@@ -30,7 +30,8 @@ class GraphCalls {
   GraphCalls(const GraphCalls&) = delete;
   GraphCalls& operator=(const GraphCalls&) = delete;
 
-  // RAII guard: the context has the functions of the runtime, or of layers outside of all objects.
+  // RAII guard: restores the functions that the context had before its first object, while the
+  // runtime runs.
   class Suspended {
    public:
     explicit Suspended(TfLiteContext* context);
@@ -56,7 +57,8 @@ class GraphCalls {
 
   const LayerCall caller_;
   const CallRunner& runner_;
-  // The previous functions of the context, which are those of `outer_` unless it is null.
+  // The functions of the context before this object. With an `outer_` they are ResizeEntry and
+  // AddEntry, so that the calls are passed to `outer_` itself.
   const decltype(TfLiteContext::ResizeTensor) resize_tensor_;
   const decltype(TfLiteContext::AddTensors) add_tensors_;
   const GraphCalls* const outer_;

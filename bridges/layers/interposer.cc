@@ -338,8 +338,9 @@ class ReplaceHook {
     return function_(context_, Wrap(registration), nodes, interposer_->table());
   }
 
-  // RAII guard: restores the previous functions of the context, which may be those of an outer
-  // hook.
+  // RAII guard: restores the context's functions while the runtime replaces nodes: the function
+  // that replaces nodes before this hook, which may be that of an outer hook, and the ones that
+  // ErrorTexts and GraphCalls exchange.
   class Restore {
    public:
     explicit Restore(ReplaceHook* hook)

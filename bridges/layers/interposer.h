@@ -56,8 +56,8 @@ class Interposer : public CallRunner {
   // Sets the delegate that the inner delegate passes to the runtime when it replaces nodes: itself,
   // or another one to which it forwards its calls. Thread-safe.
   void SetOwner(TfLiteDelegate* owner);
-  // Takes ownership of an operator that the inner delegate has passed to the runtime, which lives
-  // as long as the result and those of other calls with it. Returns null for null.
+  // Takes ownership of an operator that the inner delegate has passed to the runtime. The operator
+  // is deleted with the last copy of the results of all calls with it. Returns null for null.
   std::shared_ptr<TfLiteOperator> Adopt(TfLiteOperator* op);
   TfLiteDelegate* owner() const;
 

@@ -112,8 +112,8 @@ DelegateOptions SandboxOptions(const Options& options, const Stack& stack) {
   return sandbox;
 }
 
-// Returns the options of the inner delegate. An option ?KEY=VALUE is left out if the library does
-// not declare it, as the plug-in `sandbox` does.
+// Returns the options of the inner delegate. Like the plug-in `sandbox`, it drops an option
+// ?KEY=VALUE that the library does not declare.
 DelegateOptions InnerOptions(const std::string& list, const DeputyDelegatePlugin& plugin) {
   DelegateOptions options;
   for (const std::string& option : SplitOptions(list)) {

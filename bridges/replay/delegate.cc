@@ -151,8 +151,8 @@ bool IsOutput(const TfLiteNode& node, int32_t index) {
                                    outputs->data + outputs->size;
 }
 
-// Makes an output of a kernel that is being prepared dynamic. Only the runtime's own memory may be
-// given up.
+// Makes an output dynamic. Fails if its kernel is prepared already, or if the tensor has no memory
+// of the runtime's arena: only that may be dropped.
 TfLiteStatus MakeDynamic(TfLiteContext* context, const TensorValue& value, bool is_prepared,
                          TfLiteTensor* tensor) {
   if (tensor->allocation_type == kTfLiteDynamic) return kTfLiteOk;
@@ -164,7 +164,7 @@ TfLiteStatus MakeDynamic(TfLiteContext* context, const TensorValue& value, bool 
   return kTfLiteOk;
 }
 
-// Sets the recorded shape, and makes the tensor dynamic if it was.
+// Sets the recorded shape, and makes the tensor dynamic if the recorded one was.
 TfLiteStatus SetShape(TfLiteContext* context, const TensorValue& value, bool is_prepared,
                       TfLiteTensor* tensor) {
   if (value.allocation == kTfLiteDynamic) {

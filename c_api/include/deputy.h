@@ -387,8 +387,8 @@ TFL_CAPI_EXPORT uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter
 // TfLiteInterpreterEnsureTensorDataIsReadable copies those of subgraph 0. Under the policy Hot a
 // node that fails is computed on the CPU. kTfLiteError for NULL, for an index out of range, for
 // nodes of the CPU and replaced nodes, and if the node fails; DeputyInterpreterLastError() has the
-// text. kTfLiteCancelled after a Cancel, which can end the call like Invoke. Not while the
-// interpreter runs.
+// text. TfLiteInterpreterCancel can end the call as it ends Invoke, with kTfLiteCancelled. Not
+// while the interpreter runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterInvokeNode(TfLiteInterpreter* interpreter,
                                                          int32_t subgraph_index,
                                                          int32_t node_index);

@@ -49,8 +49,8 @@ class Cancellation {
   // the client's function does.
   bool Take() { return polls_.load(std::memory_order_relaxed) && call_ != nullptr && Poll(); }
 
-  // Returns true if the call in progress must end, as Take does, and keeps the request: a delegate
-  // that queries it may complete its work nevertheless.
+  // Returns true under the conditions of Take, but keeps the request: a delegate that queries it
+  // may complete its work nevertheless.
   bool IsRequested() {
     return polls_.load(std::memory_order_relaxed) && call_ != nullptr &&
            (requested_.load(std::memory_order_acquire) || CallFunction());

@@ -172,8 +172,8 @@ TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
 
 }  // namespace
 
-// A layer around a delegate may exchange ReportError and the functions that change the graph; this
-// function stays.
+// Contexts are recognised by GetExternalContext: layers around a delegate may exchange ReportError
+// and the functions that change the graph, but not this function.
 Subgraph* Subgraph::Of(const TfLiteContext* context) {
   const bool is_own = context != nullptr && context->GetExternalContext == &GetExternalContext;
   return is_own ? SubgraphOf(context) : nullptr;

@@ -24,7 +24,7 @@ void SetContextFunctions(TfLiteContext* context, bool delegate_mode);
 TfLiteStatus AcquireContext(InterpreterState* interpreter, int index, TfLiteContext** out_context);
 TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index);
 
-// Returns true if the interpreter's call in progress was cancelled. For the delegates' nodes, on
+// Returns true if the interpreter's call in progress was cancelled. Nodes of delegates call it on
 // the thread of their invoke.
 bool IsCancelled(TfLiteContext* context);
 

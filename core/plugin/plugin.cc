@@ -169,7 +169,7 @@ std::string PluginLibrary::OpenLayers() {
 
 // Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
 // functions that the library lacks stay null, except for set_model and set_cancellation, which
-// layers may need.
+// layers may need. A library that is not loaded gets the functions that the plug-in `sandbox` has.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
     if (*own != nullptr) *own = function;

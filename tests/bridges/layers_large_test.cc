@@ -44,7 +44,7 @@ std::vector<uint8_t> LongChain() {
   return m.Finish();
 }
 
-// A file of a test, which is removed.
+// A scratch file, which the destructor removes.
 class File {
  public:
   explicit File(const std::string& name) : path_(ScratchFile(name)) {}
@@ -110,7 +110,7 @@ class Delegated {
   }
 
  private:
-  // Adds the layers validation and verification.
+  // Enables the validation layer and verification.
   static void Check(TfLiteInterpreterOptions* settings) {
     DeputyValidationOptions validation = {};
     validation.struct_size = sizeof validation;
@@ -172,8 +172,8 @@ TEST_F(LayersLarge, ten_thousand_partitions_run_in_a_process) {
   EXPECT_EQ(large.Run(2), 45002);
 }
 
-// The plug-in `opaque` replaces each ADD by a call of its own. A call that replaced several would
-// merge those that are neighbours.
+// The plug-in `opaque` replaces each ADD by a call of its own. One call for several would merge
+// neighbours into one partition.
 TEST_F(LayersLarge, partitions_that_the_runtime_would_merge_run_in_a_process) {
   ModelBuilder m;
   int y = m.AddTensor(kTfLiteFloat32, {1}, "x");

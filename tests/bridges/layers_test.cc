@@ -93,7 +93,8 @@ TEST_F(Layers, plain_and_opaque_delegates_run_their_partitions) {
   }
 }
 
-// The layer `record` exchanges a function of the context, which the runtime has to recognise.
+// The layer `record` exchanges ReportError of the context; the runtime must still recognise the
+// context as its own.
 TEST_F(Layers, a_recorded_delegate_runs_behind_the_validation_layer) {
   const std::string record = ScratchFile("layers.rec");
   for (const char* const name : {"elementwise", "opaque"}) {

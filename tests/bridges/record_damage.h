@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random changes of records, for tests of their reader and of those who replay them.
+// Random changes of records, for tests of their reader, of the delegate `replay` and of the command
+// `deputy replay`.
 #ifndef DEPUTY_TESTS_BRIDGES_RECORD_DAMAGE_H_
 #define DEPUTY_TESTS_BRIDGES_RECORD_DAMAGE_H_
 
@@ -27,7 +28,8 @@ class RecordMutator {
  public:
   explicit RecordMutator(unsigned seed) : random_(seed) {}
 
-  // Changed data are kept here as long as this object. Returns a description of the change.
+  // This object owns the changed data, to which the record refers. All calls must have ended.
+  // Returns a description of the change.
   std::string Change(record::Record* record) {
     for (;;) {
       record::Call& call = record->calls[Below(record->calls.size())];
@@ -37,8 +39,8 @@ class RecordMutator {
     }
   }
 
-  // Changes the order and the number of the calls, what is known of their results, or the contents
-  // of their tensors.
+  // Changes the order or the number of the calls, or the function, the results or the tensors of
+  // one of them.
   void ChangeStructure(record::Record* record) {
     std::vector<record::Call>& calls = record->calls;
     if (calls.empty()) return;

@@ -28,8 +28,8 @@ namespace {
 
 using record::Record;
 
-// Number of damaged records that the reader accepts, so that the delegate replays them.
-// They are split into kSeeds tests, which can run in parallel.
+// Number of damaged records that one test replays. Records that the reader refuses do not count.
+// The records are split into kSeeds tests, which can run in parallel.
 constexpr int kSeeds = 10;
 int Replays() { return (std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 2000 : 100000) / kSeeds; }
 
@@ -49,8 +49,8 @@ std::vector<float> RunHost(TfLiteDelegate* delegate, DeputyDelegatePolicy policy
   return outputs;
 }
 
-// A file that is removed at the end of its life. Each has another path, since a process does not
-// record to a path twice.
+// A scratch file, which the destructor removes. Each has another path, since the layer `record`
+// appends a number to a path that the process has recorded to before.
 class File {
  public:
   File()
@@ -67,7 +67,8 @@ class File {
   const std::string path_;
 };
 
-// A file in memory: the file system would write a truncated file to the disk before each replay.
+// A file in memory. A file system may write a file that was truncated and rewritten to the disk at
+// once, which would slow down each replay.
 class MemoryFile {
  public:
   MemoryFile() : file_(memfd_create("record", MFD_CLOEXEC)) {}

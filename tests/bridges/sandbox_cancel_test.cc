@@ -152,7 +152,7 @@ TEST_F(Cancelled, the_function_of_the_client_ends_a_node_in_another_process) {
   EXPECT_EQ(calls, 4);
 }
 
-// Runs one inference under the policy Hot until the process replies again, at most ten seconds.
+// Runs inferences under the policy Hot until the process replies again, for at most ten seconds.
 void ExpectNewProcess(TestInterpreter* t) {
   for (int i = 0; i < 1000; ++i) {
     t->ClearLog();

@@ -37,7 +37,7 @@ std::vector<uint8_t> Model() {
   return m.Finish();
 }
 
-// The delegate `varying` in a process of its own.
+// A delegate in a process of its own, by default `varying`.
 class Delegate {
  public:
   explicit Delegate(const std::string& options = "", std::vector<uint8_t> model = Model())
@@ -87,7 +87,7 @@ void ExpectApplied(const TestInterpreter& t, TfLiteDelegate* delegate) {
 
 class SandboxState : public QuietTest {};
 
-// Without a process, with a delegate in this process and with one in a process of its own.
+// Runs without a delegate, with one in this process and with one in a process of its own.
 TEST_F(SandboxState, variables_are_as_in_process) {
   const Delegate isolated;
   const Handle in_process = External("varying");
@@ -122,7 +122,7 @@ TEST_F(SandboxState, variables_survive_the_end_of_the_process) {
   ExpectStateAfterFailure(Delegate("die=2"));
 }
 
-// Without the policy Hot, which saves variables itself.
+// The policy is not Hot, which restores variables itself.
 TEST_F(SandboxState, a_call_that_ends_the_process_changes_no_variable) {
   const Delegate delegate("die=2");
   TestInterpreter t(Model());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that claims the first node of the plan, an ADD of float32 tensors of one size. The
-// first `waits` calls of its node wait for a cancellation, at most `wait_ms` milliseconds. Then the
-// node returns kTfLiteCancelled, or with `finishes` computes its result nevertheless.
+// A delegate that claims node 0, which must add a float32 tensor to itself. The first `waits` calls
+// of its node wait for a cancellation, at most `wait_ms` milliseconds, if the runtime has
+// set_cancellation. After a cancellation the node returns kTfLiteCancelled, or with `finishes`
+// computes its result nevertheless.
 #include <chrono>
 #include <cstdlib>
 #include <string>

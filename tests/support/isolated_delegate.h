@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program in C that runs one delegate in a process of its own.
+// Creates a delegate in a process of its own from C, which includes delegate_isolation.h.
 #ifndef DEPUTY_TESTS_SUPPORT_ISOLATED_DELEGATE_H_
 #define DEPUTY_TESTS_SUPPORT_ISOLATED_DELEGATE_H_
 

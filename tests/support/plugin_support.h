@@ -39,7 +39,7 @@ using Handle = std::unique_ptr<TfLiteDelegate, void (*)(TfLiteDelegate*)>;
 // Creates a delegate of a library of tests/plugins.
 Handle External(const std::string& name, const Options& pairs = {});
 
-// Wraps a delegate in layers (deputy_layers.h). It must outlive the result.
+// Wraps a delegate in layers (deputy_layers.h). The delegate must outlive the result.
 Handle WithLayers(TfLiteDelegate* delegate, const std::string& layers);
 
 // Returns the reason why a library provides no delegate, without the common prefix of these

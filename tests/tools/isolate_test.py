@@ -51,7 +51,7 @@ class Isolate(unittest.TestCase):
             command = ("explain", MODEL, "--threads", "2", *isolation, "--delegate")
             self.assertIn("given: num_threads=2\n", self.fine(*command, "cpu"))
             self.assertIn("num_threads=3\n", self.fine(*command, "cpu,num_threads=3"))
-            # Options that layers in the process drop are not reported.
+            # Options that layers in the process drop are reported as used.
             if isolation[-1:] != ("deadline=60s",):
                 self.assertNotIn("num_threads", self.fine(*command, "npu_stub"))
 

@@ -14,7 +14,7 @@ namespace deputy::record {
 
 std::string Header();
 // Returns "", or the reason why the bytes do not begin with the header of a record that this
-// version reads. Sets `*version` of the format.
+// version reads. Sets `*version` to that of the format if it is one that can be read.
 std::string CheckHeader(std::string_view bytes, uint32_t* version);
 
 struct ChunkInfo {

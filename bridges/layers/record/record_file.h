@@ -90,7 +90,7 @@ struct CallBegin {
   // call, kernels in the order in which they were created.
   int32_t subgraph = -1, kernel = -1, tensor = -1, buffer_handle = -1;
   // Nodes that are replaced, for kDelegatePrepare the execution plan; inputs and outputs of the
-  // TfLiteDelegateParams or of the node, for kAddTensors the number of new tensors as an input.
+  // TfLiteDelegateParams or of the node. For kAddTensors `inputs` has the number of new tensors.
   std::vector<int32_t> nodes, inputs, outputs;
   std::string name;     // name of the delegate's kernel
   int32_t version = 0;  // of the kernel; for kDelegatePrepare the delegate's flags for its nodes
