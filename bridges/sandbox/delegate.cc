@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridges/sandbox/dynamic_call.h"
 #include "bridges/sandbox/graph_view.h"
 #include "bridges/sandbox/session.h"
 
@@ -80,6 +81,8 @@ struct Kernel {
   std::vector<Border> inputs, outputs;
   std::vector<Border> variables;  // inputs that the call changes
   bool (*is_cancelled)(TfLiteContext* context) = nullptr;
+  bool has_dynamic_sizes = false;
+  OutputDims output_dims;  // of the last prepare, with dynamic sizes
 };
 
 Kernel* KernelOf(void* data) { return static_cast<Kernel*>(data); }
@@ -115,6 +118,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
                  std::back_inserter(kernel->variables),
                  [&](const Border& at) { return context->tensors[at.tensor].is_variable; });
     kernel->is_cancelled = delegate.is_cancelled;
+    kernel->has_dynamic_sizes = delegate.options.has_dynamic_sizes;
     created = kernel.release();
     return kTfLiteOk;
   });
@@ -138,15 +142,26 @@ TfLiteStatus CheckSizes(TfLiteContext* context, const Kernel& kernel) {
   return kTfLiteOk;
 }
 
+TfLiteStatus PrepareWithSizes(TfLiteContext* context, Kernel* kernel) {
+  const std::string problem =
+      PrepareOutputs(context, kernel->session.get(), kernel->claim, &kernel->output_dims);
+  if (problem.empty()) return kTfLiteOk;
+  context->ReportError(context, "sandbox: %s: %s", kernel->name.c_str(), problem.c_str());
+  return kTfLiteError;
+}
+
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
-  const Kernel* const kernel = KernelOf(node->user_data);
+  Kernel* const kernel = KernelOf(node->user_data);
+  if (kernel != nullptr && kernel->has_dynamic_sizes) {
+    return CatchExceptions(context, [&] { return PrepareWithSizes(context, kernel); });
+  }
   if (kernel != nullptr) return CheckSizes(context, *kernel);
   context->ReportError(context, "sandbox: the partition differs from that of the process");
   return kTfLiteError;
 }
 
-TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
-  if (CheckSizes(context, kernel) != kTfLiteOk) return kTfLiteError;
+CallResult Call(TfLiteContext* context, const Kernel& kernel, const IsCancelled& is_cancelled,
+                std::string* problem) {
   const auto copy_in = [&](char* memory) {
     for (const Border& at : kernel.inputs) {
       std::memcpy(memory + at.offset, context->tensors[at.tensor].data.raw, at.bytes);
@@ -161,13 +176,20 @@ TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
       }
     }
   };
+  return kernel.session->Call(kernel.claim, copy_in, copy_out, is_cancelled, problem);
+}
+
+TfLiteStatus Run(TfLiteContext* context, const Kernel& kernel) {
+  if (!kernel.has_dynamic_sizes && CheckSizes(context, kernel) != kTfLiteOk) return kTfLiteError;
   IsCancelled is_cancelled;
   if (kernel.is_cancelled != nullptr) {
     is_cancelled = [context, function = kernel.is_cancelled] { return function(context); };
   }
   std::string problem;
-  const CallResult result =
-      kernel.session->Call(kernel.claim, copy_in, copy_out, is_cancelled, &problem);
+  const CallResult result = kernel.has_dynamic_sizes
+                                ? RunWithSizes(context, kernel.session.get(), kernel.claim,
+                                               kernel.output_dims, is_cancelled, &problem)
+                                : Call(context, kernel, is_cancelled, &problem);
   if (result == CallResult::kDone) return kTfLiteOk;
   context->ReportError(context, "sandbox: %s: %s", kernel.name.c_str(), problem.c_str());
   return result == CallResult::kCancelled ? kTfLiteCancelled : kTfLiteError;
@@ -200,7 +222,8 @@ Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Optio
   setup.profile = options.profile;
   setup.memory_bytes = options.memory_bytes;
   setup.writable = options.writable;
-  setup.tensors = graph.Tensors();
+  setup.has_dynamic_sizes = options.has_dynamic_sizes;
+  setup.tensors = TensorsOf(context);
   setup.available = graph.available();
   setup.outline = graph.Outline();
   return setup;
@@ -347,7 +370,7 @@ std::shared_ptr<Session> TakeSession(const TfLiteContext& context, const GraphVi
 }
 
 TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
-  const GraphView graph(context);
+  const GraphView graph(context, delegate->options.has_dynamic_sizes);
   if (graph.available().empty()) return kTfLiteOk;
   std::string problem;
   delegate->session = TakeSession(*context, graph, delegate, &problem);
@@ -401,7 +424,7 @@ void WriteSupport(const std::vector<NodeSupport>& known, DeputySupportResult* re
 }
 
 TfLiteStatus Query(TfLiteContext* context, SandboxDelegate* delegate, DeputySupportResult* result) {
-  const GraphView graph(context);
+  const GraphView graph(context, delegate->options.has_dynamic_sizes);
   Pending& pending = delegate->pending[std::this_thread::get_id()];
   pending = {context, nullptr, ""};
   if (!graph.available().empty()) {
@@ -451,10 +474,12 @@ TfLiteDelegate* CreateDelegate(const Options& options) {
   created->options = options;
   created->base.data_ = created.get();
   created->base.Prepare = &PrepareDelegate;
-  // A process has fixed shapes, so that a resize starts a new one.
+  // Without dynamic sizes a process has fixed shapes, so that a resize starts a new one.
+  created->base.flags = options.has_dynamic_sizes ? kTfLiteDelegateFlagsAllowDynamicTensors |
+                                                        kTfLiteDelegateFlagsRequirePropagatedShapes
+                                                  : kTfLiteDelegateFlagsNone;
   // TensorFlow Lite, which needs the option `model`, would omit the nodes from its profile.
-  created->base.flags =
-      options.model.empty() ? kTfLiteDelegateFlagsPerOperatorProfiling : kTfLiteDelegateFlagsNone;
+  if (options.model.empty()) created->base.flags |= kTfLiteDelegateFlagsPerOperatorProfiling;
   return &created.release()->base;
 }
 

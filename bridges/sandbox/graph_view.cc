@@ -9,6 +9,7 @@
 
 #include "bridges/sandbox/digest.h"
 #include "bridges/sandbox/node_options.h"
+#include "core/support/type_size.h"
 #include "tensorflow/lite/builtin_ops.h"
 
 namespace deputy::sandbox {
@@ -80,7 +81,21 @@ int64_t SharedBytes(const TfLiteTensor& tensor) {
   return static_cast<int64_t>(tensor.bytes);
 }
 
-GraphView::GraphView(TfLiteContext* context) : context_(context) {
+std::vector<HostTensor> TensorsOf(const TfLiteContext& context) {
+  std::vector<HostTensor> tensors(context.tensors_size);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TfLiteTensor& tensor = context.tensors[i];
+    tensors[i].identity = IdentityOf(tensor);
+    tensors[i].is_dynamic = tensor.allocation_type == kTfLiteDynamic;
+    if (tensor.dims == nullptr) continue;
+    tensors[i].has_dims = true;
+    tensors[i].dims.assign(tensor.dims->data, tensor.dims->data + tensor.dims->size);
+  }
+  return tensors;
+}
+
+GraphView::GraphView(TfLiteContext* context, bool has_dynamic_sizes)
+    : context_(context), has_dynamic_sizes_(has_dynamic_sizes) {
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) {
     throw std::runtime_error("the execution plan cannot be read");
@@ -94,18 +109,6 @@ GraphView::GraphView(TfLiteContext* context) : context_(context) {
     }
   }
   std::sort(available_.begin(), available_.end());
-}
-
-std::vector<HostTensor> GraphView::Tensors() const {
-  std::vector<HostTensor> tensors(context_->tensors_size);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TfLiteTensor& tensor = context_->tensors[i];
-    tensors[i].identity = IdentityOf(tensor);
-    if (tensor.dims == nullptr) continue;
-    tensors[i].has_dims = true;
-    tensors[i].dims.assign(tensor.dims->data, tensor.dims->data + tensor.dims->size);
-  }
-  return tensors;
 }
 
 bool GraphView::IsAvailable(int32_t node) const {
@@ -192,6 +195,12 @@ void GraphView::KeepSeparable(std::vector<const Claim*>* claims) const {
   claims->clear();
 }
 
+bool GraphView::CanCross(const TfLiteTensor& tensor) const {
+  if (SharedBytes(tensor) >= 0) return true;
+  return has_dynamic_sizes_ && tensor.allocation_type == kTfLiteDynamic && !tensor.is_variable &&
+         HasFixedSize(tensor.type);
+}
+
 std::string GraphView::Refuse(const Claim& claim) const {
   if (claim.nodes.empty()) return "it has no nodes";
   for (size_t i = 0; i < claim.nodes.size(); ++i) {
@@ -204,7 +213,7 @@ std::string GraphView::Refuse(const Claim& claim) const {
   for (const auto* indices : {&claim.inputs, &claim.outputs}) {
     for (const int32_t index : *indices) {
       const TfLiteTensor* const tensor = TensorAt(context_, index);
-      if (tensor == nullptr || SharedBytes(*tensor) < 0) {
+      if (tensor == nullptr || !CanCross(*tensor)) {
         return "tensor " + std::to_string(index) + " is a string, a resource or of dynamic size";
       }
     }
@@ -221,7 +230,8 @@ std::vector<Slot> GraphView::SlotsOf(std::span<const Claim* const> claims) const
   std::vector<Slot> slots;
   slots.reserve(tensors.size());
   for (const int32_t index : tensors) {
-    slots.push_back({index, 0, SharedBytes(context_->tensors[index])});
+    const int64_t bytes = SharedBytes(context_->tensors[index]);
+    if (bytes >= 0) slots.push_back({index, 0, bytes});
   }
   return slots;
 }

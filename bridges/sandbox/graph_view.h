@@ -31,16 +31,17 @@ std::vector<int32_t> NodesOf(std::span<const Claim* const> claims);
 // context does not provide its plan or a node.
 class GraphView {
  public:
-  explicit GraphView(TfLiteContext* context);
+  // With `has_dynamic_sizes`, claims may have tensors of dynamic size at their border.
+  GraphView(TfLiteContext* context, bool has_dynamic_sizes);
 
-  std::vector<HostTensor> Tensors() const;
   // Nodes that the delegate may claim, ascending: those of the plan, without delegates' nodes.
   const std::vector<int32_t>& available() const { return available_; }
   // Digest of the available nodes without most of their constants (messages.h).
   uint64_t Outline() const;
 
   // Returns why the claim cannot be accepted; "" if the host has the same nodes and all tensors at
-  // the border have a fixed size. The border must be compared, too.
+  // the border have a fixed size, or one that the host knows in a call. The border must be
+  // compared, too.
   std::string Refuse(const Claim& claim) const;
   // Returns why the claim cannot be accepted; "" if the nodes, which Refuse has accepted, form one
   // partition with these inputs and outputs.
@@ -49,7 +50,8 @@ class GraphView {
   // outputs, if the nodes of all claims of the list are replaced by one call.
   void KeepSeparable(std::vector<const Claim*>* claims) const;
 
-  // Returns a slot for each tensor at the border of the claims, in the order of the tensors.
+  // Returns a slot for each tensor of fixed size at the border of the claims, in the order of the
+  // tensors.
   std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
 
  private:
@@ -60,13 +62,19 @@ class GraphView {
   // Returns the partitions that the runtime would form of the nodes, until the next call.
   std::span<const TfLiteDelegateParams> Preview(std::span<const int32_t> nodes) const;
 
+  bool CanCross(const TfLiteTensor& tensor) const;
+
   TfLiteContext* const context_;
+  const bool has_dynamic_sizes_;
   std::vector<int32_t> available_;  // ascending
 };
 
 // Returns the number of bytes that the tensor's dimensions and type need if it can be in shared
 // memory: a fixed size, no string, no resource. -1 for other tensors.
 int64_t SharedBytes(const TfLiteTensor& tensor);
+
+// Returns the tensors as the process gets them.
+std::vector<HostTensor> TensorsOf(const TfLiteContext& context);
 
 }  // namespace deputy::sandbox
 

@@ -6,7 +6,7 @@
 namespace deputy::sandbox {
 namespace {
 
-enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady, kRecords };
+enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady, kRecords, kResize, kSizes };
 
 MessageWriter Begin(Type type) {
   MessageWriter writer;
@@ -36,6 +36,40 @@ void ReadAll(MessageReader* reader, std::vector<Element>* out, const Read& read)
   for (size_t i = 0; i < count && reader->ok(); ++i) read(&out->emplace_back());
 }
 
+void WriteTensors(const std::vector<HostTensor>& tensors, MessageWriter* writer) {
+  WriteAll(tensors, writer, [&](const HostTensor& tensor) {
+    writer->Int((tensor.has_dims ? 1 : 0) | (tensor.is_dynamic ? 2 : 0));
+    writer->Ints(tensor.dims);
+    writer->Int(static_cast<int64_t>(tensor.identity));
+  });
+}
+
+void ReadTensors(MessageReader* reader, std::vector<HostTensor>* out) {
+  ReadAll(reader, out, [&](HostTensor* tensor) {
+    const int64_t flags = reader->Int();
+    tensor->has_dims = (flags & 1) != 0;
+    tensor->is_dynamic = (flags & 2) != 0;
+    tensor->dims = reader->Ints();
+    tensor->identity = static_cast<uint64_t>(reader->Int());
+  });
+}
+
+void WriteSlots(const std::vector<Slot>& slots, MessageWriter* writer) {
+  WriteAll(slots, writer, [&](const Slot& slot) {
+    writer->Int(slot.tensor);
+    writer->Int(slot.offset);
+    writer->Int(slot.bytes);
+  });
+}
+
+void ReadSlots(MessageReader* reader, std::vector<Slot>* out) {
+  ReadAll(reader, out, [&](Slot* slot) {
+    slot->tensor = static_cast<int32_t>(reader->Int());
+    slot->offset = reader->Int();
+    slot->bytes = reader->Int();
+  });
+}
+
 }  // namespace
 
 std::string Encode(const Setup& message) {
@@ -49,11 +83,8 @@ std::string Encode(const Setup& message) {
   writer.Int(static_cast<int64_t>(message.profile));
   writer.Int(message.memory_bytes);
   WriteAll(message.writable, &writer, [&](const std::string& folder) { writer.Text(folder); });
-  WriteAll(message.tensors, &writer, [&](const HostTensor& tensor) {
-    writer.Int(tensor.has_dims ? 1 : 0);
-    writer.Ints(tensor.dims);
-    writer.Int(static_cast<int64_t>(tensor.identity));
-  });
+  writer.Int(message.has_dynamic_sizes ? 1 : 0);
+  WriteTensors(message.tensors, &writer);
   writer.Ints(message.available);
   writer.Int(static_cast<int64_t>(message.outline));
   return writer.bytes();
@@ -72,11 +103,8 @@ bool Decode(std::string_view bytes, Setup* out) {
   out->profile = static_cast<Profile>(profile);
   out->memory_bytes = reader.Int();
   ReadAll(&reader, &out->writable, [&](std::string* folder) { *folder = reader.Text(); });
-  ReadAll(&reader, &out->tensors, [&](HostTensor* tensor) {
-    tensor->has_dims = reader.Int() != 0;
-    tensor->dims = reader.Ints();
-    tensor->identity = static_cast<uint64_t>(reader.Int());
-  });
+  out->has_dynamic_sizes = reader.Int() != 0;
+  ReadTensors(&reader, &out->tensors);
   out->available = reader.Ints();
   out->outline = static_cast<uint64_t>(reader.Int());
   return reader.IsComplete() && profile >= 0 && profile <= static_cast<int64_t>(Profile::kStrict);
@@ -130,11 +158,7 @@ bool Decode(std::string_view bytes, Claims* out) {
 std::string Encode(const Mapping& message) {
   MessageWriter writer = Begin(Type::kMapping);
   writer.Int(message.size);
-  WriteAll(message.slots, &writer, [&](const Slot& slot) {
-    writer.Int(slot.tensor);
-    writer.Int(slot.offset);
-    writer.Int(slot.bytes);
-  });
+  WriteSlots(message.slots, &writer);
   return writer.bytes();
 }
 
@@ -142,17 +166,20 @@ bool Decode(std::string_view bytes, Mapping* out) {
   MessageReader reader(bytes);
   if (!IsOfType(&reader, Type::kMapping)) return false;
   out->size = reader.Int();
-  ReadAll(&reader, &out->slots, [&](Slot* slot) {
-    slot->tensor = static_cast<int32_t>(reader.Int());
-    slot->offset = reader.Int();
-    slot->bytes = reader.Int();
-  });
+  ReadSlots(&reader, &out->slots);
   return reader.IsComplete();
 }
 
 std::string Encode(const Ready& message) {
   MessageWriter writer = Begin(Type::kReady);
   writer.Text(message.problem);
+  WriteAll(message.partitions, &writer, [&](const PartitionShapes& partition) {
+    writer.Int(partition.is_prepared ? 1 : 0);
+    WriteAll(partition.outputs, &writer, [&](const Shape& shape) {
+      writer.Int(shape.is_dynamic ? 1 : 0);
+      writer.Ints(shape.dims);
+    });
+  });
   return writer.bytes();
 }
 
@@ -160,6 +187,41 @@ bool Decode(std::string_view bytes, Ready* out) {
   MessageReader reader(bytes);
   if (!IsOfType(&reader, Type::kReady)) return false;
   out->problem = reader.Text();
+  ReadAll(&reader, &out->partitions, [&](PartitionShapes* partition) {
+    partition->is_prepared = reader.Int() != 0;
+    ReadAll(&reader, &partition->outputs, [&](Shape* shape) {
+      shape->is_dynamic = reader.Int() != 0;
+      shape->dims = reader.Ints();
+    });
+  });
+  return reader.IsComplete();
+}
+
+std::string Encode(const Resize& message) {
+  MessageWriter writer = Begin(Type::kResize);
+  WriteTensors(message.tensors, &writer);
+  WriteSlots(message.slots, &writer);
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Resize* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kResize)) return false;
+  ReadTensors(&reader, &out->tensors);
+  ReadSlots(&reader, &out->slots);
+  return reader.IsComplete();
+}
+
+std::string Encode(const Sizes& message) {
+  MessageWriter writer = Begin(Type::kSizes);
+  WriteAll(message.dims, &writer, [&](const std::vector<int32_t>& dims) { writer.Ints(dims); });
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, Sizes* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kSizes)) return false;
+  ReadAll(&reader, &out->dims, [&](std::vector<int32_t>* dims) { *dims = reader.Ints(); });
   return reader.IsComplete();
 }
 

@@ -3,6 +3,7 @@
 // Messages between the delegate and the process that runs the real delegate (wire.h), and the
 // shared page of a call. The order is: Setup to the process, Claims back, Mapping to the process,
 // Ready back. After that only calls cross, through the shared page, and Records as replies of some.
+// Calls of a partition whose sizes can change have messages, too (CallKind).
 #ifndef DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 #define DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 
@@ -16,7 +17,7 @@
 
 namespace deputy::sandbox {
 
-inline constexpr int64_t kProtocolVersion = 2;
+inline constexpr int64_t kProtocolVersion = 3;
 
 // Number of bytes of each constant that count for the outline of a graph.
 inline constexpr size_t kOutlineConstantBytes = 64;
@@ -31,7 +32,8 @@ enum class Profile : int64_t { kNone = 0, kDevice = 1, kStrict = 2 };
 struct HostTensor {
   bool has_dims = false;
   std::vector<int32_t> dims;
-  uint64_t identity = 0;  // digest of name and type (digest.h)
+  uint64_t identity = 0;    // digest of name and type (digest.h)
+  bool is_dynamic = false;  // the node that computes the tensor sets its shape
 };
 
 struct Setup {
@@ -42,6 +44,7 @@ struct Setup {
   int64_t threads = 1;
   Profile profile = Profile::kDevice;
   int64_t memory_bytes = 0;           // limit of private memory; 0: none
+  bool has_dynamic_sizes = false;     // sizes of tensors can change (Resize, Sizes)
   std::vector<std::string> writable;  // folders that the process may write
   std::vector<HostTensor> tensors;    // of the subgraph
   // Nodes that the delegate may claim, and their outline (graph_view.h). The process finds the
@@ -103,8 +106,32 @@ struct Records {
   std::vector<Record> records;
 };
 
+// Shape of an output of a partition.
+struct Shape {
+  bool is_dynamic = false;  // known after a call
+  std::vector<int32_t> dims;
+};
+
+// State of a partition whose sizes can change.
+struct PartitionShapes {
+  bool is_prepared = false;    // for the shapes that the process has received
+  std::vector<Shape> outputs;  // by output of the claim
+};
+
 struct Ready {
-  std::string problem;  // "" if the process accepts calls
+  std::string problem;                           // "" if the process accepts calls
+  std::vector<PartitionShapes> partitions = {};  // by claim; empty without Setup.has_dynamic_sizes
+};
+
+// New shapes, with which the process prepares the graph up to the partition of the call.
+struct Resize {
+  std::vector<HostTensor> tensors;
+  std::vector<Slot> slots;
+};
+
+// Shapes of the outputs of the partition after the call.
+struct Sizes {
+  std::vector<std::vector<int32_t>> dims;
 };
 
 std::string Encode(const Setup& message);
@@ -112,16 +139,30 @@ std::string Encode(const Claims& message);
 std::string Encode(const Mapping& message);
 std::string Encode(const Ready& message);
 std::string Encode(const Records& message);
+std::string Encode(const Resize& message);
+std::string Encode(const Sizes& message);
 // Return false if the bytes are no complete message of that type and version.
 bool Decode(std::string_view bytes, Setup* out);
 bool Decode(std::string_view bytes, Claims* out);
 bool Decode(std::string_view bytes, Mapping* out);
 bool Decode(std::string_view bytes, Ready* out);
 bool Decode(std::string_view bytes, Records* out);
+bool Decode(std::string_view bytes, Resize* out);
+bool Decode(std::string_view bytes, Sizes* out);
 
-// Kind of a call: it runs a partition, or it is replied by a message of type Records instead of
-// `reply`.
-enum class CallKind : uint32_t { kRun = 0, kNodeEvents, kPartitionTexts, kDeviceEvents };
+// Kind of a call. A query is replied by a message of type Records instead of `reply`.
+enum class CallKind : uint32_t {
+  kRun = 0,  // runs the partition; the message Sizes precedes a reply of kStatusSizes
+  kNodeEvents,
+  kPartitionTexts,
+  kDeviceEvents,
+  kResize,  // the message Resize follows the request; the message Ready precedes the reply
+  kFetch,   // the message Mapping follows the request; copies outputs to its slots
+};
+constexpr bool IsQuery(CallKind kind) {
+  return kind != CallKind::kRun && kind != CallKind::kResize && kind != CallKind::kFetch;
+}
+inline constexpr int32_t kStatusSizes = 0x53495a45;  // no TfLiteStatus
 
 // The first bytes of the shared memory. The delegate writes `claim` and `kind`, then `request`, and
 // signals the event of kRequestFd; the process writes `status` and `text`, then `reply`, and
@@ -137,7 +178,7 @@ struct CallPage {
   uint32_t host_processor;          // processor of the delegate's thread
   std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;
-  int32_t status;      // a TfLiteStatus
+  int32_t status;      // a TfLiteStatus, or kStatusSizes
   uint32_t processor;  // processor of the process's thread
   char text[kTextBytes];
 };

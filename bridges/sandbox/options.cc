@@ -24,6 +24,10 @@ constexpr DeputyPluginOption kOptions[] = {
      "Folders that the process may write, separated by colons."},
     {"memory_mb", kDeputyOptionInt, 0, "0",
      "Limit of the process's private memory in MiB; 0: no limit."},
+    {"dynamic", kDeputyOptionBool, 0, "false",
+     "Accept tensors of dynamic size, for a delegate that allows them."},
+    {"dynamic_mb", kDeputyOptionInt, 0, "256",
+     "Limit of the shared memory for tensors of dynamic size in MiB, from 1."},
     {"prepare_ms", kDeputyOptionInt, 0, "30000",
      "Deadline for the start and the preparation of the delegate in milliseconds; 0: none."},
     {"invoke_ms", kDeputyOptionInt, 0, "10000",
@@ -94,6 +98,13 @@ std::string Set(std::string_view key, std::string_view value, Options* options) 
   } else if (key == "memory_mb") {
     std::string problem = SetInt(key, value, 0, &options->memory_bytes);
     options->memory_bytes <<= 20;
+    return problem;
+  } else if (key == "dynamic") {
+    if (value != "true" && value != "false") return Invalid(key, "true or false", value);
+    options->has_dynamic_sizes = value == "true";
+  } else if (key == "dynamic_mb") {
+    std::string problem = SetInt(key, value, 1, &options->dynamic_bytes);
+    options->dynamic_bytes <<= 20;
     return problem;
   } else if (key == "prepare_ms") {
     return SetInt(key, value, 0, &options->prepare_ms);

@@ -25,6 +25,8 @@ struct Options {
   Profile profile = Profile::kDevice;
   std::vector<std::string> writable;
   int64_t memory_bytes = 0;
+  bool has_dynamic_sizes = false;
+  int64_t dynamic_bytes = int64_t{256} << 20;  // shared memory for tensors of dynamic size
   int64_t prepare_ms = 30000, invoke_ms = 10000, cancel_ms = 100;
   int max_deaths = 3;
 };

@@ -33,6 +33,14 @@ std::string Printable(std::string text, std::string_view kept = "") {
   return text;
 }
 
+// Finds a slot of ascending tensors; null: there is none.
+const Slot* Find(const std::vector<Slot>& slots, int tensor) {
+  const auto found =
+      std::lower_bound(slots.begin(), slots.end(), tensor,
+                       [](const Slot& slot, int index) { return slot.tensor < index; });
+  return found == slots.end() || found->tensor != tensor ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::Start(const Options& options, Setup setup, Fd model,
@@ -74,19 +82,52 @@ std::unique_ptr<Process> Session::StartProcess(Claims* out_claims, std::string* 
   return process;
 }
 
-bool Session::MapProcess(Process* process, std::string* problem) const {
+bool Session::IsValid(const Ready& ready) const {
+  if (!setup_.has_dynamic_sizes) return ready.partitions.empty();
+  return std::equal(ready.partitions.begin(), ready.partitions.end(), claims_.claims.begin(),
+                    claims_.claims.end(), [](const PartitionShapes& shapes, const Claim& claim) {
+                      return shapes.outputs.size() == claim.outputs.size();
+                    });
+}
+
+bool Session::MapProcess(Process* process, Ready* ready, std::string* problem) const {
   const auto deadline = DeadlineIn(options_.prepare_ms);
   std::string answer;
-  Ready ready;
   if (!process->MapMemory(mapping_.size, problem)) return false;
   new (process->memory()) CallPage{};
   if (!process->Send(Encode(mapping_), deadline, problem) ||
       !process->Receive(deadline, &answer, problem)) {
     return false;
   }
-  *problem =
-      Decode(answer, &ready) ? Printable(ready.problem) : "the process sent an invalid message";
-  return problem->empty();
+  const bool is_decoded = Decode(answer, ready);
+  if (is_decoded && !ready->problem.empty()) {
+    *problem = Printable(ready->problem);
+    return false;
+  }
+  if (is_decoded && IsValid(*ready)) return true;
+  *problem = "the process sent an invalid message";
+  return false;
+}
+
+bool Session::LayOut(int64_t begin, std::vector<Slot>* slots, std::string* problem) const {
+  int64_t end = begin;
+  for (Slot& slot : *slots) {
+    slot.offset = end;
+    if (slot.bytes > mapping_.size - end) {
+      *problem = "tensor " + std::to_string(slot.tensor) + ": " + std::to_string(slot.bytes) +
+                 " bytes exceed the shared memory of " + std::to_string(mapping_.size) +
+                 " bytes (option dynamic_mb)";
+      return false;
+    }
+    end += (slot.bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  }
+  return true;
+}
+
+void Session::UseShapes(std::vector<HostTensor> tensors, std::vector<Slot> slots, Ready ready) {
+  tensors_ = std::move(tensors);
+  slots_ = std::move(slots);
+  partitions_ = std::move(ready.partitions);
 }
 
 bool Session::Map(std::vector<Slot> slots, std::string* problem) {
@@ -95,16 +136,18 @@ bool Session::Map(std::vector<Slot> slots, std::string* problem) {
     slot.offset = end;
     end += (slot.bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
   }
+  // The memory for dynamic sizes takes no pages until it is written.
+  if (setup_.has_dynamic_sizes) end += options_.dynamic_bytes;
   mapping_ = {end, std::move(slots)};
-  return MapProcess(process_.get(), problem);
+  Ready ready;
+  if (!MapProcess(process_.get(), &ready, problem)) return false;
+  UseShapes(setup_.tensors, mapping_.slots, std::move(ready));
+  return true;
 }
 
-const Slot* Session::SlotOf(int tensor) const {
-  const auto found =
-      std::lower_bound(mapping_.slots.begin(), mapping_.slots.end(), tensor,
-                       [](const Slot& slot, int index) { return slot.tensor < index; });
-  return found == mapping_.slots.end() || found->tensor != tensor ? nullptr : &*found;
-}
+const Slot* Session::SlotOf(int tensor) const { return Find(mapping_.slots, tensor); }
+
+const Slot* Session::CurrentSlotOf(int tensor) const { return Find(slots_, tensor); }
 
 int Session::deaths() const {
   const std::lock_guard lock(mutex_);
@@ -143,10 +186,11 @@ CallEnd Session::WaitForReply(const IsCancelled& is_cancelled, bool* out_cancell
   return CallEnd::kDeadline;
 }
 
-CallResult Session::ReadReply(bool cancelled, std::string* problem) const {
+CallResult Session::ReadReply(bool cancelled, bool* out_has_sizes, std::string* problem) const {
   const auto* const page = reinterpret_cast<const CallPage*>(process_->memory());
   const int32_t status = *static_cast<const volatile int32_t*>(&page->status);
-  if (status == 0) return CallResult::kDone;
+  *out_has_sizes = status == kStatusSizes && setup_.has_dynamic_sizes;
+  if (status == 0 || *out_has_sizes) return CallResult::kDone;
   char text[CallPage::kTextBytes + 1] = {};
   std::memcpy(text, page->text, CallPage::kTextBytes);
   *problem = Printable(text);
@@ -208,15 +252,80 @@ void Session::BeginCall(CallKind kind, int claim) {
   page->request.store(++calls_, std::memory_order_release);
 }
 
-CallResult Session::Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem) {
+CallResult Session::LoseProcess(const std::string& reason, std::string* problem) {
+  process_->Kill();
+  ++deaths_;
+  *problem = reason;
+  StartNext(reason);
+  return CallResult::kFailed;
+}
+
+CallResult Session::Exchange(const Request& request, const IsCancelled& is_cancelled,
+                             bool* out_has_sizes, std::string* problem) {
   const auto begin = Clock::now();
-  BeginCall(CallKind::kRun, claim);
+  BeginCall(request.kind, request.claim);
   CallEnd end = CallEnd::kEnded;
   bool cancelled = false;
-  if (process_->SignalRequest()) end = WaitForReply(is_cancelled, &cancelled);
+  const auto deadline = DeadlineIn(options_.prepare_ms);
+  if (process_->SignalRequest() &&
+      (request.message.empty() || process_->Send(request.message, deadline, problem)) &&
+      (request.answer == nullptr || process_->Receive(deadline, request.answer, problem))) {
+    end = WaitForReply(is_cancelled, &cancelled);
+  }
   active_wait_.End();
-  return end == CallEnd::kReply ? ReadReply(cancelled, problem)
-                                : EndProcess(claim, end, begin, cancelled, problem);
+  return end == CallEnd::kReply ? ReadReply(cancelled, out_has_sizes, problem)
+                                : EndProcess(request.claim, end, begin, cancelled, problem);
+}
+
+bool Session::Resize(int claim, sandbox::Resize shapes, std::string* problem) {
+  if (!LayOut(kPageBytes, &shapes.slots, problem)) return false;
+  std::string answer;
+  bool has_sizes = false;
+  const CallResult result =
+      Exchange({CallKind::kResize, claim, Encode(shapes), &answer}, nullptr, &has_sizes, problem);
+  if (result != CallResult::kDone) return false;
+  Ready ready;
+  const bool is_decoded = !has_sizes && Decode(answer, &ready);
+  if (is_decoded && !ready.problem.empty()) {
+    // The shapes of the process are not known.
+    for (PartitionShapes& partition : partitions_) partition.is_prepared = false;
+    *problem = Printable(ready.problem);
+    return false;
+  }
+  if (!is_decoded || !IsValid(ready)) {
+    LoseProcess("the process sent an invalid message", problem);
+    return false;
+  }
+  UseShapes(std::move(shapes.tensors), std::move(shapes.slots), std::move(ready));
+  return true;
+}
+
+CallResult Session::Run(int claim, const IsCancelled& is_cancelled, Sizes* sizes,
+                        std::string* problem) {
+  bool has_sizes = false;
+  const CallResult result =
+      Exchange({CallKind::kRun, claim, {}, nullptr}, is_cancelled, &has_sizes, problem);
+  if (result != CallResult::kDone || !has_sizes) return result;
+  std::string answer;
+  const size_t outputs = claims_.claims[static_cast<size_t>(claim)].outputs.size();
+  if (process_->Receive(DeadlineIn(options_.invoke_ms), &answer, problem) &&
+      Decode(answer, sizes) && sizes->dims.size() == outputs) {
+    return CallResult::kDone;
+  }
+  return LoseProcess("the process sent invalid sizes", problem);
+}
+
+CallResult Session::Fetch(int claim, std::vector<Slot>* slots, std::string* problem) {
+  const Slot* const last = slots_.empty() ? nullptr : &slots_.back();
+  const int64_t end = last == nullptr ? kPageBytes : last->offset + last->bytes;
+  const int64_t begin = (end + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  if (!LayOut(begin, slots, problem)) return CallResult::kFailed;
+  bool has_sizes = false;
+  const CallResult result =
+      Exchange({CallKind::kFetch, claim, Encode(Mapping{mapping_.size, *slots}), nullptr}, nullptr,
+               &has_sizes, problem);
+  if (result != CallResult::kDone || !has_sizes) return result;
+  return LoseProcess("the process sent an invalid reply", problem);
 }
 
 void Session::StartNext(const std::string& reason) {
@@ -244,9 +353,11 @@ void Session::Restart() {
       problem = "the new process claims other nodes";
       process = nullptr;
     }
-    if (process != nullptr && !MapProcess(process.get(), &problem)) process = nullptr;
+    Ready ready;
+    if (process != nullptr && !MapProcess(process.get(), &ready, &problem)) process = nullptr;
     lock.lock();
     if (process != nullptr) {
+      UseShapes(setup_.tensors, mapping_.slots, std::move(ready));
       process_ = std::move(process);
     } else {
       last_failure_ = "no new process could be started: " + problem;

@@ -56,7 +56,9 @@ class Session {
     const std::lock_guard lock(mutex_);
     if (!IsRunning(problem)) return CallResult::kFailed;
     copy_in(process_->memory());
-    const CallResult result = Exchange(claim, is_cancelled, problem);
+    bool has_sizes = false;  // stays false: the sizes of the session are fixed
+    const CallResult result =
+        Exchange({CallKind::kRun, claim, {}, nullptr}, is_cancelled, &has_sizes, problem);
     if (result == CallResult::kDone) copy_out(static_cast<const char*>(process_->memory()));
     return result;
   }
@@ -65,6 +67,28 @@ class Session {
   // The texts are printable; everything else is as the process sent it. Returns false and the
   // reason in `*problem` on failure, after which a new process starts. Thread-safe.
   bool Query(CallKind kind, int claim, Records* out, std::string* problem);
+  // Calls of partitions whose sizes can change. The functions require Lock() and a running process.
+  std::unique_lock<std::mutex> Lock() const { return std::unique_lock(mutex_); }
+  bool IsRunning(std::string* problem) const;
+  // The newest shapes of the process: tensors and slots as the host has sent them, and the outputs
+  // of the partitions, which are untrusted.
+  const std::vector<HostTensor>& tensors() const { return tensors_; }
+  const PartitionShapes& partition(int claim) const {
+    return partitions_[static_cast<size_t>(claim)];
+  }
+  // Returns the slot that a tensor has now; null if it has none.
+  const Slot* CurrentSlotOf(int tensor) const;
+  char* memory() const { return process_->memory(); }
+  // Prepares the process for the shapes of a call of this partition. Sets the offsets of the slots,
+  // which have ascending tensors.
+  bool Resize(int claim, sandbox::Resize shapes, std::string* problem);
+  // Runs the partition. If the outputs do not fit their slots, `*sizes` gets their dimensions, as
+  // many as the claim has outputs; they are untrusted.
+  CallResult Run(int claim, const IsCancelled& is_cancelled, Sizes* sizes, std::string* problem);
+  // Copies outputs of the partition to slots, and sets their offsets.
+  CallResult Fetch(int claim, std::vector<Slot>* slots, std::string* problem);
+  // Maximum number of bytes of a tensor whose size the process sends.
+  int64_t max_bytes() const { return options_.dynamic_bytes; }
 
   // Number of processes that ended or were killed because of a failure.
   int deaths() const;
@@ -74,13 +98,26 @@ class Session {
       : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
 
   std::unique_ptr<Process> StartProcess(Claims* out_claims, std::string* problem) const;
-  bool MapProcess(Process* process, std::string* problem) const;
+  bool MapProcess(Process* process, Ready* ready, std::string* problem) const;
+  bool IsValid(const Ready& ready) const;
+  // Lays out the slots in the shared memory. Returns false if they do not fit.
+  bool LayOut(int64_t begin, std::vector<Slot>* slots, std::string* problem) const;
+
+  // A request to the process, with a message that follows it and one that precedes the reply.
+  struct Request {
+    CallKind kind = CallKind::kRun;
+    int claim = -1;
+    std::string message;
+    std::string* answer = nullptr;
+  };
   // Require the mutex.
-  bool IsRunning(std::string* problem) const;
   void BeginCall(CallKind kind, int claim);
-  CallResult Exchange(int claim, const IsCancelled& is_cancelled, std::string* problem);
+  void UseShapes(std::vector<HostTensor> tensors, std::vector<Slot> slots, Ready ready);
+  CallResult Exchange(const Request& request, const IsCancelled& is_cancelled, bool* out_has_sizes,
+                      std::string* problem);
+  CallResult LoseProcess(const std::string& reason, std::string* problem);
   CallEnd WaitForReply(const IsCancelled& is_cancelled, bool* out_cancelled);
-  CallResult ReadReply(bool cancelled, std::string* problem) const;
+  CallResult ReadReply(bool cancelled, bool* out_has_sizes, std::string* problem) const;
   CallResult EndProcess(int claim, CallEnd end, Clock::time_point begin, bool cancelled,
                         std::string* problem);
   void StartNext(const std::string& reason);
@@ -96,7 +133,10 @@ class Session {
   mutable std::mutex mutex_;
   std::condition_variable wake_restarter_;
   std::unique_ptr<Process> process_;  // null while none accepts calls
-  uint32_t calls_ = 0;                // number of the newest call of process_
+  std::vector<HostTensor> tensors_;   // newest shapes of process_
+  std::vector<Slot> slots_;
+  std::vector<PartitionShapes> partitions_;
+  uint32_t calls_ = 0;  // number of the newest call of process_
   ActiveWait active_wait_;
   int deaths_ = 0;
   std::string last_failure_;

@@ -48,7 +48,7 @@ TfLiteStatus ExecutionPlan::ExecuteDelegateNode(int node_index) {
                 node_index);
   }
   const int position = static_cast<int>(found - plan.begin());
-  if (position >= next_to_prepare_) TF_LITE_ENSURE_STATUS(PrepareAndAllocate());
+  while (position >= next_to_prepare_) TF_LITE_ENSURE_STATUS(PrepareAndAllocate());
   return InvokeNode(position);
 }
 

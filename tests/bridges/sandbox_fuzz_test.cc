@@ -56,6 +56,23 @@ std::vector<uint8_t> Model() {
 
 Clock::time_point Soon() { return Clock::now() + std::chrono::seconds(20); }
 
+// Reads all texts about partitions and events of the device; adds up their lengths.
+void QueryRecords(TfLiteDelegate* delegate, size_t* length) {
+  (void)DeputyPluginDescribePartitions(
+      delegate,
+      [](void* data, int32_t, const char* stage, const char* text) {
+        *static_cast<size_t*>(data) += std::strlen(stage) + std::strlen(text);
+      },
+      length);
+  (void)DeputyPluginTakeEvents(
+      delegate,
+      [](void* data, const DeputyDeviceEvent* event) {
+        EXPECT_TRUE(event->node == -1 || event->node == 0 || event->node == 1) << event->node;
+        *static_cast<size_t*>(data) += std::strlen(event->name) + std::strlen(event->kernel);
+      },
+      length);
+}
+
 class SandboxFuzz : public QuietTest {
  protected:
   SandboxFuzz() : file_(ScratchFile("sandbox_fuzz.tflite")) { WriteBytes(file_, Model()); }
@@ -98,29 +115,8 @@ class SandboxFuzz : public QuietTest {
     return process;
   }
 
-  const std::string file_;
-};
-
-// Reads all texts about partitions and events of the device; adds up their lengths.
-void QueryRecords(TfLiteDelegate* delegate, size_t* length) {
-  (void)DeputyPluginDescribePartitions(
-      delegate,
-      [](void* data, int32_t, const char* stage, const char* text) {
-        *static_cast<size_t*>(data) += std::strlen(stage) + std::strlen(text);
-      },
-      length);
-  (void)DeputyPluginTakeEvents(
-      delegate,
-      [](void* data, const DeputyDeviceEvent* event) {
-        EXPECT_TRUE(event->node == -1 || event->node == 0 || event->node == 1) << event->node;
-        *static_cast<size_t*>(data) += std::strlen(event->name) + std::strlen(event->kernel);
-      },
-      length);
-}
-
-TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
-  const std::string file = ScratchFile("sandbox_fuzz.claims");
-  {
+  // Writes the message Claims of a correct process to a file.
+  void WriteClaims(const std::string& file) const {
     const std::unique_ptr<Process> process = StartProcess();
     std::string claims, problem;
     ASSERT_TRUE(process->Send(Encode(HostSetup()), Soon(), &problem)) << problem;
@@ -134,41 +130,63 @@ TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) {
     claims = Encode(decoded);
     WriteBytes(file, std::vector<uint8_t>(claims.begin(), claims.end()));
   }
-  int calls = 0, runs = 0;
-  size_t texts = 0;
-  for (unsigned seed = 0; calls < Messages(); ++seed) {
-    const Handle delegate(
-        CreateExternal(BuildPath("libdeputy_sandbox.so"),
-                       {{"library", "none"},
-                        {"program", BuildPath("tests/damaged_process")},
-                        {"options", "claims=" + file + ";seed=" + std::to_string(seed)},
-                        {"max_deaths", "1"},
-                        {"invoke_ms", "50"},
-                        {"prepare_ms", "20000"}}),
-        &DeputyPluginDeleteDelegate);
-    TestInterpreter t(Model(), [](TfLiteInterpreterOptions* options) {
-      DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
-      DeputyInterpreterOptionsSetDelegateRetry(options, 0);
-    });
-    (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
-    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    t.Set<float>(0, {1, 2});
-    ++calls;
-    const bool has_process = DeputyInterpreterGetPartitionCount(t.get(), 0) > 0;
-    int events = 0;
-    ASSERT_EQ(DeputyInterpreterSetProfileCallback(
-                  t.get(), [](void* count, const DeputyOpEvent*) { ++*static_cast<int*>(count); },
-                  &events),
-              kTfLiteOk);
-    for (int i = 0; has_process && i < 2000; ++i, ++calls, ++runs) {
-      ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
-      if (i % 8 == 0) QueryRecords(delegate.get(), &texts);
+
+  // Runs inferences with processes that send damaged messages. With dynamic sizes a message
+  // belongs to many calls, so that processes are replaced sooner.
+  void SurviveDamagedProcess(bool has_dynamic_sizes) const {
+    const std::string file = ScratchFile("sandbox_fuzz.claims");
+    WriteClaims(file);
+    const int runs_of_process = has_dynamic_sizes ? 50 : 2000;
+    int calls = 0, runs = 0;
+    size_t texts = 0;
+    for (unsigned seed = 0; calls < Messages() / (has_dynamic_sizes ? 10 : 1); ++seed) {
+      const Handle delegate(
+          CreateExternal(BuildPath("libdeputy_sandbox.so"),
+                         {{"library", "none"},
+                          {"program", BuildPath("tests/damaged_process")},
+                          {"options", "claims=" + file + ";seed=" + std::to_string(seed)},
+                          {"dynamic", has_dynamic_sizes ? "true" : "false"},
+                          {"dynamic_mb", "1"},
+                          {"max_deaths", "1"},
+                          {"invoke_ms", "50"},
+                          {"prepare_ms", "20000"}}),
+          &DeputyPluginDeleteDelegate);
+      TestInterpreter t(Model(), [](TfLiteInterpreterOptions* options) {
+        DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
+        DeputyInterpreterOptionsSetDelegateRetry(options, 0);
+      });
+      (void)TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get());
+      ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+      t.Set<float>(0, {1, 2});
+      ++calls;
+      const bool has_process = DeputyInterpreterGetPartitionCount(t.get(), 0) > 0;
+      int events = 0;
+      ASSERT_EQ(DeputyInterpreterSetProfileCallback(
+                    t.get(), [](void* count, const DeputyOpEvent*) { ++*static_cast<int*>(count); },
+                    &events),
+                kTfLiteOk);
+      for (int i = 0; has_process && i < runs_of_process; ++i, ++calls, ++runs) {
+        if (has_dynamic_sizes && i % 8 == 7) {
+          ASSERT_EQ(t.Resize(0, {1 + i % 3}), kTfLiteOk) << t.log();
+          ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+        }
+        ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+        if (i % 8 == 0) QueryRecords(delegate.get(), &texts);
+      }
     }
+    EXPECT_GT(runs, calls / 2);
+    EXPECT_GT(texts, 0u);
+    std::filesystem::remove(file);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   }
-  EXPECT_GT(runs, calls / 2);
-  EXPECT_GT(texts, 0u);
-  std::filesystem::remove(file);
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+
+  const std::string file_;
+};
+
+TEST_F(SandboxFuzz, the_host_survives_a_damaged_process) { SurviveDamagedProcess(false); }
+
+TEST_F(SandboxFuzz, the_host_survives_a_damaged_process_with_dynamic_sizes) {
+  SurviveDamagedProcess(true);
 }
 
 // Returns true if the process ended with a status of its program, or was killed by the test.
@@ -183,8 +201,10 @@ int SendRequests(Process* process, std::mt19937* random) {
   for (uint32_t call = 1; call <= 2000; ++call) {
     if ((*random)() % 4 == 0) DamageWord(page, sizeof(CallPage) / 4, random);
     page->claim = (*random)() % 8 == 0 ? static_cast<uint32_t>((*random)()) : 0;
+    // Calls of the other kinds need a message.
     page->kind = (*random)() % 8 == 0 ? static_cast<sandbox::CallKind>(1 + (*random)() % 9)
                                       : sandbox::CallKind::kRun;
+    if (!sandbox::IsQuery(page->kind)) page->kind = sandbox::CallKind::kRun;
     page->request.store(call);
     if (!process->SignalRequest()) return static_cast<int>(call);
     if (page->kind != sandbox::CallKind::kRun) {
@@ -230,6 +250,86 @@ TEST_F(SandboxFuzz, the_process_survives_a_damaged_host) {
     ASSERT_TRUE(EndedWell(end)) << end;
   }
   EXPECT_GT(requests, messages);
+}
+
+// y = x + x
+std::vector<uint8_t> SumModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
+// Sends requests of calls whose sizes can change, with damaged messages; returns their number.
+int SendSizedRequests(Process* process, const std::vector<sandbox::HostTensor>& tensors,
+                      std::mt19937* random) {
+  auto* const page = reinterpret_cast<CallPage*>(process->memory());
+  std::string answer, problem;
+  for (uint32_t call = 1; call <= 200; ++call) {
+    std::string message;
+    constexpr sandbox::CallKind kKinds[] = {sandbox::CallKind::kRun, sandbox::CallKind::kResize,
+                                            sandbox::CallKind::kFetch};
+    page->kind = kKinds[(*random)() % 3];
+    page->claim = (*random)() % 8 == 0 ? static_cast<uint32_t>((*random)()) : 0;
+    if (page->kind == sandbox::CallKind::kResize) {
+      message = Encode(sandbox::Resize{
+          tensors, {{0, sandbox::kPageBytes, 8}, {1, sandbox::kPageBytes + 64, 8}}});
+    } else if (page->kind == sandbox::CallKind::kFetch) {
+      message = Encode(sandbox::Mapping{0, {{1, sandbox::kPageBytes + 64, 8}}});
+    }
+    if (!message.empty() && (*random)() % 16 == 0) message = Damaged(message, random);
+    page->request.store(call);
+    const bool has_answer = page->kind == sandbox::CallKind::kResize;
+    if (!process->SignalRequest() ||
+        (!message.empty() && !process->Send(message, Soon(), &problem)) ||
+        (has_answer && !process->Receive(Soon(), &answer, &problem)) ||
+        process->WaitForReply(Soon()) != sandbox::CallEnd::kReply ||
+        (page->status == sandbox::kStatusSizes && !process->Receive(Soon(), &answer, &problem))) {
+      return static_cast<int>(call);
+    }
+  }
+  return 200;
+}
+
+TEST_F(SandboxFuzz, the_process_survives_a_damaged_host_with_dynamic_sizes) {
+  std::mt19937 random(44);
+  WriteBytes(file_, SumModel());
+  sandbox::Setup setup = HostSetup();
+  setup.library = Library("varying");
+  setup.options = {{"dynamic", "1"}};
+  setup.has_dynamic_sizes = true;
+  setup.tensors.clear();
+  const TestInterpreter t(SumModel());
+  for (int i = 0; i < 2; ++i) {
+    setup.tensors.push_back(
+        {true, {2}, sandbox::IdentityOf(*DeputyInterpreterGetTensor(t.get(), 0, i))});
+  }
+  setup.available = {0};
+  const std::string mapping = Encode(sandbox::Mapping{
+      sandbox::kPageBytes + 128, {{0, sandbox::kPageBytes, 8}, {1, sandbox::kPageBytes + 64, 8}}});
+  int processes = 0, requests = 0;
+  while (requests < Messages() / 10) {
+    const std::unique_ptr<Process> process = StartProcess();
+    ASSERT_NE(process, nullptr);
+    std::string answer, problem;
+    sandbox::Claims claims;
+    ASSERT_TRUE(process->Send(Encode(setup), Soon(), &problem)) << problem;
+    ASSERT_TRUE(process->Receive(Soon(), &answer, &problem)) << problem;
+    ASSERT_TRUE(Decode(answer, &claims));
+    ASSERT_EQ(claims.claims.size(), 1u) << claims.problem;
+    ASSERT_TRUE(process->MapMemory(sandbox::kPageBytes + 128, &problem)) << problem;
+    new (process->memory()) CallPage{};
+    ASSERT_TRUE(process->Send(mapping, Soon(), &problem)) << problem;
+    ASSERT_TRUE(process->Receive(Soon(), &answer, &problem)) << problem;
+    requests += SendSizedRequests(process.get(), setup.tensors, &random);
+    ++processes;
+    const std::string end = process->Kill();
+    ASSERT_TRUE(EndedWell(end)) << end;
+  }
+  EXPECT_GT(requests, 5 * processes);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ using sandbox::Encode;
 using sandbox::Mapping;
 using sandbox::Ready;
 using sandbox::Receipt;
+using sandbox::Resize;
+using sandbox::Sizes;
 using SetupMessage = sandbox::Setup;
 
 SetupMessage SampleSetup() {
@@ -35,7 +37,8 @@ SetupMessage SampleSetup() {
   setup.profile = sandbox::Profile::kStrict;
   setup.memory_bytes = int64_t{5} << 40;
   setup.writable = {"/tmp", "/var"};
-  setup.tensors = {{true, {1, 2}, 5}, {false, {}, 0x8000000000000000u}, {true, {}, 0}};
+  setup.tensors = {{true, {1, 2}, 5}, {false, {}, 0x8000000000000000u}, {true, {}, 0, true}};
+  setup.has_dynamic_sizes = true;
   setup.available = {3, 5};
   setup.outline = 0x9000000000000001u;
   return setup;
@@ -52,6 +55,10 @@ Claims SampleClaims() {
   return claims;
 }
 
+Ready SampleReady() { return {"no", {{true, {{false, {1, 2}}, {true, {}}}}, {false, {}}}}; }
+
+Resize SampleResize() { return {{{true, {1, 2}, 5}}, {{9, 4096, 12}}}; }
+
 TEST(SandboxMessages, keep_every_field) {
   SetupMessage setup;
   ASSERT_TRUE(Decode(Encode(SampleSetup()), &setup));
@@ -67,6 +74,9 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_FALSE(setup.tensors[1].has_dims);
   EXPECT_EQ(setup.tensors[1].identity, 0x8000000000000000u);
   EXPECT_TRUE(setup.tensors[2].has_dims);
+  EXPECT_FALSE(setup.tensors[0].is_dynamic);
+  EXPECT_TRUE(setup.tensors[2].is_dynamic);
+  EXPECT_TRUE(setup.has_dynamic_sizes);
   EXPECT_EQ(setup.available, (std::vector<int32_t>{3, 5}));
   EXPECT_EQ(setup.outline, 0x9000000000000001u);
 
@@ -111,8 +121,25 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_EQ(records.records[0].duration_ns, 5);
 
   Ready ready;
-  ASSERT_TRUE(Decode(Encode(Ready{"no"}), &ready));
+  ASSERT_TRUE(Decode(Encode(SampleReady()), &ready));
   EXPECT_EQ(ready.problem, "no");
+  ASSERT_EQ(ready.partitions.size(), 2u);
+  EXPECT_TRUE(ready.partitions[0].is_prepared);
+  ASSERT_EQ(ready.partitions[0].outputs.size(), 2u);
+  EXPECT_EQ(ready.partitions[0].outputs[0].dims, (std::vector<int32_t>{1, 2}));
+  EXPECT_TRUE(ready.partitions[0].outputs[1].is_dynamic);
+  EXPECT_FALSE(ready.partitions[1].is_prepared);
+
+  Resize resize;
+  ASSERT_TRUE(Decode(Encode(SampleResize()), &resize));
+  ASSERT_EQ(resize.tensors.size(), 1u);
+  EXPECT_EQ(resize.tensors[0].dims, (std::vector<int32_t>{1, 2}));
+  ASSERT_EQ(resize.slots.size(), 1u);
+  EXPECT_EQ(resize.slots[0].offset, 4096);
+
+  Sizes sizes;
+  ASSERT_TRUE(Decode(Encode(Sizes{{{7}, {}, {1, 2}}}), &sizes));
+  EXPECT_EQ(sizes.dims, (std::vector<std::vector<int32_t>>{{7}, {}, {1, 2}}));
 }
 
 TEST(SandboxMessages, refuse_other_types_versions_and_lengths) {
@@ -131,21 +158,27 @@ TEST(SandboxMessages, refuse_other_types_versions_and_lengths) {
 // report a fault.
 TEST(SandboxMessages, survive_damage) {
   std::mt19937 random(43);
-  const std::string originals[] = {Encode(SampleSetup()), Encode(SampleClaims()),
+  const std::string originals[] = {Encode(SampleSetup()),
+                                   Encode(SampleClaims()),
                                    Encode(Mapping{8192, {{9, 4096, 12}, {1, 2, 3}}}),
-                                   Encode(Ready{"text"}),
-                                   Encode(sandbox::Records{{{1, 2, "name", "text", 3, 4, 5}}})};
+                                   Encode(SampleReady()),
+                                   Encode(sandbox::Records{{{1, 2, "name", "text", 3, 4, 5}}}),
+                                   Encode(SampleResize()),
+                                   Encode(Sizes{{{7}, {}, {1, 2}}})};
   constexpr int kMessages = 100000;
   int accepted = 0;
   for (int i = 0; i < kMessages; ++i) {
-    const std::string bytes = Damaged(originals[random() % 5], &random);
+    const std::string bytes = Damaged(originals[random() % 7], &random);
     SetupMessage setup;
     Claims claims;
     Mapping mapping;
     Ready ready;
     sandbox::Records records;
+    Resize resize;
+    Sizes sizes;
     accepted += Decode(bytes, &setup) || Decode(bytes, &claims) || Decode(bytes, &mapping) ||
-                Decode(bytes, &ready) || Decode(bytes, &records);
+                Decode(bytes, &ready) || Decode(bytes, &records) || Decode(bytes, &resize) ||
+                Decode(bytes, &sizes);
   }
   // A changed letter or number is not noticed; most other changes are.
   EXPECT_LT(accepted, kMessages / 2);

@@ -82,6 +82,30 @@ bool IsCancelled(void* data) {
   return call.page->cancelled.load(std::memory_order_relaxed) == call.number;
 }
 
+// Serves one request. Returns false if the host has ended or sent an invalid message.
+bool ServeRequest(CallKind kind, uint32_t claim, ServedModel* model, CallPage* page) {
+  std::string problem;
+  int32_t status = 0;
+  if (kind == CallKind::kResize) {
+    Resize resize;
+    if (!Receive(&resize) || !Send(model->Resize(claim, resize))) return false;
+  } else if (kind == CallKind::kFetch) {
+    Mapping mapping;
+    if (!Receive(&mapping)) return false;
+    problem = model->Fetch(claim, mapping);
+  } else {
+    Sizes sizes;
+    problem = model->Run(claim, &sizes);
+    if (problem.empty() && !sizes.dims.empty()) {
+      if (!Send(sizes)) return false;
+      status = kStatusSizes;
+    }
+  }
+  page->status = problem.empty() ? status : 1;
+  std::snprintf(page->text, sizeof page->text, "%s", problem.c_str());
+  return true;
+}
+
 // Serves calls until the host ends.
 void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
   RunningCall call = {page};
@@ -91,18 +115,17 @@ void Serve(const Confinement& confinement, ServedModel* model, CallPage* page) {
   bool in_second_stage = confinement.profile == Profile::kStrict;
   for (; WaitForRequest(*page, call.number, &active_wait); ++call.number) {
     const uint32_t claim = page->claim;
-    if (page->kind != CallKind::kRun) {
-      if (!Send(model->Query(page->kind, claim))) return;
+    const CallKind kind = page->kind;
+    if (IsQuery(kind)) {
+      if (!Send(model->Query(kind, claim))) return;
       continue;
     }
-    if (!have_run.insert(claim).second && !in_second_stage) {
+    if (kind == CallKind::kRun && !have_run.insert(claim).second && !in_second_stage) {
       EnterSecondStageOrWarn(confinement);
       in_second_stage = true;
     }
-    const std::string problem = model->Run(claim);
-    page->status = problem.empty() ? 0 : 1;
+    if (!ServeRequest(kind, claim, model, page)) return;
     page->processor = CurrentProcessor();
-    std::snprintf(page->text, sizeof page->text, "%s", problem.c_str());
     page->reply.store(call.number, std::memory_order_release);
     const uint64_t one = 1;
     if (write(kReplyFd, &one, sizeof one) != sizeof one) return;
@@ -134,7 +157,7 @@ int Main() {
   if (memory == MAP_FAILED) {
     ready.problem = "the shared memory cannot be mapped";
   } else {
-    ready.problem = model.Map(mapping, static_cast<char*>(memory));
+    ready = model.Map(mapping, static_cast<char*>(memory));
   }
   if (confinement.profile == Profile::kStrict) EnterSecondStageOrWarn(confinement);
   if (!Send(ready) || !ready.problem.empty()) return 1;

@@ -29,6 +29,13 @@ void PrepareHandle(TfLiteTensor* handle) {
   handle->bytes = sizeof(int32_t);
 }
 
+void SetDynamic(bool is_dynamic, TfLiteTensor* tensor) {
+  if (is_dynamic == (tensor->allocation_type == kTfLiteDynamic)) return;
+  TfLiteTensorDataFree(tensor);
+  tensor->allocation_type = is_dynamic ? kTfLiteDynamic : kTfLiteArenaRw;
+  tensor->data.raw = nullptr;
+}
+
 // Gives the outputs the shapes that the host has computed.
 TfLiteStatus PrepareStub(TfLiteContext* context, TfLiteNode* node) {
   for (int i = 0; i < node->outputs->size; ++i) {
@@ -37,6 +44,8 @@ TfLiteStatus PrepareStub(TfLiteContext* context, TfLiteNode* node) {
     const HostTensor& shape = (*host_tensors)[static_cast<size_t>(index)];
     TfLiteTensor* const output = &context->tensors[index];
     if (!shape.has_dims || output->allocation_type == kTfLiteMmapRo) continue;
+    SetDynamic(shape.is_dynamic, output);
+    if (shape.is_dynamic) continue;
     TfLiteIntArray* const dims = TfLiteIntArrayCreate(static_cast<int>(shape.dims.size()));
     if (dims == nullptr) return kTfLiteError;
     std::copy(shape.dims.begin(), shape.dims.end(), dims->data);
@@ -52,6 +61,11 @@ std::span<const int32_t> Span(const int32_t* data, int32_t count) {
   return {data, static_cast<size_t>(count)};
 }
 
+std::vector<int32_t> DimsOf(const TfLiteTensor& tensor) {
+  if (tensor.dims == nullptr) return {};
+  return {tensor.dims->data, tensor.dims->data + tensor.dims->size};
+}
+
 bool HasDims(const TfLiteTensor& tensor, const std::vector<int32_t>& dims) {
   return tensor.dims != nullptr && std::equal(dims.begin(), dims.end(), tensor.dims->data,
                                               tensor.dims->data + tensor.dims->size);
@@ -59,8 +73,9 @@ bool HasDims(const TfLiteTensor& tensor, const std::vector<int32_t>& dims) {
 
 }  // namespace
 
-ServedModel::ServedModel(int model_fd, const Setup& setup) : setup_(setup) {
-  host_tensors = &setup.tensors;
+ServedModel::ServedModel(int model_fd, const Setup& setup)
+    : setup_(setup), tensors_(setup.tensors) {
+  host_tensors = &tensors_;
   DeputySetDefaultReporter(&Collect, this);
   struct stat info {};
   if (fstat(model_fd, &info) == 0 && info.st_size > 0) {
@@ -211,8 +226,8 @@ bool ServedModel::ResizeInputs() {
   int32_t count = 0;
   const int32_t* const inputs = DeputyInterpreterGetInputs(interpreter_, subgraph_, &count);
   for (const int32_t index : Span(inputs, count)) {
-    if (index < 0 || static_cast<size_t>(index) >= setup_.tensors.size()) continue;
-    const HostTensor& shape = setup_.tensors[static_cast<size_t>(index)];
+    if (index < 0 || static_cast<size_t>(index) >= tensors_.size()) continue;
+    const HostTensor& shape = tensors_[static_cast<size_t>(index)];
     const TfLiteTensor* const tensor = Tensor(index);
     if (!shape.has_dims || tensor == nullptr || HasDims(*tensor, shape.dims)) continue;
     if (DeputyInterpreterResizeInput(interpreter_, subgraph_, index, shape.dims.data(),
@@ -260,6 +275,14 @@ bool ServedModel::ApplyDelegate() {
   if (delegate_ == nullptr) {
     claims_.problem = TakeMessages();
     return false;
+  }
+  if (setup_.has_dynamic_sizes) {
+    if ((delegate_->flags & kTfLiteDelegateFlagsAllowDynamicTensors) == 0) {
+      claims_.problem = "expected a delegate that allows tensors of dynamic size";
+      return false;
+    }
+    // The delegate sees the shapes that the host has, even those of a graph without memory.
+    if (DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) != kTfLiteOk) return false;
   }
   const int32_t subgraph = subgraph_;
   return DeputyInterpreterModifySubgraphs(interpreter_, delegate_, &subgraph, 1) == kTfLiteOk;
@@ -388,32 +411,132 @@ Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
   return claim;
 }
 
-std::string ServedModel::Map(const Mapping& mapping, char* memory) {
-  for (const Slot& slot : mapping.slots) {
-    if (slot.offset < kPageBytes || slot.bytes < 0 || slot.bytes > mapping.size - slot.offset) {
-      return "tensor " + std::to_string(slot.tensor) + ": expected a slot in the shared memory";
+Ready ServedModel::Map(const Mapping& mapping, char* memory) {
+  memory_ = memory;
+  memory_bytes_ = mapping.size;
+  return Allocate(mapping.slots, 0);
+}
+
+Ready ServedModel::Resize(uint32_t claim, const sandbox::Resize& message) {
+  Ready ready;
+  if (!setup_.has_dynamic_sizes || claim >= delegate_nodes_.size()) {
+    ready.problem = "there is no partition " + std::to_string(claim) + " to resize";
+    return ready;
+  }
+  tensors_ = message.tensors;
+  MakeLaterNodesDynamic(delegate_nodes_[claim]);
+  places_.clear();
+  if (DeputyInterpreterClearCustomAllocations(interpreter_, subgraph_) != kTfLiteOk ||
+      !ResizeInputs()) {
+    ready.problem = TakeMessages();
+    return ready;
+  }
+  return Allocate(message.slots, claim + size_t{1});
+}
+
+bool ServedModel::CanChangeSize(int tensor, size_t claims) const {
+  const auto has = [tensor](const std::vector<int32_t>& tensors) {
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  };
+  const auto begin = claims_.claims.begin();
+  return std::any_of(begin, claims_.claims.end(),
+                     [&](const Claim& claim) { return has(claim.outputs); }) &&
+         std::none_of(begin, begin + static_cast<std::ptrdiff_t>(claims),
+                      [&](const Claim& claim) { return has(claim.inputs); });
+}
+
+bool ServedModel::IsInMemory(const Slot& slot) const {
+  return slot.offset >= kPageBytes && slot.bytes >= 0 && slot.bytes <= memory_bytes_ - slot.offset;
+}
+
+Ready ServedModel::Allocate(const std::vector<Slot>& slots, size_t claims) {
+  Ready ready;
+  for (const Slot& slot : slots) {
+    if (!IsInMemory(slot)) {
+      ready.problem =
+          "tensor " + std::to_string(slot.tensor) + ": expected a slot in the shared memory";
+      return ready;
     }
-    const TfLiteCustomAllocation allocation = {memory + slot.offset,
+    const TfLiteCustomAllocation allocation = {memory_ + slot.offset,
                                                static_cast<size_t>(slot.bytes)};
-    places_[slot.tensor] = {memory + slot.offset, allocation.bytes};
-    if (slot.bytes > 0 &&
+    places_[slot.tensor] = {memory_ + slot.offset, allocation.bytes};
+    const bool is_copied = setup_.has_dynamic_sizes && CanChangeSize(slot.tensor, claims);
+    auto* const tensor = const_cast<TfLiteTensor*>(Tensor(slot.tensor));
+    if (!is_copied && tensor != nullptr) SetDynamic(false, tensor);
+    if (slot.bytes > 0 && !is_copied &&
         DeputyInterpreterSetCustomAllocation(interpreter_, subgraph_, slot.tensor, &allocation,
                                              kTfLiteCustomAllocationFlagsNone) != kTfLiteOk) {
-      return TakeMessages();
+      ready.problem = TakeMessages();
+      return ready;
     }
   }
-  return DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) == kTfLiteOk ? ""
-                                                                                 : TakeMessages();
+  if (DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) != kTfLiteOk) {
+    ready.problem = TakeMessages();
+  } else if (setup_.has_dynamic_sizes) {
+    ready.partitions = partitions_ = ShapesOfPartitions();
+  }
+  return ready;
+}
+
+void ServedModel::MakeLaterNodesDynamic(int node) {
+  bool is_later = false;
+  int32_t count = 0;
+  const int32_t* const plan = DeputyInterpreterGetExecutionPlan(interpreter_, subgraph_, &count);
+  for (const int32_t index : Span(plan, count)) {
+    DeputyNodeInfo info = {};
+    info.struct_size = sizeof info;
+    if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph_, index, &info) != kTfLiteOk) continue;
+    for (const int32_t output : Span(info.outputs, info.output_count)) {
+      if (output < 0 || static_cast<size_t>(output) >= tensors_.size()) continue;
+      tensors_[static_cast<size_t>(output)].is_dynamic = is_later;
+    }
+    is_later = is_later || index == node;
+  }
+}
+
+std::vector<PartitionShapes> ServedModel::ShapesOfPartitions() const {
+  std::vector<PartitionShapes> partitions(delegate_nodes_.size());
+  // After a dynamic output of the host the process has not prepared the nodes. After one of the
+  // delegate it prepares them in a call, so that the shapes are not known.
+  bool is_prepared = true, is_known = true;
+  int32_t count = 0;
+  const int32_t* const plan = DeputyInterpreterGetExecutionPlan(interpreter_, subgraph_, &count);
+  for (const int32_t index : Span(plan, count)) {
+    DeputyNodeInfo info = {};
+    info.struct_size = sizeof info;
+    if (DeputyInterpreterGetNodeInfo(interpreter_, subgraph_, index, &info) != kTfLiteOk) continue;
+    std::vector<Shape> outputs;
+    bool any_dynamic = false;
+    for (const int32_t output : Span(info.outputs, info.output_count)) {
+      const TfLiteTensor* const tensor = Tensor(output);
+      const bool is_dynamic = tensor == nullptr || tensor->allocation_type == kTfLiteDynamic;
+      any_dynamic = any_dynamic || is_dynamic;
+      outputs.push_back({is_dynamic || !is_known || !is_prepared, {}});
+      if (!outputs.back().is_dynamic) outputs.back().dims = DimsOf(*tensor);
+    }
+    const auto claim = std::find(delegate_nodes_.begin(), delegate_nodes_.end(), index);
+    if (claim == delegate_nodes_.end()) {
+      is_prepared = is_prepared && !any_dynamic;
+      continue;
+    }
+    partitions[static_cast<size_t>(claim - delegate_nodes_.begin())] = {is_prepared,
+                                                                        std::move(outputs)};
+    is_known = is_known && !any_dynamic;
+  }
+  return partitions;
 }
 
 std::string ServedModel::CopyOutput(int index) {
   const auto place = places_.find(index);
-  if (place == places_.end()) return "";  // the host does not read the tensor
+  // The host reads only tensors that have a place.
+  return place == places_.end() ? "" : CopyOutput(index, place->second);
+}
+
+std::string ServedModel::CopyOutput(int index, const Place& to) {
   if (DeputyInterpreterEnsureReadable(interpreter_, subgraph_, index) != kTfLiteOk) {
     return TakeMessages();
   }
   const TfLiteTensor* const tensor = Tensor(index);
-  const Place& to = place->second;
   if (tensor == nullptr || tensor->bytes != to.bytes) {
     return "tensor " + std::to_string(index) + ": expected " + std::to_string(to.bytes) +
            " bytes, found " + std::to_string(tensor == nullptr ? 0 : tensor->bytes);
@@ -430,7 +553,39 @@ void ServedModel::SetCancellation(void* data, bool (*is_cancelled)(void* data)) 
   (void)DeputyInterpreterSetCancellationFunction(interpreter_, data, is_cancelled);
 }
 
-std::string ServedModel::Run(uint32_t claim) {
+std::string ServedModel::ReadInput(int index) {
+  auto* const input = const_cast<TfLiteTensor*>(Tensor(index));
+  if (input == nullptr) return "";
+  // The host has written the input, so that a copy on the delegate's device is out of date.
+  input->data_is_stale = false;
+  if (!setup_.has_dynamic_sizes) return "";
+  const auto place = places_.find(index);
+  const std::vector<int32_t>& dims = tensors_.at(static_cast<size_t>(index)).dims;
+  if (!HasDims(*input, dims) && input->allocation_type == kTfLiteDynamic) {
+    TfLiteIntArray* const array = TfLiteIntArrayCreate(static_cast<int>(dims.size()));
+    if (array == nullptr) return "out of memory";
+    std::copy(dims.begin(), dims.end(), array->data);
+    TfLiteContext* const context = DeputyInterpreterGetContext(interpreter_, subgraph_);
+    if (context->ResizeTensor(context, input, array) != kTfLiteOk) return TakeMessages();
+  }
+  if (place == places_.end() || !HasDims(*input, dims) || input->bytes != place->second.bytes) {
+    return "tensor " + std::to_string(index) + ": expected the host's shape";
+  }
+  if (input->data.raw == place->second.data || input->bytes == 0) return "";
+  if (input->data.raw == nullptr) return "tensor " + std::to_string(index) + " has no data";
+  std::memcpy(input->data.raw, place->second.data, input->bytes);
+  return "";
+}
+
+std::string ServedModel::ReadInputs(const Claim& claim) {
+  for (const int32_t index : claim.inputs) {
+    std::string problem = ReadInput(index);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string ServedModel::Run(uint32_t claim, Sizes* sizes) {
   {
     const std::lock_guard lock(messages_mutex_);
     messages_.clear();
@@ -439,22 +594,54 @@ std::string ServedModel::Run(uint32_t claim) {
   newest_claim_ = claim;
   if (claim >= delegate_nodes_.size()) return "there is no partition " + std::to_string(claim);
   const Claim& at = claims_.claims[claim];
-  for (const int32_t index : at.inputs) {
-    // The host has written the inputs, so that a copy on the delegate's device is out of date.
-    auto* const input = const_cast<TfLiteTensor*>(Tensor(index));
-    if (input != nullptr) input->data_is_stale = false;
-  }
+  std::string problem = ReadInputs(at);
+  if (!problem.empty()) return problem;
   if (DeputyInterpreterInvokeNode(interpreter_, subgraph_, delegate_nodes_[claim]) != kTfLiteOk) {
     return TakeMessages();
-  }
-  for (const int32_t index : at.outputs) {
-    std::string problem = CopyOutput(index);
-    if (!problem.empty()) return problem;
   }
   for (const int32_t index : at.inputs) {
     const TfLiteTensor* const input = Tensor(index);
     if (input == nullptr || !input->is_variable) continue;
-    std::string problem = CopyOutput(index);
+    problem = CopyOutput(index);
+    if (!problem.empty()) return problem;
+  }
+  if (setup_.has_dynamic_sizes && !HaveSizesOfSlots(claim)) {
+    for (const int32_t index : at.outputs) {
+      const TfLiteTensor* const output = Tensor(index);
+      sizes->dims.push_back(output == nullptr ? std::vector<int32_t>() : DimsOf(*output));
+    }
+    return "";
+  }
+  for (const int32_t index : at.outputs) {
+    problem = CopyOutput(index);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+bool ServedModel::HaveSizesOfSlots(uint32_t claim) const {
+  const std::vector<int32_t>& outputs = claims_.claims[claim].outputs;
+  const std::vector<Shape>& shapes = partitions_.at(claim).outputs;
+  if (std::any_of(shapes.begin(), shapes.end(), [](const Shape& at) { return at.is_dynamic; })) {
+    return false;
+  }
+  return std::all_of(outputs.begin(), outputs.end(), [this](int32_t index) {
+    const auto place = places_.find(index);
+    const TfLiteTensor* const tensor = Tensor(index);
+    return place != places_.end() && tensor != nullptr && tensor->bytes == place->second.bytes;
+  });
+}
+
+std::string ServedModel::Fetch(uint32_t claim, const Mapping& mapping) {
+  if (claim >= delegate_nodes_.size()) return "there is no partition " + std::to_string(claim);
+  const std::vector<int32_t>& outputs = claims_.claims[claim].outputs;
+  for (const Slot& slot : mapping.slots) {
+    const bool is_output = std::find(outputs.begin(), outputs.end(), slot.tensor) != outputs.end();
+    if (!is_output || !IsInMemory(slot)) {
+      return "tensor " + std::to_string(slot.tensor) + ": expected a slot for an output";
+    }
+    std::string problem =
+        CopyOutput(slot.tensor, {memory_ + slot.offset, static_cast<size_t>(slot.bytes)});
     if (!problem.empty()) return problem;
   }
   return "";

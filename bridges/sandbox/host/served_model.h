@@ -32,9 +32,12 @@ class ServedModel {
 
   const Claims& claims() const { return claims_; }
 
-  // Places tensors in the shared memory and allocates the others. Returns "" or the reason of a
-  // failure.
-  std::string Map(const Mapping& mapping, char* memory);
+  // Places tensors in the shared memory and allocates the others. Returns the state of the
+  // partitions, or the reason of a failure.
+  Ready Map(const Mapping& mapping, char* memory);
+
+  // Prepares the graph with other shapes up to this partition.
+  Ready Resize(uint32_t claim, const sandbox::Resize& message);
 
   // Sets the function that returns true if the call in progress was cancelled.
   void SetCancellation(void* data, bool (*is_cancelled)(void* data));
@@ -43,7 +46,10 @@ class ServedModel {
   Records Query(CallKind kind, uint32_t claim);
 
   // Runs a partition. Returns "" or the reason of a failure.
-  std::string Run(uint32_t claim);
+  // If outputs do not have the sizes of their slots, `*sizes` gets their shapes, and Fetch copies
+  // them.
+  std::string Run(uint32_t claim, Sizes* sizes);
+  std::string Fetch(uint32_t claim, const Mapping& mapping);
 
  private:
   struct Place {
@@ -66,6 +72,19 @@ class ServedModel {
   // Computes node_digests_ before the delegate is applied, which may change the inputs of nodes.
   void DigestNodes();
   bool ResizeInputs();
+  // Places the tensors and prepares the graph; the inputs of the first `claims` partitions have the
+  // sizes of their slots.
+  Ready Allocate(const std::vector<Slot>& slots, size_t claims);
+  // Returns true if a delegate's node computes the tensor, and none of these partitions reads it.
+  bool CanChangeSize(int tensor, size_t claims) const;
+  // Makes the outputs of the host's nodes dynamic after the partition, and static before it.
+  void MakeLaterNodesDynamic(int node);
+  std::vector<PartitionShapes> ShapesOfPartitions() const;
+  std::string ReadInput(int tensor);
+  bool IsInMemory(const Slot& slot) const;
+  // Returns true if the host knows the sizes of the outputs.
+  bool HaveSizesOfSlots(uint32_t claim) const;
+  std::string ReadInputs(const Claim& claim);
   // Returns the options of the setup for the plug-in, and notes the dropped ones.
   std::vector<std::pair<std::string, std::string>> OptionsFor(const DeputyPluginInfo& info);
   bool ApplyDelegate();
@@ -75,11 +94,15 @@ class ServedModel {
   Claim ClaimOf(const DeputyPartition& partition) const;
   std::string CopyOutput(int tensor);
   void CollectNodeEvents();
+  std::string CopyOutput(int tensor, const Place& to);
   // Returns the messages that were reported since the last call.
   std::string TakeMessages();
   static void Collect(void* model, const char* format, va_list args);
 
   const Setup& setup_;
+  std::vector<HostTensor> tensors_;  // newest shapes of the host
+  char* memory_ = nullptr;           // the shared memory
+  int64_t memory_bytes_ = 0;
   void* file_ = nullptr;  // mapping of the model's file
   size_t file_bytes_ = 0;
   TfLiteModel* model_ = nullptr;
@@ -89,10 +112,11 @@ class ServedModel {
   TfLiteDelegate* delegate_ = nullptr;
   std::map<std::pair<std::string, int>, TfLiteRegistration> stubs_;
   Claims claims_;
-  std::vector<uint64_t> node_digests_;   // by node of the model
-  std::vector<int32_t> delegate_nodes_;  // by claim
-  std::map<int, Place> places_;          // by tensor
-  Records node_events_;                  // of the newest run
+  std::vector<uint64_t> node_digests_;       // by node of the model
+  std::vector<int32_t> delegate_nodes_;      // by claim
+  std::vector<PartitionShapes> partitions_;  // as the host has got them
+  std::map<int, Place> places_;              // by tensor
+  Records node_events_;                      // of the newest run
   uint32_t newest_claim_ = 0;
   std::mutex messages_mutex_;  // guards `messages_`
   std::string messages_;
