@@ -231,7 +231,8 @@ if [ "${1:-}" = --tests ]; then
   mkdir -p "$root$build"
   build_mount=$build
   mount --bind "$build" "$root$build" || skip "may not mount $build"
-  # The build's list of tests names the emulator, which binfmt_misc starts here, and Python's path on this machine.
+  # The build's list of tests names qemu-aarch64 and the path of Python on this machine. Here binfmt_misc starts the
+  # emulator, so that a script of that name drops its options and executes the test.
   printf '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift 2; done\nexec "$@"\n' >"$root/usr/local/bin/qemu-aarch64"
   chmod +x "$root/usr/local/bin/qemu-aarch64"
   python=$(sed -n 's/^_Python3_EXECUTABLE:INTERNAL=//p' "$build/CMakeCache.txt")

@@ -146,8 +146,8 @@ class Session {
       nullptr, &TfLiteSignatureRunnerDelete};
 };
 
-// Returns the precision of a node's products on the CPU, "bf16" or "fp16", or "" for float32. The
-// argument is DeputyNodeRun::implementation.
+// Return the precision of a node's products on the CPU, "bf16" or "fp16", or "" for any other. The
+// first argument is DeputyNodeRun::implementation.
 std::string_view ReducedPrecision(std::string_view implementation);
 std::string_view ReducedPrecision(const DeputyNodeRun& run);
 

@@ -153,10 +153,11 @@ typedef enum DeputyPrecision {
   // FEAT_BF16 and FEAT_I8MM; no effect on others. DeputyNodeRun reports the affected nodes.
   kDeputyPrecisionBfloat16 = 1,
   // Factors may be rounded to float16, each with a relative error of at most 2^-11 if its magnitude
-  // is between 2^-14 and 65504; larger ones become infinite. Up to 64 products are added in
-  // float16, whose sums become infinite above 65504; a sum's error is at most 68 * 2^-11 of the sum
-  // of its absolute products. Used on 64-bit Arm with FEAT_FP16, where it is meant for out-of-order
-  // processors (Cortex-A76 and later); elsewhere the same as kDeputyPrecisionBfloat16.
+  // is between 2^-14 and 65504; those from 65520 on become infinite. Up to 64 products are added in
+  // float16, whose sums become infinite from 65520 on; a sum's error is at most 68 * 2^-11 of the
+  // sum of its absolute products if no value leaves this range. Used on 64-bit Arm with FEAT_FP16
+  // and FEAT_DotProd, where it is meant for out-of-order processors (Cortex-A76 and later);
+  // elsewhere the same as kDeputyPrecisionBfloat16.
   kDeputyPrecisionFloat16 = 2,
 } DeputyPrecision;
 

@@ -21,7 +21,7 @@ struct CpuKernels {
   const char* name = nullptr;  // name of the feature set
   GemmF32Kernels gemm_f32;
   // 16-bit products that operators use: bfloat16, or those of gemm_f16 in a table of WithFloat16.
-  // Functions are null if the machine has no fast products.
+  // Functions of both groups are null if the machine has no fast products of that type.
   GemmBf16Kernels gemm_bf16;
   GemmBf16Kernels gemm_f16;
   GemmS8Kernels gemm_s8;

@@ -397,7 +397,7 @@ class Float16 : public testing::TestWithParam<const char*> {
   Settings Half() const { return {.table = GetParam(), .precision = kDeputyPrecisionFloat16}; }
 };
 
-// Relative rounding error of a float16 factor or sum, and the smallest step of denormal ones.
+// Maximum relative rounding error of a normal float16 number, and the absolute one of a denormal.
 constexpr double kHalfRoundoff = 1.0 / 2048, kHalfStep = 0x1p-25;
 
 // Each factor is rounded once, and each of up to 64 additions of a chain rounds once.

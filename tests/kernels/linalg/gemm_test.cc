@@ -915,8 +915,9 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
 #if defined(__aarch64__)
 
 // A product of float16 rows in parts and the expected result of each element: multiply-adds that
-// round once, to float16, in ascending order. Before the 65th product the float16 sum is added to a
-// float32 sum; products are counted in eights, and in pairs at the end of a part.
+// round once, to float16, in ascending order. Products form groups of eight, and of two at the end
+// of a part; before a group that would exceed 64 products the float16 sum is added to a float32
+// sum.
 struct Float16Product {
   static constexpr float kLow = -90, kHigh = 80;
   int rows, columns, parts, depth;

@@ -14,10 +14,10 @@ namespace {
 constexpr int kRowsF16 = 8;
 // Number of products that are added in float16.
 constexpr int kChunk = 64;
-// Values of a pair of the depth in a panel.
+// Number of values of two adjacent positions of the depth in a panel.
 constexpr int kPairValues = 2 * kPanelColumns;
 
-// Adds the products of b and lane kLane of a. As an intrinsic, g++ 12 would move sums between
+// Adds the products of b and lane kLane of a. With the intrinsic g++ 12 moves sums between
 // registers. Instructions by lane of float16 accept the registers 0 to 15 only.
 template <int kLane>
 [[gnu::always_inline]] inline void MultiplyLane(float16x8_t b, float16x8_t a, float16x8_t* sum) {
@@ -39,8 +39,8 @@ inline float16x8_t LoadTwo(const uint16_t* values) {
   return vreinterpretq_f16_u32(vsetq_lane_u32(both, vdupq_n_u32(0), 0));
 }
 
-// The float16 sums of kRows rows and kPanels panels. As a member of a class, g++ 12 would store it
-// to memory in each round of a loop.
+// The float16 sums of kRows rows and kPanels panels. It is no class: g++ 12 would store its member
+// to memory in each iteration of a loop.
 template <int kRows, int kPanels>
 using SumsF16 = float16x8_t[kRows][kPanels];
 
@@ -84,7 +84,7 @@ struct Totals {
   }
 };
 
-// Two rows of a panel: the values of a pair of the depth.
+// Two rows of a panel, which belong to adjacent positions of the depth.
 struct PanelPair {
   float16x8_t even, odd;
 
@@ -95,7 +95,8 @@ struct PanelPair {
   }
 };
 
-// Adds the products of lanes kLane and kLane + 1 of kCount rows' values with a pair of a panel.
+// Adds the products of lanes kLane and kLane + 1 of kCount rows' values with a pair of a panel's
+// rows.
 template <int kLane, int kCount, int kPanels>
 [[gnu::always_inline]] inline void AddPair(const float16x8_t (&values)[kCount], PanelPair b,
                                            float16x8_t (*sums)[kPanels], int panel) {

@@ -139,7 +139,7 @@ void GemmF32(const GemmTileF32& tile) {
 // ---- Few columns --------------------------------------------------------------------------------
 
 // Sums of a dot product in eight lanes. The remainder of each part is added to the lowest lanes;
-// the others add +0, which no sum is changed by: a sum that starts at +0 is never -0.
+// the others add +0, which changes no sum: a sum that starts at +0 is never -0.
 class DotSums {
  public:
   void Add(const float* a, const float* b, int depth) {
