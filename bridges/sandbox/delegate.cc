@@ -39,13 +39,13 @@ struct Pending {
 struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
-  std::mutex mutex;  // held while the delegate is applied, and guards the members below
+  std::mutex mutex;  // held while the delegate is applied or queried; guards the members below
   bool (*is_cancelled)(TfLiteContext* context) = nullptr;  // null: the host has no such function
   // While the delegate is applied: the session, and the indices of its claims by their first node.
   std::shared_ptr<Session> session;
   std::map<int32_t, int> claims;
   std::map<std::thread::id, Pending> pending;
-  std::vector<std::weak_ptr<Session>> sessions;  // those of interpreters, and ended ones
+  std::vector<std::weak_ptr<Session>> sessions;  // of interpreters; may be expired
   std::string device;                            // text for reports
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
@@ -232,7 +232,7 @@ Setup SetupFor(const TfLiteContext& context, const GraphView& graph, const Optio
 // The claims that the host accepts.
 struct Accepted {
   std::vector<const Claim*> together;  // replaced by one call
-  std::vector<const Claim*> single;    // replaced by a call for each
+  std::vector<const Claim*> single;    // replaced by one call each
 
   std::vector<const Claim*> All() const {
     std::vector<const Claim*> all = together;
@@ -436,8 +436,8 @@ TfLiteStatus Query(TfLiteContext* context, SandboxDelegate* delegate, DeputySupp
   return kTfLiteOk;
 }
 
-// Returns true if the record is about a partition, and about one of its nodes or none; or about
-// neither.
+// Returns true if the record names a partition of the claims and at most one of its nodes, or
+// neither a partition nor a node.
 bool IsAboutClaim(const Record& record, const Claims& claims) {
   if (record.first_node == -1) return record.node == -1;
   const auto claim = std::find_if(claims.claims.begin(), claims.claims.end(), [&](const Claim& at) {
@@ -478,7 +478,8 @@ TfLiteDelegate* CreateDelegate(const Options& options) {
   created->base.flags = options.has_dynamic_sizes ? kTfLiteDelegateFlagsAllowDynamicTensors |
                                                         kTfLiteDelegateFlagsRequirePropagatedShapes
                                                   : kTfLiteDelegateFlagsNone;
-  // TensorFlow Lite, which needs the option `model`, would omit the nodes from its profile.
+  // TensorFlow Lite, which needs the option `model`, would omit nodes with this flag from its
+  // profile.
   if (options.model.empty()) created->base.flags |= kTfLiteDelegateFlagsPerOperatorProfiling;
   return &created.release()->base;
 }

@@ -177,7 +177,7 @@ std::string GraphView::CompareBorder(const Claim& claim) const {
 }
 
 void GraphView::KeepSeparable(std::vector<const Claim*>* claims) const {
-  // The partitions of fewer nodes may be others, so that they are previewed again.
+  // The partitions of the remaining nodes may differ, so that they are previewed again.
   constexpr int kMaxPreviews = 4;
   for (int i = 0; i < kMaxPreviews && !claims->empty(); ++i) {
     std::map<int32_t, const TfLiteDelegateParams*> partitions;  // by the first node

@@ -27,8 +27,8 @@ IntArrayPtr MakeIntArray(std::span<const int32_t> values);
 // Returns the nodes of all claims, ascending.
 std::vector<int32_t> NodesOf(std::span<const Claim* const> claims);
 
-// The functions must be called in the delegate's Prepare; they throw std::runtime_error if the
-// context does not provide its plan or a node.
+// The functions must be called in the delegate's Prepare or get_support; they throw
+// std::runtime_error if the context does not provide its plan, a node or a preview.
 class GraphView {
  public:
   // With `has_dynamic_sizes`, claims may have tensors of dynamic size at their border.
@@ -36,18 +36,19 @@ class GraphView {
 
   // Nodes that the delegate may claim, ascending: those of the plan, without delegates' nodes.
   const std::vector<int32_t>& available() const { return available_; }
-  // Digest of the available nodes without most of their constants (messages.h).
+  // Digest of the available nodes, with the first kOutlineConstantBytes of each of their constants.
   uint64_t Outline() const;
 
   // Returns why the claim cannot be accepted; "" if the host has the same nodes and all tensors at
-  // the border have a fixed size, or one that the host knows in a call. The border must be
-  // compared, too.
+  // the border have a fixed size or, with dynamic sizes, one that is known in a call. The border
+  // must be compared, too.
   std::string Refuse(const Claim& claim) const;
   // Returns why the claim cannot be accepted; "" if the nodes, which Refuse has accepted, form one
-  // partition with these inputs and outputs.
+  // partition with these outputs, and with these inputs and perhaps others.
   std::string CompareBorder(const Claim& claim) const;
-  // Removes claims from the list until the runtime forms these partitions, with these inputs and
-  // outputs, if the nodes of all claims of the list are replaced by one call.
+  // Removes claims from the list until the runtime forms these partitions, with the inputs and
+  // outputs that CompareBorder accepts, if the nodes of all claims of the list are replaced by one
+  // call. Empties the list if four previews do not suffice.
   void KeepSeparable(std::vector<const Claim*>* claims) const;
 
   // Returns a slot for each tensor of fixed size at the border of the claims, in the order of the
@@ -59,7 +60,7 @@ class GraphView {
   uint64_t DigestOfNode(int32_t index, size_t constant_bytes) const;
   uint64_t DigestOf(const Claim& claim) const;
   std::string CompareBorder(const Claim& claim, const TfLiteDelegateParams& params) const;
-  // Returns the partitions that the runtime would form of the nodes, until the next call.
+  // Returns the partitions that the runtime would form of the nodes; valid until the next call.
   std::span<const TfLiteDelegateParams> Preview(std::span<const int32_t> nodes) const;
 
   bool CanCross(const TfLiteTensor& tensor) const;

@@ -19,7 +19,7 @@ namespace deputy::sandbox {
 
 inline constexpr int64_t kProtocolVersion = 3;
 
-// Number of bytes of each constant that count for the outline of a graph.
+// Maximum number of bytes of each constant that the outline of a graph contains.
 inline constexpr size_t kOutlineConstantBytes = 64;
 
 // File descriptors of the process.
@@ -63,7 +63,7 @@ struct Claim {
 
 // The reason why the delegate does not support a node, and the atomic group of the node.
 struct NodeSupport {
-  static constexpr size_t kMaxText = 500;  // bytes of `text` that are used
+  static constexpr size_t kMaxText = 500;  // maximum number of bytes of `text`; others are dropped
 
   int32_t node = -1;
   int32_t reason = 0;  // a DeputyReason below 100; 0: no reason is known
@@ -101,7 +101,7 @@ struct Record {
 };
 
 struct Records {
-  static constexpr size_t kMaxCount = 65536;  // number of records that are used
+  static constexpr size_t kMaxCount = 65536;  // maximum number of records; others are dropped
 
   std::vector<Record> records;
 };
@@ -150,7 +150,7 @@ bool Decode(std::string_view bytes, Records* out);
 bool Decode(std::string_view bytes, Resize* out);
 bool Decode(std::string_view bytes, Sizes* out);
 
-// Kind of a call. A query is replied by a message of type Records instead of `reply`.
+// Kind of a call. The process replies to a query with a message of type Records instead of `reply`.
 enum class CallKind : uint32_t {
   kRun = 0,  // runs the partition; the message Sizes precedes a reply of kStatusSizes
   kNodeEvents,

@@ -12,7 +12,7 @@ namespace {
 
 // Wait before the first restart; it doubles with each death.
 constexpr std::chrono::milliseconds kFirstWait{20};
-// Interval in which a wait for a reply checks for a cancellation.
+// Interval between checks for a cancellation while a call waits for its reply.
 constexpr std::chrono::milliseconds kPollInterval{5};
 
 bool AreEqual(const Claims& a, const Claims& b) {

@@ -63,10 +63,12 @@ class Session {
     return result;
   }
 
-  // Queries what the delegate reports about the newest run of a partition, or about all partitions.
-  // The texts are printable; everything else is as the process sent it. Returns false and the
-  // reason in `*problem` on failure, after which a new process starts. Thread-safe.
+  // Queries the delegate's reports about the newest run of a partition, or about all partitions.
+  // The names are printable, as are the texts except for their newlines and tabs; everything else
+  // is as the process sent it. Returns false and the reason in `*problem` on failure; a process
+  // that fails is replaced as by Call. Thread-safe.
   bool Query(CallKind kind, int claim, Records* out, std::string* problem);
+
   // Calls of partitions whose sizes can change. The functions require Lock() and a running process.
   std::unique_lock<std::mutex> Lock() const { return std::unique_lock(mutex_); }
   bool IsRunning(std::string* problem) const;
@@ -82,8 +84,8 @@ class Session {
   // Prepares the process for the shapes of a call of this partition. Sets the offsets of the slots,
   // which have ascending tensors.
   bool Resize(int claim, sandbox::Resize shapes, std::string* problem);
-  // Runs the partition. If the outputs do not fit their slots, `*sizes` gets their dimensions, as
-  // many as the claim has outputs; they are untrusted.
+  // Runs the partition. If the process reports that the outputs do not have the sizes of their
+  // slots, `*sizes` gets the untrusted dimensions of each output.
   CallResult Run(int claim, const IsCancelled& is_cancelled, Sizes* sizes, std::string* problem);
   // Copies outputs of the partition to slots, and sets their offsets.
   CallResult Fetch(int claim, std::vector<Slot>* slots, std::string* problem);
@@ -103,7 +105,8 @@ class Session {
   // Lays out the slots in the shared memory. Returns false if they do not fit.
   bool LayOut(int64_t begin, std::vector<Slot>* slots, std::string* problem) const;
 
-  // A request to the process, with a message that follows it and one that precedes the reply.
+  // A request to the process, with a message that follows it ("": none) and one that precedes the
+  // reply (null: none).
   struct Request {
     CallKind kind = CallKind::kRun;
     int claim = -1;

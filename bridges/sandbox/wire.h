@@ -16,7 +16,7 @@ namespace deputy::sandbox {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the time at which a limit that begins now ends; 0: none.
+// Returns the time in `milliseconds` from now; for 0, no deadline, the maximum.
 inline Clock::time_point DeadlineIn(int64_t milliseconds) {
   return milliseconds == 0 ? Clock::time_point::max()
                            : Clock::now() + std::chrono::milliseconds(milliseconds);

@@ -33,7 +33,7 @@ bool SendDamaged(const std::string& message, unsigned odds, std::mt19937* random
   return SendMessage(kSocketFd, bytes, -1, kNever) == Receipt::kMessage;
 }
 
-// Returns the shape of the output of the only partition, mostly that of the model.
+// Returns a shape for the output of the only partition, often that of the model.
 std::vector<int32_t> RandomDims(std::mt19937* random) {
   const int32_t dims[] = {2, 2, 2, 0, -1, 0x7fffffff, 1 << 20, static_cast<int32_t>((*random)())};
   std::vector<int32_t> shape = {dims[(*random)() % 8]};

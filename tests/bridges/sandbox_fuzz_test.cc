@@ -131,8 +131,8 @@ class SandboxFuzz : public QuietTest {
     WriteBytes(file, std::vector<uint8_t>(claims.begin(), claims.end()));
   }
 
-  // Runs inferences with processes that send damaged messages. With dynamic sizes a message
-  // belongs to many calls, so that processes are replaced sooner.
+  // Runs inferences with processes that send damaged messages. With dynamic sizes many calls have
+  // messages, so that an interpreter runs fewer inferences.
   void SurviveDamagedProcess(bool has_dynamic_sizes) const {
     const std::string file = ScratchFile("sandbox_fuzz.claims");
     WriteClaims(file);

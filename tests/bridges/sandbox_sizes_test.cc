@@ -17,7 +17,8 @@
 namespace deputy::sandbox_sizes_test {
 namespace {
 
-// y = -(2 * [0, 1, .. n - 1]), and the range itself. RANGE and both ADDs can be claimed.
+// range = [0, 1, .. n - 1], negative = -(2 * range), y = negative + 2 * range. RANGE and both ADDs
+// can be claimed.
 std::vector<uint8_t> RangeModel() {
   ModelBuilder m;
   const int n = m.AddTensor(kTfLiteInt32, {}, "n");
@@ -163,7 +164,7 @@ TEST_F(SandboxSizes, two_partitions_with_dynamic_outputs_precede_a_third) {
   EXPECT_EQ(Recomputed(t), 0) << t.log();
 }
 
-// The process ends in each of the calls of three inferences.
+// The process ends in each of the nine calls of three inferences, one after the other.
 TEST_F(SandboxSizes, each_end_of_the_process_is_recomputed) {
   for (int call = 1; call <= 9; ++call) {
     SCOPED_TRACE(call);

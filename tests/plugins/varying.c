@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A delegate for nodes with state and for nodes with dynamic sizes. It claims SVDF of float32 with
-// rank 1, a batch of 1 and no activation, whose state is the variable tensor alone. With the option
-// `dynamic` it allows tensors of dynamic size, and claims RANGE of int32, whose output is dynamic,
-// and ADD of float32 tensors of one size. The option `die` is the number of an invoke, from 1, that
-// ends the process after it has changed the state and the outputs.
+// rank 1, a batch of 1, no bias and no activation, whose state is the variable tensor alone. With
+// the option `dynamic` it allows tensors of dynamic size, and claims RANGE of int32, whose output
+// is dynamic, and ADD of float32 tensors of one size. The option `die` is the number of an invoke,
+// from 1, that ends the process after it has changed the state and the outputs.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -92,7 +92,8 @@ static TfLiteStatus InvokeAdd(TfLiteContext* context, const Kernel* kernel) {
   return kTfLiteOk;
 }
 
-// Shifts the state of each unit by one, and appends the product of the input and the weights.
+// Shifts the state of each unit by one, appends the product of the input and the weights, and
+// computes the outputs.
 static TfLiteStatus InvokeSvdf(TfLiteContext* context, const Kernel* kernel) {
   const TfLiteTensor* input = &context->tensors[kernel->inputs[kInput]];
   const TfLiteTensor* time = &context->tensors[kernel->inputs[kWeightsTime]];

@@ -94,7 +94,7 @@ ServedModel::ServedModel(int model_fd, const Setup& setup)
     if (subgraph_ < 0) return;
     const std::vector<int32_t> unavailable = UnavailableNodes();
     if (!unavailable.empty()) {
-      // The options of an interpreter name the subgraph of such a node.
+      // Unavailable nodes are an option of the interpreter, and the subgraph is known only now.
       TfLiteInterpreterDelete(interpreter_);
       CreateInterpreter(unavailable);
     }
@@ -281,7 +281,7 @@ bool ServedModel::ApplyDelegate() {
       claims_.problem = "expected a delegate that allows tensors of dynamic size";
       return false;
     }
-    // The delegate sees the shapes that the host has, even those of a graph without memory.
+    // Allocates first, so that the delegate sees the shapes that the host has.
     if (DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) != kTfLiteOk) return false;
   }
   const int32_t subgraph = subgraph_;

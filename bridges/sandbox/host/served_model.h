@@ -42,12 +42,12 @@ class ServedModel {
   // Sets the function that returns true if the call in progress was cancelled.
   void SetCancellation(void* data, bool (*is_cancelled)(void* data));
 
-  // Returns what the delegate reports, for the newest run of a partition if the call is about one.
+  // Returns the delegate's reports; for kNodeEvents those of the newest run, and none if that was
+  // of another partition.
   Records Query(CallKind kind, uint32_t claim);
 
-  // Runs a partition. Returns "" or the reason of a failure.
-  // If outputs do not have the sizes of their slots, `*sizes` gets their shapes, and Fetch copies
-  // them.
+  // Runs a partition. Returns "" or the reason of a failure. If the host does not know the sizes of
+  // the outputs, `*sizes` gets their shapes, and Fetch copies them.
   std::string Run(uint32_t claim, Sizes* sizes);
   std::string Fetch(uint32_t claim, const Mapping& mapping);
 
@@ -82,7 +82,8 @@ class ServedModel {
   std::vector<PartitionShapes> ShapesOfPartitions() const;
   std::string ReadInput(int tensor);
   bool IsInMemory(const Slot& slot) const;
-  // Returns true if the host knows the sizes of the outputs.
+  // Returns true if the host knows the sizes of the outputs: none is dynamic, and all have the
+  // sizes of their slots.
   bool HaveSizesOfSlots(uint32_t claim) const;
   std::string ReadInputs(const Claim& claim);
   // Returns the options of the setup for the plug-in, and notes the dropped ones.
