@@ -86,7 +86,7 @@ class Session {
   // been printed for each.
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   DeputyDelegationStatus delegation_status() const;
-  // Describes the effect of bfloat16, for example "bf16 in 36 nodes"; "" if it is not enabled.
+  // Describes the effect of bf16 or fp16, for example "bf16 in 36 nodes"; "" for float32.
   std::string PrecisionText() const;
   // Returns the operators without a kernel, if missing_operators_are_fine is set.
   const std::vector<MissingOperator>& missing() const { return missing_; }

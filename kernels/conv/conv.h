@@ -117,9 +117,9 @@ struct ConvData {
   DenseWeights dense_filter;
   MatrixLayer matrix;
   bool allows_winograd = false;
-  bool allows_bf16 = false;  // true if a float32 layer may use bfloat16
-  Bf16Layer bf16;            // bfloat16 weights of a pointwise convolution
-  Bf16Weights bf16_filter;   // bfloat16 weights of any other convolution
+  bool allows_bf16 = false;  // true if a float32 layer may use 16-bit factors
+  Bf16Layer bf16;            // 16-bit weights of a pointwise convolution
+  Bf16Weights bf16_filter;   // 16-bit weights of any other convolution
   // Filter of a uint8 depthwise layer as ConvShape::filter_parts int8 filters.
   PackedConstant int8_parts;
   // Filter of an int8 depthwise layer in the kernel's order, or of an int16 CONV_2D widened to
@@ -237,7 +237,7 @@ extern const ConvImplementation kDotsInt16Conv;
 extern const ConvImplementation kFewColumnsRowsConv, kRowsConv, kRowsInt8Conv;
 // Implemented in conv_winograd.cc and conv_winograd_int8.cc with Winograd's algorithm.
 extern const ConvImplementation kWinogradConv, kWinogradInt8Conv;
-// Implemented in conv_bf16.cc for float32 with factors rounded to bfloat16.
+// Implemented in conv_bf16.cc for float32 with factors rounded to bfloat16 or float16.
 extern const ConvImplementation kPointwiseBf16Conv, kRowsBf16Conv;
 // Implemented in conv_gemm.cc with matrix products of im2col patches.
 extern const ConvImplementation kFewColumnsConv, kGemmFloatConv, kGemmInt8Conv, kGemmHybridConv;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 CONV_2D with factors rounded to bfloat16, used if the client allows it. A task first
-// rounds the input rows of its windows, padded with zeros, and then reads the windows from this
-// buffer as contiguous runs: a matrix product whose depth has one part per filter row, or one per
-// tap if the filter is dilated horizontally. A pointwise convolution is a plain product of pixels.
+// float32 CONV_2D with factors rounded to bfloat16 or float16, used if the client allows it. A task
+// first rounds the input rows of its windows, padded with zeros, and then reads the windows from
+// this buffer as contiguous runs: a matrix product whose depth has one part per filter row, or one
+// per tap if the filter is dilated horizontally. A pointwise convolution is a plain product of
+// pixels.
 #include "core/support/int_math.h"
 #include "kernels/conv/conv.h"
 

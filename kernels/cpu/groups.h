@@ -83,7 +83,7 @@ struct PendingBf16Conversion {
   size_t runs;
 };
 
-// GEMM of one tile as in GemmTileF32, with bfloat16 factors and float32 sums. Depth is stored in
+// GEMM of one tile as in GemmTileF32, with 16-bit factors (GemmBf16Kernels). Depth is stored in
 // pairs: panels are [parts * depth / 2][columns][2], and the depth of a part is even, padded with
 // zeros on both sides.
 struct GemmTileBf16 {
@@ -100,7 +100,7 @@ struct GemmTileBf16 {
   const EpilogueF32* epilogue = nullptr;        // null if there is none
 };
 
-// Converts rows from float32 to bfloat16, to nearest and ties to even: out[r * out_stride + i] =
+// Converts rows from float32 to 16 bits, to nearest and ties to even: out[r * out_stride + i] =
 // values[r * stride + i] for i < count. An odd count is padded with a zero.
 struct RowsToBf16 {
   int64_t rows;

@@ -2,10 +2,10 @@
 //
 // BATCH_MATMUL: products of pairs of matrices, both of which are data. Either operand may be
 // transposed: the left rows and the right columns are brought into [rows][depth] and
-// [columns][depth]. A constant right operand is packed once. If bfloat16 is allowed, products with
-// one constant matrix may use it; for others, rounding both sides in every inference costs too
-// much. In row-wise fusion groups a float right operand may be a strided view of another tensor,
-// and the output's rows may be strided.
+// [columns][depth]. A constant right operand is packed once. If 16-bit factors are allowed,
+// products with one constant matrix may use them; for others, rounding both sides in every
+// inference costs too much. In row-wise fusion groups a float right operand may be a strided view
+// of another tensor, and the output's rows may be strided.
 //
 // int16 products are 64-bit sums, which all implementations compute exactly: their results are
 // bit-identical.
@@ -85,7 +85,7 @@ struct BatchMatMulData {
   WeightScales weight_scales;  // scales of int8 weights of a hybrid product
   PackedWeights<float> packed_float;
   PackedWeights<int8_t> packed_int8;
-  bool allows_bf16 = false;  // true if a float32 product may use bfloat16
+  bool allows_bf16 = false;  // true if a float32 product may use 16-bit factors
   Bf16Layer bf16;
   std::optional<FloatFactors> in_group;  // operands of a row-wise fusion group, set while it runs
   Choice<BatchMatMulData, BatchTensors> choice;
@@ -692,7 +692,7 @@ TfLiteStatus RunInt16(TfLiteContext* context, BatchMatMulData* data, const Batch
   return kTfLiteOk;
 }
 
-// ---- bfloat16 ---------------------------------------------------------------------------------
+// ---- 16-bit factors ---------------------------------------------------------------------------
 
 // Returns the shape of the product of all left rows and the single right matrix.
 MatrixShape OneMatrix(const BatchShape& shape) {

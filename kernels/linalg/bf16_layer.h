@@ -13,7 +13,7 @@
 
 namespace deputy {
 
-// Returns true if a product of that shape is computed in bfloat16 when the client allows it.
+// Returns true if a product of that shape has 16-bit factors when the client allows it.
 // Products with few columns, which float32 computes without packing, stay in float32.
 inline bool SuitsBf16(const MatrixShape& shape, const CpuKernels& cpu) {
   // The padded depth must fit in an int, which the depth limit ensures.

@@ -87,7 +87,7 @@ struct FullyConnectedData {
   TfLiteFusedActivation activation = kTfLiteActNone;
   DenseWeights dense_weights;
   MatrixLayer matrix;
-  bool allows_bf16 = false;  // true if a float32 layer may use bfloat16
+  bool allows_bf16 = false;  // true if a float32 layer may use 16-bit factors
   Bf16Layer bf16;
   std::optional<LayerInGroup> in_group;
   Choice<FullyConnectedData, LayerTensors> choice;

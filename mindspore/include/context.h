@@ -130,9 +130,9 @@ class AutoDeviceInfo : public DeviceInfoContext {
 class CPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return kCPU; }
-  // Permits half precision: factors of float32 products are rounded to bfloat16 on processors with
-  // instructions for it (DeputyPrecision in deputy/deputy.h). If no operator of the model is then
-  // computed in half precision, Build logs that.
+  // Permits half precision: factors of float32 products are rounded to float16 or bfloat16 on
+  // processors with instructions for it (kDeputyPrecisionFloat16 in deputy/deputy.h). If no
+  // operator of the model is then computed in half precision, Build logs that.
   void SetEnableFP16(bool enable) { Set("enable_fp16", enable); }
   bool GetEnableFP16() const { return GetBool("enable_fp16"); }
 };

@@ -78,8 +78,9 @@ MS_API char* MSDeviceInfoGetProviderDevice(const MSDeviceInfoHandle device_info)
 MS_API MSDeviceType MSDeviceInfoGetDeviceType(const MSDeviceInfoHandle device_info);
 
 // Permits half precision. If the library of a GPU declares the option `precision`, its delegate is
-// created with `precision=auto`. On a CPU, factors of float32 products are rounded to bfloat16 if
-// the processor has instructions for it. For a KirinNPU the call logs an error and changes nothing.
+// created with `precision=auto`. On a CPU, factors of float32 products are rounded to float16 or
+// bfloat16 if the processor has instructions for it (kDeputyPrecisionFloat16 in deputy/deputy.h).
+// For a KirinNPU the call logs an error and changes nothing.
 MS_API void MSDeviceInfoSetEnableFP16(MSDeviceInfoHandle device_info, bool is_fp16);
 MS_API bool MSDeviceInfoGetEnableFP16(const MSDeviceInfoHandle device_info);
 
