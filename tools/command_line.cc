@@ -97,9 +97,10 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
   command->add_flag("--reference", options->reference,
                     "Integer arithmetic bit-exact with TFLite's\nreference kernels");
   command
-      ->add_option("--precision", options->precision,
-                   "Precision of products: float32; bf16 or fp16 (faster,\nless exact, on CPUs "
-                   "with such products)")
+      ->add_option(
+          "--precision", options->precision,
+          "Precision of products: float32; bf16 or fp16\n(faster, less exact, on CPUs with "
+          "such products)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"float32", "bf16", "fp16"}).description(""));
   command->add_option("--shape", options->shapes, "Resize an input, e.g. x=1,224,224,3")
