@@ -511,8 +511,8 @@ std::vector<PartitionShapes> ServedModel::ShapesOfPartitions() const {
       const TfLiteTensor* const tensor = Tensor(output);
       const bool is_dynamic = tensor == nullptr || tensor->allocation_type == kTfLiteDynamic;
       any_dynamic = any_dynamic || is_dynamic;
-      outputs.push_back({is_dynamic || !is_known || !is_prepared, {}});
-      if (!outputs.back().is_dynamic) outputs.back().dims = DimsOf(*tensor);
+      const bool has_shape = !is_dynamic && is_known && is_prepared;
+      outputs.push_back({!has_shape, has_shape ? DimsOf(*tensor) : std::vector<int32_t>()});
     }
     const auto claim = std::find(delegate_nodes_.begin(), delegate_nodes_.end(), index);
     if (claim == delegate_nodes_.end()) {
