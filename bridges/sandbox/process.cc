@@ -207,6 +207,10 @@ CallEnd Process::WaitForReply(Clock::time_point deadline) {
   }
 }
 
+void Process::RequestEnd() const {
+  (void)syscall(SYS_pidfd_send_signal, ended_.get(), SIGKILL, nullptr, 0u);
+}
+
 std::string Process::Kill() {
   if (pid_ < 0) return end_;
   pollfd ended = {ended_.get(), POLLIN, 0};

@@ -61,6 +61,8 @@ class Process {
   // Kills the process and returns how it ended: "signal 11 (Segmentation fault)", "exit status 0".
   // An end before the call is reported as such.
   std::string Kill();
+  // Sends SIGKILL. Thread-safe: a thread that waits for the process notices the end.
+  void RequestEnd() const;
 
  private:
   Process() = default;

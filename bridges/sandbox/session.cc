@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -46,8 +47,11 @@ const Slot* Find(const std::vector<Slot>& slots, int tensor) {
 std::unique_ptr<Session> Session::Start(const Options& options, Setup setup, Fd model,
                                         std::string* problem) {
   std::unique_ptr<Session> session(new Session(options, std::move(setup), std::move(model)));
-  session->process_ = session->StartProcess(&session->claims_, problem);
-  if (session->process_ == nullptr) return nullptr;
+  session->process_ = Process::Start(options.program, session->model_.get(), problem);
+  if (session->process_ == nullptr ||
+      !session->ApplyDelegate(session->process_.get(), &session->claims_, problem)) {
+    return nullptr;
+  }
   return session;
 }
 
@@ -55,31 +59,31 @@ Session::~Session() {
   {
     const std::lock_guard lock(mutex_);
     stops_ = true;
+    if (starting_ != nullptr) starting_->RequestEnd();
   }
   wake_restarter_.notify_all();
   if (restarter_.joinable()) restarter_.join();
 }
 
-std::unique_ptr<Process> Session::StartProcess(Claims* out_claims, std::string* problem) const {
+bool Session::ApplyDelegate(Process* process, Claims* out_claims, std::string* problem) const {
   const auto deadline = DeadlineIn(options_.prepare_ms);
-  std::unique_ptr<Process> process = Process::Start(options_.program, model_.get(), problem);
   std::string answer;
-  if (process == nullptr || !process->Send(Encode(setup_), deadline, problem) ||
+  if (!process->Send(Encode(setup_), deadline, problem) ||
       !process->Receive(deadline, &answer, problem)) {
-    return nullptr;
+    return false;
   }
   if (!Decode(answer, out_claims)) {
     *problem = "the process sent an invalid message";
-    return nullptr;
+    return false;
   }
   if (!out_claims->problem.empty()) {
     *problem = Printable(out_claims->problem);
-    return nullptr;
+    return false;
   }
   for (NodeSupport& support : out_claims->support) {
     support.text = Printable(support.text.substr(0, NodeSupport::kMaxText));
   }
-  return process;
+  return true;
 }
 
 bool Session::IsValid(const Ready& ready) const {
@@ -345,17 +349,9 @@ void Session::Restart() {
     wake_restarter_.wait_for(lock, kFirstWait * (1 << std::clamp(deaths_ - 1, 0, 10)),
                              [this] { return stops_; });
     if (stops_) return;
-    lock.unlock();
-    Claims claims;
-    std::string problem;
-    std::unique_ptr<Process> process = StartProcess(&claims, &problem);
-    if (process != nullptr && !AreEqual(claims, claims_)) {
-      problem = "the new process claims other nodes";
-      process = nullptr;
-    }
     Ready ready;
-    if (process != nullptr && !MapProcess(process.get(), &ready, &problem)) process = nullptr;
-    lock.lock();
+    std::string problem;
+    std::unique_ptr<Process> process = StartNewProcess(&lock, &ready, &problem);
     if (process != nullptr) {
       UseShapes(setup_.tensors, mapping_.slots, std::move(ready));
       process_ = std::move(process);
@@ -364,6 +360,37 @@ void Session::Restart() {
       ++deaths_;
     }
   }
+}
+
+std::unique_ptr<Process> Session::StartNewProcess(std::unique_lock<std::mutex>* lock, Ready* ready,
+                                                  std::string* problem) {
+  lock->unlock();
+  std::unique_ptr<Process> process;
+  bool is_ready = false;
+  try {
+    process = Process::Start(options_.program, model_.get(), problem);
+    Claims claims;
+    is_ready = process != nullptr && BeginStart(process.get()) &&
+               ApplyDelegate(process.get(), &claims, problem);
+    if (is_ready && !AreEqual(claims, claims_)) {
+      *problem = "the new process claims other nodes";
+      is_ready = false;
+    }
+    is_ready = is_ready && MapProcess(process.get(), ready, problem);
+  } catch (const std::exception& exception) {  // e.g. no memory for a message of the process
+    is_ready = false;
+    *problem = exception.what();
+  }
+  lock->lock();
+  starting_ = nullptr;
+  if (!is_ready) process = nullptr;
+  return process;
+}
+
+bool Session::BeginStart(Process* process) {
+  const std::lock_guard lock(mutex_);
+  starting_ = process;
+  return !stops_;
 }
 
 }  // namespace deputy::sandbox

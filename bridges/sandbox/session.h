@@ -99,7 +99,8 @@ class Session {
   Session(const Options& options, Setup setup, Fd model)
       : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
 
-  std::unique_ptr<Process> StartProcess(Claims* out_claims, std::string* problem) const;
+  // Sends the setup to a new process, and receives its claims with printable texts.
+  bool ApplyDelegate(Process* process, Claims* out_claims, std::string* problem) const;
   bool MapProcess(Process* process, Ready* ready, std::string* problem) const;
   bool IsValid(const Ready& ready) const;
   // Lays out the slots in the shared memory. Returns false if they do not fit.
@@ -126,6 +127,11 @@ class Session {
   void StartNext(const std::string& reason);
 
   void Restart();  // runs on restarter_
+  // Starts a process that claims the same nodes. Requires the lock, and releases it meanwhile.
+  std::unique_ptr<Process> StartNewProcess(std::unique_lock<std::mutex>* lock, Ready* ready,
+                                           std::string* problem);
+  // Returns false if the session ends; otherwise its destructor ends the process.
+  bool BeginStart(Process* process);
 
   const Options options_;
   const Setup setup_;
@@ -136,6 +142,7 @@ class Session {
   mutable std::mutex mutex_;
   std::condition_variable wake_restarter_;
   std::unique_ptr<Process> process_;  // null while none accepts calls
+  Process* starting_ = nullptr;       // new process that restarter_ waits for; null: none
   std::vector<HostTensor> tensors_;   // newest shapes of process_
   std::vector<Slot> slots_;
   std::vector<PartitionShapes> partitions_;

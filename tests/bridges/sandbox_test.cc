@@ -4,6 +4,8 @@
 // what the process may do.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -481,6 +484,84 @@ TEST_F(Sandbox, options_with_separators_reach_the_delegate) {
     return t.log();
   }();
   EXPECT_NE(error.find("no;such\\option"), std::string::npos) << error;
+}
+
+// A program that is deputy-delegate-host until Replace().
+class Program {
+ public:
+  Program() : path_(ScratchFile("program")) {
+    std::filesystem::remove(path_);
+    std::filesystem::create_symlink(BuildPath("deputy-delegate-host"), path_);
+  }
+  ~Program() { std::filesystem::remove(path_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const std::string& path() const { return path_; }
+  void Replace(const std::string& script) const {
+    const std::string text = "#!/bin/sh\n" + script;
+    std::filesystem::remove(path_);
+    WriteBytes(path_, {text.begin(), text.end()});
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+  }
+
+ private:
+  const std::string path_;
+};
+
+TEST_F(Sandbox, a_deletion_does_not_wait_for_a_new_process) {
+  const Program program;
+  std::optional<Sandboxed> s;
+  s.emplace("fault=segv;in=invoke", Options{{"program", program.path()}, {"prepare_ms", "20000"}});
+  program.Replace("exec sleep 30\n");
+  EXPECT_EQ(s->Run(kInput), kOutput);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the new process starts
+  const auto begin = std::chrono::steady_clock::now();
+  s.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  ExpectNoChild();
+}
+
+// Limits the address space of this process to the present size and `more` bytes.
+class ScopedAddressSpace {
+ public:
+  explicit ScopedAddressSpace(rlim_t more) {
+    getrlimit(RLIMIT_AS, &before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limited = {pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + more,
+                            before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  }
+  ~ScopedAddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  // Returns true if the limit is in effect; an emulator may ignore it.
+  static bool Refuses(size_t bytes) {
+    void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED) munmap(mapped, bytes);
+    return mapped == MAP_FAILED;
+  }
+  ScopedAddressSpace(const ScopedAddressSpace&) = delete;
+  ScopedAddressSpace& operator=(const ScopedAddressSpace&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Sandbox, a_message_of_a_new_process_can_exceed_the_memory) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer needs address space of its own";
+#endif
+  if (kSanitized) GTEST_SKIP() << "AddressSanitizer needs address space of its own";
+  const Program program;
+  Sandboxed s("fault=segv;in=invoke", {{"program", program.path()}, {"max_deaths", "2"}});
+  program.Replace("printf '\\000\\000\\000\\004\\000\\000\\000\\000' >&3\nexec sleep 30\n");
+  const ScopedAddressSpace limited(rlim_t{48} << 20);
+  if (!ScopedAddressSpace::Refuses(size_t{64} << 20)) GTEST_SKIP() << "the limit has no effect";
+  ASSERT_TRUE(Eventually([&] {
+    EXPECT_EQ(s.Run(kInput), kOutput);
+    return s.interpreter->log().find("no new process could be started: std::bad_alloc") !=
+           std::string::npos;
+  })) << s.interpreter->log();
 }
 
 TEST_F(Sandbox, reports_a_program_that_is_none) {
