@@ -72,6 +72,8 @@ struct NodeSupport {
 };
 
 struct Claims {
+  static constexpr size_t kMaxText = 500;  // maximum number of bytes of a text; others are dropped
+
   std::string problem;               // reason why the delegate could not be applied; "" otherwise
   std::string confinement;           // restrictions in effect, for reports
   std::vector<std::string> dropped;  // keys of the options that were dropped

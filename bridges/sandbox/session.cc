@@ -80,9 +80,12 @@ bool Session::ApplyDelegate(Process* process, Claims* out_claims, std::string* p
     *problem = Printable(out_claims->problem);
     return false;
   }
-  for (NodeSupport& support : out_claims->support) {
-    support.text = Printable(support.text.substr(0, NodeSupport::kMaxText));
-  }
+  const auto make_printable = [](std::string* text) {
+    *text = Printable(text->substr(0, Claims::kMaxText));
+  };
+  make_printable(&out_claims->confinement);
+  for (Claim& claim : out_claims->claims) make_printable(&claim.name);
+  for (NodeSupport& support : out_claims->support) make_printable(&support.text);
   return true;
 }
 

@@ -185,6 +185,13 @@ TEST_F(Sandbox, a_failed_status_is_reported_with_its_message) {
   EXPECT_EQ(s.Recomputed(), 1);
 }
 
+TEST_F(Sandbox, control_characters_of_a_kernels_name_become_spaces) {
+  Sandboxed s("fault=status;in=invoke;name=a\x1b[2J\nb");
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_NE(s.interpreter->log().find("sandbox: a [2J b: no device 7"), std::string::npos)
+      << s.interpreter->log();
+}
+
 // AddressSanitizer reports a crash of the process and exits with a status of its own.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* kCrash = "the process ended";

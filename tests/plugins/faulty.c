@@ -3,7 +3,7 @@
 // A delegate that claims ADD of float32 tensors of one size and has a fault in one of its callbacks
 // that ends or damages its process. Options: `fault` names the fault, `in` the callback (create,
 // prepare, init, kernel_prepare, invoke, free), `call` the number of that callback's call, from 1,
-// that has the fault. Without a fault it is correct.
+// that has the fault, `name` the name of the kernel. Without a fault it is correct.
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
@@ -26,7 +26,7 @@
 enum { kOperands = 2, kNameBytes = 32, kMemoryFd = 4, kReplyFd = 6, kSharedBytes = 4096 };
 
 static struct {
-  char fault[kNameBytes], in[kNameBytes];
+  char fault[kNameBytes], in[kNameBytes], name[kNameBytes];
   int call, calls;
 } settings;
 
@@ -184,7 +184,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   kernel.free = Free;
   kernel.prepare = PrepareKernel;
   kernel.invoke = Invoke;
-  kernel.custom_name = "Faulty";
+  kernel.custom_name = settings.name;
   kernel.version = 1;
   DeputyPartitionHelper helper;
   DeputyPartitionHelperInit(&helper, context);
@@ -207,9 +207,11 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* keys, const cha
   (void)report_error;
   memset(&settings, 0, sizeof settings);
   settings.call = 1;
+  strcpy(settings.name, "Faulty");
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(keys[i], "fault") == 0) snprintf(settings.fault, kNameBytes, "%s", values[i]);
     if (strcmp(keys[i], "in") == 0) snprintf(settings.in, kNameBytes, "%s", values[i]);
+    if (strcmp(keys[i], "name") == 0) snprintf(settings.name, kNameBytes, "%s", values[i]);
     if (strcmp(keys[i], "call") == 0) settings.call = atoi(values[i]);
   }
   FailIn("create");
