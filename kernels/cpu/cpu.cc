@@ -114,7 +114,7 @@ const CpuKernels& Choose() {
 // True if a kernel table of this build has float16 products.
 constexpr bool HasFloat16Kernels() {
   for (const KernelVariant& variant : kVariants) {
-    if (variant.copy_to == &CopyTo<&CpuKernels::gemm_f16>) return true;
+    if (variant.group == "gemm_f16") return true;
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -181,7 +182,7 @@ TEST(Gemm, dots_of_neon32_have_the_bits_of_generic) {
   for (float& value : scaled) value *= 0.01f;
   for (const int depth : {0, 1, 7, 8, 9, 15, 16, 31, 200}) {
     const float* parts[] = {scaled.data(), scaled.data() + 1500};
-    float found[6], expected[6];
+    std::array<float, 6> found, expected;
     DotTileF32 dots = {.rows = 3,
                        .columns = 2,
                        .parts = 2,
@@ -193,12 +194,13 @@ TEST(Gemm, dots_of_neon32_have_the_bits_of_generic) {
                        .bias = depth % 2 == 0 ? b.data() : nullptr,
                        .low = -1000,
                        .high = 1000,
-                       .out = found,
+                       .out = found.data(),
                        .out_stride = 2};
     neon->gemm_f32.dots(dots);
-    dots.out = expected;
+    dots.out = expected.data();
     generic->gemm_f32.dots(dots);
-    EXPECT_EQ(0, std::memcmp(found, expected, sizeof expected)) << "depth " << depth;
+    using Bits = std::array<uint32_t, 6>;
+    EXPECT_EQ(std::bit_cast<Bits>(found), std::bit_cast<Bits>(expected)) << "depth " << depth;
   }
 }
 
