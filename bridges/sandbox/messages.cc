@@ -245,8 +245,8 @@ bool Decode(std::string_view bytes, Records* out) {
   ReadAll(&reader, &out->records, [&](Record* record) {
     record->first_node = static_cast<int32_t>(reader.Int());
     record->node = static_cast<int32_t>(reader.Int());
-    record->name = reader.Text();
-    record->text = reader.Text();
+    record->name = reader.Text().substr(0, Records::kMaxName);
+    record->text = reader.Text().substr(0, Records::kMaxText);
     record->queued_ns = reader.Int();
     record->begin_ns = reader.Int();
     record->duration_ns = reader.Int();

@@ -104,6 +104,8 @@ struct Record {
 
 struct Records {
   static constexpr size_t kMaxCount = 65536;  // maximum number of records; others are dropped
+  // Maximum numbers of bytes of a name and a text; others are dropped.
+  static constexpr size_t kMaxName = 500, kMaxText = 65536;
 
   std::vector<Record> records;
 };

@@ -119,6 +119,10 @@ TEST(SandboxMessages, keep_every_field) {
   EXPECT_EQ(records.records[0].queued_ns, 3);
   EXPECT_EQ(records.records[0].begin_ns, 4);
   EXPECT_EQ(records.records[0].duration_ns, 5);
+  const std::string name(1000, 'n'), text(70000, 't');
+  ASSERT_TRUE(Decode(Encode(sandbox::Records{{{1, 2, name, text, 3, 4, 5}}}), &records));
+  EXPECT_EQ(records.records[0].name, name.substr(0, 500));
+  EXPECT_EQ(records.records[0].text, text.substr(0, 65536));
 
   Ready ready;
   ASSERT_TRUE(Decode(Encode(SampleReady()), &ready));
