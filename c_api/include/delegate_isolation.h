@@ -27,7 +27,8 @@ extern "C" {
 
 // Settings of the process. NULL and 0 are the default values.
 typedef struct DeputyDelegateIsolation {
-  // sizeof(DeputyDelegateIsolation).
+  // sizeof(DeputyDelegateIsolation). Fields beyond this size have their default values. Sizes
+  // without `profile` or above sizeof(DeputyDelegateIsolation) are errors.
   size_t struct_size;
   // Restrictions of the process: "none", "device" (the default) or "strict".
   const char* profile;
@@ -46,8 +47,8 @@ typedef struct DeputyDelegateIsolation {
 
 // Options of the plug-in `sandbox`. Private.
 typedef struct DeputyIsolationOptions {
-  const char* keys[9];
-  const char* values[9];
+  const char* keys[10];
+  const char* values[10];
   char numbers[5][24];
   size_t count;
   size_t number_count;
@@ -107,16 +108,18 @@ static inline TfLiteDelegate* DeputyIsolatedDelegateCreate(
     const DeputyDelegateIsolation* isolation) {
   DeputyDelegateIsolation given;
   memset(&given, 0, sizeof given);
-  if (isolation != NULL) {
-    memcpy(&given, isolation,
-           isolation->struct_size < sizeof given ? isolation->struct_size : sizeof given);
-  }
+  const int is_valid =
+      isolation == NULL || (isolation->struct_size >= offsetof(DeputyDelegateIsolation, writable) &&
+                            isolation->struct_size <= sizeof given);
+  if (isolation != NULL && is_valid) memcpy(&given, isolation, isolation->struct_size);
   char* const joined = DeputyIsolationJoin(keys, values, count);
   DeputyPlugin* const plugin = joined == NULL ? NULL : DeputyPluginLoad("sandbox");
   TfLiteDelegate* delegate = NULL;
   if (plugin != NULL) {
     DeputyIsolationOptions options;
     memset(&options, 0, sizeof options);
+    // Refused by the plug-in, which sets the text of DeputyLastError.
+    if (!is_valid) DeputyIsolationAddText(&options, "struct_size", "wrong");
     DeputyIsolationAddText(&options, "library", path);
     DeputyIsolationAddText(&options, "options", joined);
     DeputyIsolationAddText(&options, "profile", given.profile);

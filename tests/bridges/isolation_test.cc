@@ -102,6 +102,17 @@ TEST_F(Isolation, settings_reach_the_process) {
       << text;
 }
 
+TEST_F(Isolation, a_struct_without_profile_or_of_unknown_size_is_an_error) {
+  DeputyDelegateIsolation isolation = {};
+  isolation.profile = "strict";
+  for (const size_t size : {size_t{0}, sizeof isolation.struct_size + 1, sizeof isolation + 8}) {
+    isolation.struct_size = size;
+    TfLiteStatus status = kTfLiteOk;
+    const std::string text = MessagesWith(isolation, "", "", &status);
+    EXPECT_NE(text.find("struct_size"), std::string::npos) << size << ": " << text;
+  }
+}
+
 TEST_F(Isolation, without_settings_the_defaults_count) {
   const Handle delegate(
       DeputyIsolatedDelegateCreate(Library("faulty").c_str(), nullptr, nullptr, 0, nullptr),
