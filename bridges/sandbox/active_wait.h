@@ -22,7 +22,7 @@ inline uint32_t CurrentProcessor() { return static_cast<uint32_t>(sched_getcpu()
 // would delay the other process.
 class ActiveWait {
  public:
-  static constexpr std::chrono::microseconds kLimit{100};
+  static constexpr std::chrono::microseconds kLimit{300};
 
   // Begins a wait. Polls until `done()` returns true or kLimit has passed; returns true in the
   // first case. `other_processor` is the processor of the other process; it is untrusted, and only
