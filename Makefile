@@ -86,7 +86,7 @@ test-all: setup
 	@$(MAKE) all
 	cd $(BUILD) && $(CTEST) -C all $(CTEST_ARGS)
 
-OWN_PROCESS = cpu:$(DIGITS)/digits_float.tflite xnnpack:$(DIGITS)/digits_float.tflite \
+OWN_PROCESS = $(patsubst %,%:$(DIGITS)/digits_float.tflite,cpu xnnpack gpu) \
               $(patsubst %,%:$(BUILD)/mobilenet_v2_float32.tflite,xnnpack npu_stub gpu)
 ## bench    benchmark the kernels, the included models, delegates in their own processes, and TensorFlow Lite
 ##          if it is installed
