@@ -3,12 +3,12 @@
 // Tests delegates in a process of their own whose tensors have dynamic sizes.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "tests/support/isolated_plugin.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -72,43 +72,6 @@ std::vector<uint8_t> SumModel() {
   return m.Finish();
 }
 
-class Isolated {
- public:
-  Isolated(const std::vector<uint8_t>& model, const std::string& options, const Options& more = {})
-      : file_(ScratchFile("sandbox_sizes.tflite")) {
-    WriteBytes(file_, model);
-    Options all = {{"library", Library("varying")},
-                   {"model", file_},
-                   {"options", options},
-                   {"dynamic", "true"}};
-    all.insert(all.end(), more.begin(), more.end());
-    delegate_ = CreateExternal(BuildPath("libdeputy_sandbox.so"), all);
-  }
-  ~Isolated() {
-    DeputyPluginDeleteDelegate(delegate_);
-    std::filesystem::remove(file_);
-  }
-  Isolated(const Isolated&) = delete;
-  Isolated& operator=(const Isolated&) = delete;
-  TfLiteDelegate* get() const { return delegate_; }
-
- private:
-  const std::string file_;
-  TfLiteDelegate* delegate_ = nullptr;
-};
-
-void UseHot(TfLiteInterpreterOptions* options) {
-  DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
-  DeputyInterpreterOptionsSetDelegateRetry(options, 0);
-}
-
-int64_t Recomputed(const TestInterpreter& t) {
-  DeputyDelegationStatus status = {};
-  status.struct_size = sizeof status;
-  EXPECT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
-  return static_cast<int64_t>(status.recomputed_nodes);
-}
-
 void ExpectRange(TestInterpreter* t, int n) {
   SCOPED_TRACE(n);
   t->Set<int32_t>(0, {n});
@@ -128,7 +91,8 @@ void ExpectRange(TestInterpreter* t, int n) {
 class SandboxSizes : public QuietTest {};
 
 TEST_F(SandboxSizes, dynamic_outputs_and_inputs_are_as_in_process) {
-  const Isolated isolated(RangeModel(), "dynamic=1");
+  const IsolatedPlugin isolated(RangeModel(), Library("varying"), "dynamic=1",
+                                {{"dynamic", "true"}});
   const Handle in_process = External("varying", {{"dynamic", "1"}});
   for (const auto policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     for (TfLiteDelegate* const delegate :
@@ -143,13 +107,14 @@ TEST_F(SandboxSizes, dynamic_outputs_and_inputs_are_as_in_process) {
       }
       ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
       for (const int n : {3, 5, 5, 2, 0, 1000, 7}) ExpectRange(&t, n);
-      EXPECT_EQ(Recomputed(t), 0) << t.log();
+      EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
     }
   }
 }
 
 TEST_F(SandboxSizes, two_partitions_with_dynamic_outputs_precede_a_third) {
-  const Isolated isolated(TwoRanges(), "dynamic=1");
+  const IsolatedPlugin isolated(TwoRanges(), Library("varying"), "dynamic=1",
+                                {{"dynamic", "true"}});
   TestInterpreter t(TwoRanges(), &UseHot);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
       << t.log();
@@ -161,44 +126,47 @@ TEST_F(SandboxSizes, two_partitions_with_dynamic_outputs_precede_a_third) {
   t.Set<int32_t>(0, {3});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Get<float>(0), (std::vector<float>{0, 2}));
-  EXPECT_EQ(Recomputed(t), 0) << t.log();
+  EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
 }
 
 // The process ends in each of the nine calls of three inferences, one after the other.
 TEST_F(SandboxSizes, each_end_of_the_process_is_recomputed) {
   for (int call = 1; call <= 9; ++call) {
     SCOPED_TRACE(call);
-    const Isolated isolated(RangeModel(), "dynamic=1;die=" + std::to_string(call));
+    const IsolatedPlugin isolated(RangeModel(), Library("varying"),
+                                  "dynamic=1;die=" + std::to_string(call), {{"dynamic", "true"}});
     TestInterpreter t(RangeModel(), &UseHot);
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
         << t.log();
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     for (const int n : {3, 6, 4}) ExpectRange(&t, n);
-    EXPECT_GT(Recomputed(t), 0) << t.log();
+    EXPECT_GT(RecomputedNodes(t), 0) << t.log();
   }
 }
 
 TEST_F(SandboxSizes, a_size_above_the_limit_is_recomputed) {
-  const Isolated isolated(RangeModel(), "dynamic=1", {{"dynamic_mb", "1"}});
+  const IsolatedPlugin isolated(RangeModel(), Library("varying"), "dynamic=1",
+                                {{"dynamic", "true"}, {"dynamic_mb", "1"}});
   TestInterpreter t(RangeModel(), &UseHot);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
       << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   ExpectRange(&t, 1000);
-  EXPECT_EQ(Recomputed(t), 0) << t.log();
+  EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
   ExpectRange(&t, 300000);
-  EXPECT_GT(Recomputed(t), 0);
+  EXPECT_GT(RecomputedNodes(t), 0);
   EXPECT_NE(t.log().find("option dynamic_mb"), std::string::npos) << t.log();
 }
 
 // The process counts its calls: the third one ends it only if the resizes have started no other.
 TEST_F(SandboxSizes, a_resize_keeps_the_process) {
-  const Isolated isolated(SumModel(), "dynamic=1;die=3");
+  const IsolatedPlugin isolated(SumModel(), Library("varying"), "dynamic=1;die=3",
+                                {{"dynamic", "true"}});
   TestInterpreter t(SumModel(), &UseHot);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
       << t.log();
   for (const std::vector<float>& x : std::vector<std::vector<float>>{{1}, {1, 2, 3}, {4, 5}}) {
-    const int64_t before = Recomputed(t);
+    const int64_t before = RecomputedNodes(t);
     ASSERT_EQ(t.Resize(0, {static_cast<int>(x.size())}), kTfLiteOk);
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
     t.Set<float>(0, x);
@@ -206,12 +174,12 @@ TEST_F(SandboxSizes, a_resize_keeps_the_process) {
     std::vector<float> twice;
     for (const float value : x) twice.push_back(2 * value);
     EXPECT_EQ(t.Get<float>(0), twice);
-    EXPECT_EQ(Recomputed(t) - before, x.size() == 2 ? 1 : 0) << t.log();
+    EXPECT_EQ(RecomputedNodes(t) - before, x.size() == 2 ? 1 : 0) << t.log();
   }
 }
 
 TEST_F(SandboxSizes, a_delegate_with_static_sizes_is_refused) {
-  const Isolated isolated(SumModel(), "");
+  const IsolatedPlugin isolated(SumModel(), Library("varying"), "", {{"dynamic", "true"}});
   TestInterpreter t(SumModel());
   EXPECT_NE(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk);
   EXPECT_NE(t.log().find("expected a delegate that allows tensors of dynamic size"),

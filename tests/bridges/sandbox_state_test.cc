@@ -4,14 +4,13 @@
 // the end of the process.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
+#include "tests/support/isolated_plugin.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -37,46 +36,10 @@ std::vector<uint8_t> Model() {
   return m.Finish();
 }
 
-// A delegate in a process of its own, by default `varying`.
-class Delegate {
- public:
-  explicit Delegate(const std::string& options = "", std::vector<uint8_t> model = Model())
-      : Delegate(Library("varying"), options, std::move(model)) {}
-  Delegate(const std::string& library, const std::string& options, std::vector<uint8_t> model)
-      : file_(ScratchFile("sandbox_state.tflite")) {
-    WriteBytes(file_, model);
-    delegate_ = CreateExternal(BuildPath("libdeputy_sandbox.so"),
-                               {{"library", library}, {"model", file_}, {"options", options}});
-  }
-  ~Delegate() {
-    DeputyPluginDeleteDelegate(delegate_);
-    std::filesystem::remove(file_);
-  }
-  Delegate(const Delegate&) = delete;
-  Delegate& operator=(const Delegate&) = delete;
-  TfLiteDelegate* get() const { return delegate_; }
-
- private:
-  const std::string file_;
-  TfLiteDelegate* delegate_ = nullptr;
-};
-
 std::vector<float> Step(TestInterpreter* t, float x) {
   t->Set<float>(0, {x});
   EXPECT_EQ(t->Invoke(), kTfLiteOk) << t->log();
   return t->Get<float>(0);
-}
-
-void UseHot(TfLiteInterpreterOptions* options) {
-  DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
-  DeputyInterpreterOptionsSetDelegateRetry(options, 0);
-}
-
-int64_t Recomputed(const TestInterpreter& t) {
-  DeputyDelegationStatus status = {};
-  status.struct_size = sizeof status;
-  EXPECT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
-  return static_cast<int64_t>(status.recomputed_nodes);
 }
 
 void ExpectApplied(const TestInterpreter& t, TfLiteDelegate* delegate) {
@@ -89,7 +52,7 @@ class SandboxState : public QuietTest {};
 
 // Runs without a delegate, with one in this process and with one in a process of its own.
 TEST_F(SandboxState, variables_are_as_in_process) {
-  const Delegate isolated;
+  const IsolatedPlugin isolated(Model(), Library("varying"), "");
   const Handle in_process = External("varying");
   for (TfLiteDelegate* const delegate :
        {static_cast<TfLiteDelegate*>(nullptr), in_process.get(), isolated.get()}) {
@@ -106,25 +69,25 @@ TEST_F(SandboxState, variables_are_as_in_process) {
 }
 
 // Runs four steps. The second call of the delegate fails.
-void ExpectStateAfterFailure(const Delegate& delegate) {
+void ExpectStateAfterFailure(const IsolatedPlugin& delegate) {
   TestInterpreter t(Model(), &UseHot);
   ExpectApplied(t, delegate.get());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(Step(&t, 1), (std::vector<float>{1, 2}));
-  EXPECT_EQ(Recomputed(t), 0);
+  EXPECT_EQ(RecomputedNodes(t), 0);
   EXPECT_EQ(Step(&t, 2), (std::vector<float>{12, 6}));
-  EXPECT_EQ(Recomputed(t), 1) << t.log();
+  EXPECT_EQ(RecomputedNodes(t), 1) << t.log();
   EXPECT_EQ(Step(&t, 3), (std::vector<float>{123, 12}));
   EXPECT_EQ(Step(&t, 4), (std::vector<float>{234, 18}));
 }
 
 TEST_F(SandboxState, variables_survive_the_end_of_the_process) {
-  ExpectStateAfterFailure(Delegate("die=2"));
+  ExpectStateAfterFailure(IsolatedPlugin(Model(), Library("varying"), "die=2"));
 }
 
 // The policy is not Hot, which restores variables itself.
 TEST_F(SandboxState, a_call_that_ends_the_process_changes_no_variable) {
-  const Delegate delegate("die=2");
+  const IsolatedPlugin delegate(Model(), Library("varying"), "die=2");
   TestInterpreter t(Model());
   ExpectApplied(t, delegate.get());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -135,13 +98,14 @@ TEST_F(SandboxState, a_call_that_ends_the_process_changes_no_variable) {
 }
 
 TEST_F(SandboxState, variables_survive_a_failed_call) {
-  ExpectStateAfterFailure(Delegate(BuildPath("libdeputy_layers.so"),
-                                   "library=" + Library("varying") + ";layers=fault=invoke:2:fail",
-                                   Model()));
+  ExpectStateAfterFailure(
+      IsolatedPlugin(Model(), BuildPath("libdeputy_layers.so"),
+                     "library=" + Library("varying") + ";layers=fault=invoke:2:fail"));
 }
 
 TEST_F(SandboxState, variables_survive_the_replacement_of_the_delegate) {
-  const Delegate first, second;
+  const IsolatedPlugin first(Model(), Library("varying"), "");
+  const IsolatedPlugin second(Model(), Library("varying"), "");
   const Handle in_process = External("varying");
   TestInterpreter t(Model());
   ExpectApplied(t, first.get());

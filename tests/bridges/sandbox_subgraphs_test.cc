@@ -4,13 +4,13 @@
 // has in this process, and the same results.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
+#include "tests/support/isolated_plugin.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -48,29 +48,6 @@ std::vector<uint8_t> If() {
   return m.Finish();
 }
 
-// A delegate in a process of its own for this model.
-class Isolated {
- public:
-  Isolated(const std::string& library, const std::string& options,
-           const std::vector<uint8_t>& model)
-      : file_(ScratchFile("sandbox_subgraphs.tflite")) {
-    WriteBytes(file_, model);
-    delegate_ = CreateExternal(BuildPath("libdeputy_sandbox.so"),
-                               {{"library", library}, {"model", file_}, {"options", options}});
-  }
-  ~Isolated() {
-    DeputyPluginDeleteDelegate(delegate_);
-    std::filesystem::remove(file_);
-  }
-  Isolated(const Isolated&) = delete;
-  Isolated& operator=(const Isolated&) = delete;
-  TfLiteDelegate* get() const { return delegate_; }
-
- private:
-  const std::string file_;
-  TfLiteDelegate* delegate_ = nullptr;
-};
-
 // Nodes of each partition of each subgraph.
 using Partitions = std::vector<std::vector<std::vector<int>>>;
 
@@ -95,22 +72,10 @@ std::vector<float> Invoke(TestInterpreter* t, bool condition, const std::vector<
   return t->Get<float>(0);
 }
 
-void UseHot(TfLiteInterpreterOptions* options) {
-  DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
-  DeputyInterpreterOptionsSetDelegateRetry(options, 0);
-}
-
-int64_t Recomputed(const TestInterpreter& t) {
-  DeputyDelegationStatus status = {};
-  status.struct_size = sizeof status;
-  EXPECT_EQ(DeputyInterpreterGetDelegationStatus(t.get(), &status), kTfLiteOk);
-  return static_cast<int64_t>(status.recomputed_nodes);
-}
-
 class SandboxSubgraphs : public QuietTest {};
 
 TEST_F(SandboxSubgraphs, branches_have_the_partitions_of_this_process) {
-  const Isolated isolated(Library("elementwise"), "", If());
+  const IsolatedPlugin isolated(If(), Library("elementwise"), "");
   const Handle in_process = External("elementwise");
   for (TfLiteDelegate* const delegate : {in_process.get(), isolated.get()}) {
     TestInterpreter t(If(), &UseHot);
@@ -119,13 +84,13 @@ TEST_F(SandboxSubgraphs, branches_have_the_partitions_of_this_process) {
     EXPECT_EQ(PartitionsOf(t), (Partitions{{{1}}, {{0, 1}}, {{0, 1}}})) << t.log();
     EXPECT_EQ(Invoke(&t, true, {1, 2}), (std::vector<float>{-6, -12}));
     EXPECT_EQ(Invoke(&t, false, {1, 2}), (std::vector<float>{-10, -20}));
-    EXPECT_EQ(Recomputed(t), 0) << t.log();
+    EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
   }
 }
 
 TEST_F(SandboxSubgraphs, nodes_of_an_earlier_delegate_in_a_branch_are_left_to_it) {
   const Handle multiplies = External("elementwise", {{"ops", "18"}});
-  const Isolated isolated(Library("elementwise"), "", If());
+  const IsolatedPlugin isolated(If(), Library("elementwise"), "");
   TestInterpreter t(If(), &UseHot);
   for (TfLiteDelegate* const delegate : {multiplies.get(), isolated.get()}) {
     ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
@@ -134,21 +99,21 @@ TEST_F(SandboxSubgraphs, nodes_of_an_earlier_delegate_in_a_branch_are_left_to_it
   EXPECT_EQ(PartitionsOf(t), (Partitions{{{1}}, {{0}, {1}}, {{0}, {1}}})) << t.log();
   EXPECT_EQ(Invoke(&t, true, {1, 2}), (std::vector<float>{-6, -12}));
   EXPECT_EQ(Invoke(&t, false, {1, 2}), (std::vector<float>{-10, -20}));
-  EXPECT_EQ(Recomputed(t), 0) << t.log();
+  EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
 }
 
 // Each subgraph has a process, whose first invoke ends it.
 TEST_F(SandboxSubgraphs, branches_run_on_the_cpu_after_the_end_of_their_process) {
-  const Isolated isolated(BuildPath("libdeputy_layers.so"),
-                          "library=" + Library("elementwise") + ";layers=fault=invoke:1:crash",
-                          If());
+  const IsolatedPlugin isolated(
+      If(), BuildPath("libdeputy_layers.so"),
+      "library=" + Library("elementwise") + ";layers=fault=invoke:1:crash");
   TestInterpreter t(If(), &UseHot);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
       << t.log();
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(Invoke(&t, true, {1, 2}), (std::vector<float>{-6, -12}));
   EXPECT_EQ(Invoke(&t, false, {1, 2}), (std::vector<float>{-10, -20}));
-  EXPECT_GT(Recomputed(t), 2) << t.log();
+  EXPECT_GT(RecomputedNodes(t), 2) << t.log();
 }
 
 // The state x doubles while it is smaller than 100.
@@ -176,7 +141,7 @@ std::vector<uint8_t> While() {
 }
 
 TEST_F(SandboxSubgraphs, the_body_of_a_loop_runs_in_a_process) {
-  const Isolated isolated(Library("elementwise"), "", While());
+  const IsolatedPlugin isolated(While(), Library("elementwise"), "");
   TestInterpreter t(While(), &UseHot);
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get()), kTfLiteOk)
       << t.log();
@@ -185,7 +150,7 @@ TEST_F(SandboxSubgraphs, the_body_of_a_loop_runs_in_a_process) {
   t.Set<float>(0, {3});
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Get<float>(0), (std::vector<float>{192}));
-  EXPECT_EQ(Recomputed(t), 0) << t.log();
+  EXPECT_EQ(RecomputedNodes(t), 0) << t.log();
 }
 
 }  // namespace
