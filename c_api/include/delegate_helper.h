@@ -400,16 +400,18 @@ static inline TfLiteStatus DeputyHalfPartitionHelperPartition(DeputyHalfPartitio
 
 // Returns the nodes to replace, and replaces their inputs in the graph by the float16 constants. If
 // every node of the plan is supported or is a DEQUANTIZE node of such a constant, it returns all
-// nodes of the plan; otherwise the nodes of the largest partitions, as DeputyPartitionHelperLargest
-// does, and the DEQUANTIZE nodes stay on the CPU. If it returns all nodes, the delegate's kernel
-// has to convert the constants whose float32 tensors are among its outputs, because such a tensor
-// may be an output of the graph. The caller passes the list to
-// ReplaceNodeSubsetsWithDelegateKernels and frees it with DeputyIntArrayFree. NULL on failure; the
-// delegate's Prepare must then fail as well, so that the runtime restores the graph.
+// nodes of the plan, unless they are fewer than `min_nodes`. Otherwise it returns the nodes of the
+// largest partitions, as DeputyPartitionHelperLargest does, and the DEQUANTIZE nodes stay on the
+// CPU. If it returns all nodes, the delegate's kernel has to convert the constants whose float32
+// tensors are among its outputs, because such a tensor may be an output of the graph. The caller
+// passes the list to ReplaceNodeSubsetsWithDelegateKernels and frees it with DeputyIntArrayFree.
+// NULL on failure; the delegate's Prepare must then fail as well, so that the runtime restores the
+// graph.
 static inline TfLiteIntArray* DeputyHalfPartitionHelperTake(DeputyHalfPartitionHelper* helper,
                                                             int max_partitions, int min_nodes) {
   const DeputyPartitionHelper* base = &helper->base;
-  const bool all = base->supported->size + helper->dequantize_count == base->plan->size;
+  const bool all = base->supported->size + helper->dequantize_count == base->plan->size &&
+                   base->plan->size >= min_nodes && max_partitions > 0;
   TfLiteIntArray* nodes = all ? DeputyIntArrayCopy(base->plan)
                               : DeputyPartitionHelperLargest(base, max_partitions, min_nodes);
   for (int i = 0; nodes != NULL && i < nodes->size; ++i) {

@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "c_api/include/deputy.h"
 #include "core/base/partition.h"
@@ -444,6 +445,18 @@ TEST(HalfHelper, claims_the_whole_graph_if_only_dequantize_nodes_remain) {
   EXPECT_EQ(RunOnce(&t), RunOnce(&cpu));
   EXPECT_EQ(half.nodes_computed, 2);
   EXPECT_EQ(half.constants_read, 2);
+}
+
+TEST(HalfHelper, limits_apply_to_the_whole_graph) {
+  for (const auto& [min_nodes, max_partitions, plan] :
+       {std::tuple(4, 1, 1), std::tuple(5, 1, 4), std::tuple(0, 0, 4)}) {
+    Half half;
+    half.min_nodes = min_nodes;
+    half.max_partitions = max_partitions;
+    TestInterpreter t(HalfModel(false));
+    ASSERT_EQ(Modify(&t, &half.base), kTfLiteOk) << t.log();
+    EXPECT_EQ(PlanOf(&t).size(), static_cast<size_t>(plan)) << min_nodes;
+  }
 }
 
 TEST(HalfHelper, leaves_dequantize_nodes_on_the_cpu_if_it_claims_a_part) {
