@@ -54,11 +54,6 @@ TfLiteStatus AddTensors(TfLiteContext* context, int count, int* out_first_index)
   return status;
 }
 
-TfLiteExternalContext* GetExternalContext(TfLiteContext* context, TfLiteExternalContextType type) {
-  NotifyObserver(context, "GetExternalContext");
-  return SubgraphOf(context)->interpreter()->external_context(type);
-}
-
 void SetExternalContext(TfLiteContext* context, TfLiteExternalContextType type,
                         TfLiteExternalContext* external) {
   NotifyObserver(context, "SetExternalContext");
@@ -172,11 +167,8 @@ TfLiteStatus ReleaseSubgraphContext(TfLiteContext* context, int index) {
 
 }  // namespace
 
-// Contexts are recognised by GetExternalContext: layers around a delegate may exchange ReportError
-// and the functions that change the graph, but not this function.
 Subgraph* Subgraph::Of(const TfLiteContext* context) {
-  const bool is_own = context != nullptr && context->GetExternalContext == &GetExternalContext;
-  return is_own ? SubgraphOf(context) : nullptr;
+  return RuntimeOf(context) == nullptr ? nullptr : SubgraphOf(context);
 }
 
 void SetContextFunctions(TfLiteContext* context, bool delegate_mode) {
@@ -201,7 +193,7 @@ void InitContext(Subgraph* subgraph) {
   context->ResizeTensor = &ResizeTensor;
   context->ReportError = &ReportContextError;
   context->AddTensors = &AddTensors;
-  context->GetExternalContext = &GetExternalContext;
+  context->GetExternalContext = &GetContextExternal;
   context->SetExternalContext = &SetExternalContext;
   context->GetModelMetadata = &GetModelMetadata;
   SetContextFunctions(context, false);

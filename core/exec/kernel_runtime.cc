@@ -88,4 +88,10 @@ void KernelRuntime::Report(const char* format, va_list args) {
   parts_->interpreter->reporter()->ReportV(format, args);
 }
 
+TfLiteExternalContext* KernelRuntime::external_context(TfLiteExternalContextType type) {
+  if (Observer* observer = parts_->interpreter->observer())
+    observer->EnterFunction(parts_->subgraph, "GetExternalContext");
+  return parts_->interpreter->external_context(type);
+}
+
 }  // namespace deputy

@@ -47,6 +47,7 @@ class KernelRuntime final : public Runtime {
   TfLiteNode* group_node(int node_index) override;
   void NoteFailure(const char* text) override;
   void Report(const char* format, va_list args) override;
+  TfLiteExternalContext* external_context(TfLiteExternalContextType type) override;
 
  private:
   SubgraphParts* const parts_;

@@ -10,6 +10,10 @@
 
 namespace deputy {
 
+TfLiteExternalContext* GetContextExternal(TfLiteContext* context, TfLiteExternalContextType type) {
+  return static_cast<const ContextOwner*>(context->impl_)->runtime->external_context(type);
+}
+
 void ReportContextError(TfLiteContext* context, const char* format, ...) {
   va_list args;
   va_start(args, format);

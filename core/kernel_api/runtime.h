@@ -166,6 +166,9 @@ class Runtime {
   // Receives a text that a kernel or a delegate reports through the context.
   virtual void Report(const char* format, va_list args) = 0;
 
+  // Returns the external context that the client has set for the type, or null.
+  virtual TfLiteExternalContext* external_context(TfLiteExternalContextType type) = 0;
+
  protected:
   ~Runtime() = default;
 };
@@ -176,13 +179,18 @@ struct ContextOwner {
   Runtime* runtime = nullptr;
 };
 
-// Function ReportError of all contexts of Deputy, by which they are recognised.
+// Function GetExternalContext of all contexts of Deputy, by which they are recognised: layers
+// around a delegate may exchange ReportError and the functions that change the graph, but not this
+// one.
+TfLiteExternalContext* GetContextExternal(TfLiteContext* context, TfLiteExternalContextType type);
+
+// Function ReportError of all contexts of Deputy.
 void ReportContextError(TfLiteContext* context, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Returns the Runtime of one of Deputy's contexts, or null for a foreign context.
 inline Runtime* RuntimeOf(const TfLiteContext* context) {
-  if (context == nullptr || context->ReportError != &ReportContextError) return nullptr;
+  if (context == nullptr || context->GetExternalContext != &GetContextExternal) return nullptr;
   return static_cast<const ContextOwner*>(context->impl_)->runtime;
 }
 

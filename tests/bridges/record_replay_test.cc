@@ -24,6 +24,7 @@
 #include "bridges/layers/record/record_file.h"
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
+#include "core/kernel_api/runtime.h"
 #include "tests/bridges/record_damage.h"
 #include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
@@ -277,6 +278,20 @@ TEST_F(RecordReplay, errors_of_a_delegates_threads_are_recorded) {
     EXPECT_EQ(t.log(), "slow device\n");
   }
   EXPECT_EQ(Read(path).calls.at(0).end->errors, "slow device");
+}
+
+TEST_F(RecordReplay, builtin_kernels_of_a_recorded_delegate_have_the_interpreters_arithmetic) {
+  Arithmetic arithmetic = Arithmetic::kDefault;
+  Programmed delegate([&](TfLiteContext* context, TfLiteDelegate*) {
+    arithmetic = ArithmeticOf(context);
+    return kTfLiteOk;
+  });
+  const Handle layered = WithLayers(&delegate.base, "record=" + File("arithmetic.rec"));
+  TestInterpreter t(AddMulDouble(), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetArithmetic(options, kDeputyArithmeticReference);
+  });
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), layered.get()), kTfLiteOk);
+  EXPECT_EQ(arithmetic, Arithmetic::kReference);
 }
 
 TEST_F(RecordReplay, changes_of_the_tensors_of_a_graph_are_recorded) {

@@ -15,6 +15,7 @@ class ThreadedContext final : public Runtime {
     owner_.runtime = this;
     context_.impl_ = &owner_;
     context_.ReportError = &ReportContextError;
+    context_.GetExternalContext = &GetContextExternal;
   }
   TfLiteContext* get() { return &context_; }
 
@@ -45,6 +46,7 @@ class ThreadedContext final : public Runtime {
   TfLiteNode* group_node(int) override { return nullptr; }
   void NoteFailure(const char*) override {}
   void Report(const char*, va_list) override {}
+  TfLiteExternalContext* external_context(TfLiteExternalContextType) override { return nullptr; }
 
   void Share(PackedConstants* shared) { shared_ = shared; }
   // From now on constants are treated as parts of a file, which `copy` reads.
