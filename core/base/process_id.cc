@@ -20,12 +20,19 @@ std::atomic<std::atomic<pid_t>*> note{nullptr};
 // Value of `note` if the page cannot be mapped or cannot be zeroed in a forked child.
 std::atomic<pid_t> no_note{0};
 
+// No advice of madvise(). QEMU's emulation of Linux ignores most advice and reports success.
+constexpr int kUnknownAdvice = -1;
+
+bool ZeroInForkedChild(void* page, size_t bytes) {
+  return madvise(page, bytes, kUnknownAdvice) != 0 && madvise(page, bytes, MADV_WIPEONFORK) == 0;
+}
+
 // Maps a page that the kernel zeroes in a forked child.
 std::atomic<pid_t>* MapNote(size_t bytes) {
   void* const page =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return &no_note;
-  if (madvise(page, bytes, MADV_WIPEONFORK) == 0) return new (page) std::atomic<pid_t>(0);
+  if (ZeroInForkedChild(page, bytes)) return new (page) std::atomic<pid_t>(0);
   munmap(page, bytes);
   return &no_note;
 }

@@ -10,7 +10,8 @@
 namespace deputy {
 
 // Returns the value of getpid(), but reads it from memory that the kernel zeroes in a forked child.
-// Falls back to getpid() on Linux before 4.14 or if the memory cannot be mapped.
+// Falls back to getpid() on Linux before 4.14, in QEMU's emulation of Linux, or if the memory
+// cannot be mapped.
 pid_t ProcessId();
 
 }  // namespace deputy
