@@ -23,6 +23,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/deputy.h"
 #include "tests/support/add_mul_add.h"
+#include "tests/support/emulator.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -305,12 +306,14 @@ TEST_F(Sandbox, gives_up_after_the_maximum_number_of_deaths) {
 
 TEST_F(Sandbox, the_limit_of_memory_ends_the_process) {
   if (kSanitized) GTEST_SKIP() << "the sanitizer itself exceeds the limit";
+  if (IsEmulated()) GTEST_SKIP() << "the emulator ignores the limit";
   Sandboxed s("fault=memory;in=invoke", {{"memory_mb", "256"}, {"invoke_ms", "10000"}});
   EXPECT_EQ(s.Run(kInput), kOutput);
   EXPECT_NE(s.interpreter->log().find("signal 6"), std::string::npos) << s.interpreter->log();
 }
 
 TEST_F(Sandbox, the_profiles_refuse_system_calls) {
+  if (IsEmulated()) GTEST_SKIP() << "the emulator has no seccomp";
   struct Row {
     const char* fault;
     const char* profile;

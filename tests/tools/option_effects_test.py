@@ -165,7 +165,7 @@ VARIABLES = [
 ELSEWHERE = {
     "cli_test": {
         "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],
-        "test_bench_marks_nodes_that_multiply_in_bfloat16": ["--precision", "--allow-fp16"],
+        "test_bench_marks_nodes_that_multiply_in_lower_precision": ["--precision", "--allow-fp16"],
         "test_a_signature_can_be_run": ["--signature"],
         "test_raw_npy_and_image_inputs_give_the_same_output": ["--input", "--image"],
         "test_range_mean_and_scale_map_pixel_values": ["--range", "--mean", "--scale"],

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tests/support/emulator.h"
+
 namespace deputy::memory_test {
 namespace {
 
@@ -45,6 +47,7 @@ TEST(MemoryLimits, default_is_at_most_the_physical_memory) {
 // The soft limit is in force only while the default limits are read. It is far above the memory in
 // use, except with a sanitizer, which reserves terabytes of address space.
 TEST(MemoryLimits, follow_the_limit_on_address_space) {
+  if (IsEmulated()) GTEST_SKIP() << "the emulator ignores the limit";
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   rlimit lower = before;

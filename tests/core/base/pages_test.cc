@@ -15,6 +15,7 @@
 #include "core/base/packed_constants.h"
 #include "core/base/scratch_arena.h"
 #include "core/base/thread_pool.h"
+#include "tests/support/emulator.h"
 
 namespace deputy::pages_test {
 namespace {
@@ -56,7 +57,7 @@ Pages PagesOf(const char* data, size_t bytes) {
 bool SystemMakesPagesResident() {
 #ifdef MADV_POPULATE_WRITE
   const Mapping mapping(kPage);
-  return madvise(mapping.data(), kPage, MADV_POPULATE_WRITE) == 0;
+  return madvise(mapping.data(), kPage, MADV_POPULATE_WRITE) == 0 && !IsEmulated();
 #else
   return false;
 #endif
