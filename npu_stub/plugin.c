@@ -32,7 +32,7 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
       .platform_version = "0.1",
       .name = "pretended NPU",
       .vendor = "Deputy",
-      .type = "accelerator",
+      .type = "simulated NPU",
       .device_class = "mobile",
       .version = handle.api->version(handle.device),
       .driver_version = "",
@@ -41,6 +41,11 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
       .max_buffer_bytes = (uint64_t)1 << 30,
       .compute_units = 1,
       .fp16 = 0,
+      .power_class = kDeputyPowerMedium,  // the host's CPU computes
+      .preferred_layout = kDeputyLayoutNchw,
+      .preferred_batch = 0,
+      .preferred_precision = "fp32",
+      .options = "",
   };
   if (callback != NULL) callback(user_data, &info);
   NpuCloseDevice(&handle);

@@ -406,12 +406,14 @@ void AddPluginsCommand(CLI::App* app) {
 void AddDevicesCommand(CLI::App* app) {
   auto options = std::make_shared<DevicesOptions>();
   CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can use");
-  command->add_option("LIB", options->libraries, "Delegate libraries (default: gpu)")
+  command->add_option("LIB", options->libraries, "Delegate libraries (default: all that are found)")
       ->type_name("LIB");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "Select a device by its number in the delegate's option, for example\n"
-      "--delegate gpu,device=0. The exit code is 1 if there is no device.");
+      "Without LIB, lists the devices of Deputy's delegates and of the libraries in\n"
+      "DEPUTY_PLUGIN_PATH, or the reasons why there are none. Select a device by the\n"
+      "delegate's options, for example --delegate gpu,device=0. The exit code is 1 if\n"
+      "there is no device.");
   command->callback([options] { ListDevices(*options); });
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -134,6 +135,21 @@ std::string LibraryPath(const std::string& library) {
   const bool is_here =
       library.find('/') == std::string::npos && std::filesystem::exists(library, error);
   return is_here ? "./" + library : library;
+}
+
+std::string PluginSearchPath() {
+  const char* const given = std::getenv("DEPUTY_PLUGIN_PATH");
+  std::string paths = given == nullptr ? "" : given;
+  const auto add = [&](const std::string& path) {
+    std::error_code error;
+    if (!path.empty() && std::filesystem::exists(path, error)) paths += ":" + path;
+  };
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) != 0) {
+    add((std::filesystem::path(info.dli_fname).parent_path() / "deputy/plugins").string());
+  }
+  for (const Provider& provider : Providers()) add(OwnDelegate(provider.key));
+  return paths;
 }
 
 DelegateOption ParseDelegateOption(const std::string& text) {

@@ -38,6 +38,10 @@ std::string WhyNotBuilt(const std::string& name);
 // file in the working directory has priority over the loader's search path.
 std::string LibraryPath(const std::string& library);
 
+// Returns the paths in which plug-ins are searched for, separated by colons: DEPUTY_PLUGIN_PATH,
+// the directory of installed plug-ins, and Deputy's own libraries in a build directory.
+std::string PluginSearchPath();
+
 // RAII guard: suppresses the library's reports to standard error, because the command prints the
 // error itself in one line.
 class QuietReports {

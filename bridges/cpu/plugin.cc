@@ -13,6 +13,7 @@
 #include "c_api/include/deputy_cpu.h"
 #include "c_api/include/deputy_plugin.h"
 #include "c_api/include/deputy_plugin_entry.h"
+#include "core/support/host_device.h"
 #include "kernels/registry.h"
 
 namespace deputy::cpu {
@@ -39,6 +40,14 @@ void ListOperators(DeputyDelegateOperatorCallback callback, void* user_data) {
   }
 }
 
+TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                         plugin_entry::ReportError report_error) {
+  return Contain(kTfLiteError, report_error, [&](std::string*) {
+    ListHostDevice("Deputy", DEPUTY_CPU_VERSION, callback, user_data);
+    return kTfLiteOk;
+  });
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin = plugin_entry::Describe("cpu", DEPUTY_CPU_VERSION, "Deputy");
@@ -47,6 +56,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.create = &plugin_entry::Create<&Create>;
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
+    plugin.list_devices = &ListDevices;
     plugin.list_operators = plugin_entry::kContained<&ListOperators>;
     plugin.report = [](TfLiteDelegate*, DeputyDelegateReport* report, DeputyOptionUseCallback,
                        void*) {

@@ -40,6 +40,30 @@ TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void* user_d
   return kTfLiteOk;
 }
 
+// Lists the DSP if the library can be loaded and connects to it.
+TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                         plugin_entry::ReportError report_error) {
+  return plugin_entry::Contain(kTfLiteError, report_error, [&](std::string* error) {
+    if (Library::Connect("", "", error) == nullptr) return kTfLiteError;
+    DeputyDeviceInfo info = {};
+    info.struct_size = sizeof info;
+    info.usable = 1;
+    info.platform = "Hexagon NN";
+    info.name = "Hexagon DSP";
+    info.vendor = "Qualcomm";
+    info.type = "NPU";
+    info.device_class = "mobile";
+    info.platform_version = info.version = info.driver_version = info.extensions = "";
+    info.compute_units = 1;
+    info.power_class = kDeputyPowerLow;
+    info.preferred_layout = kDeputyLayoutNhwc;
+    info.preferred_precision = "int8";
+    info.options = "";
+    if (callback != nullptr) callback(user_data, &info);
+    return kTfLiteOk;
+  });
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin =
@@ -49,6 +73,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.create = &plugin_entry::Create<&Create>;
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
+    plugin.list_devices = &ListDevices;
     plugin.describe_partitions = &DescribePartitions;
     plugin.list_operators = &ListOperators;
     plugin.report = &ReportDelegate;

@@ -230,6 +230,12 @@ TfLiteDelegate* Wrap(TfLiteDelegate* delegate, const char* layers, std::string* 
   return error->empty() ? (new Layered(Library(), delegate, &stack))->table() : nullptr;
 }
 
+TfLiteStatus ListDevices(DeputyDeviceCallback, void*, plugin_entry::ReportError report_error) {
+  if (report_error != nullptr)
+    report_error("the devices are those of the library that a delegate wraps");
+  return kTfLiteError;
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin = plugin_entry::Describe("layers", DEPUTY_LAYERS_VERSION, "Deputy");
@@ -237,6 +243,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.options = kOptions;
     plugin.option_count = sizeof kOptions / sizeof kOptions[0];
     plugin.create = &plugin_entry::Create<&Create>;
+    plugin.list_devices = &ListDevices;
     plugin.destroy = &Destroy;
     plugin.get_support = &GetSupport;
     plugin.device_bytes = &DeviceBytes;

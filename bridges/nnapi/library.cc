@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/support/option_list.h"
+
 namespace deputy::nnapi {
 namespace {
 
@@ -124,6 +126,42 @@ bool CanChoose(const Functions& functions) {
          functions.Compilation_createForDevices != nullptr;
 }
 
+const char* TypeName(int32_t type) {
+  switch (type) {
+    case kDeviceCpu:
+      return "CPU";
+    case kDeviceGpu:
+      return "integrated GPU";  // NNAPI is part of Android, whose chips have no other GPUs
+    case kDeviceAccelerator:
+      return "NPU";
+    default:
+      return "other";
+  }
+}
+
+void ReportDevice(const Device& device, int32_t index, const std::string& path,
+                  DeputyDeviceCallback callback, void* user_data) {
+  std::string options;
+  AppendOption("accelerator_name=" + device.name, &options);
+  const std::string level = "feature level " + std::to_string(device.level);
+  DeputyDeviceInfo info = {};
+  info.struct_size = sizeof info;
+  info.index = index;
+  info.usable = 1;
+  info.platform = "NNAPI";
+  info.platform_version = path.c_str();
+  info.name = device.name.c_str();
+  info.type = TypeName(device.type);
+  info.device_class = device.type == kDeviceCpu ? "cpu" : "mobile";
+  info.version = level.c_str();
+  info.vendor = info.driver_version = info.extensions = "";
+  info.power_class = device.type == kDeviceCpu ? kDeputyPowerMedium : kDeputyPowerLow;
+  info.preferred_layout = kDeputyLayoutNhwc;
+  info.preferred_precision = device.type == kDeviceAccelerator ? "int8" : "";
+  info.options = options.c_str();
+  if (callback != nullptr) callback(user_data, &info);
+}
+
 }  // namespace
 
 std::shared_ptr<const Library> OpenLibrary(const std::string& path, std::string* out_error) {
@@ -181,6 +219,20 @@ std::string ErrorText(const char* function, int code) {
   return "ANeuralNetworks" + std::string(function) + ": " +
          (is_known ? "ANEURALNETWORKS_" + std::string(kResults[code]) : "unknown result") + " (" +
          std::to_string(code) + ")";
+}
+
+std::string ListDevices(const Library& library, DeputyDeviceCallback callback, void* user_data) {
+  if (!CanChoose(library.functions)) {
+    return "NNAPI's library '" + library.path +
+           "' has no functions to list devices, which require feature level 29";
+  }
+  std::vector<Device> devices;
+  std::string problem = ListDevices(library.functions, &devices);
+  if (problem.empty() && devices.empty()) problem = "NNAPI has no devices";
+  for (size_t i = 0; i < devices.size() && problem.empty(); ++i) {
+    ReportDevice(devices[i], static_cast<int32_t>(i), library.path, callback, user_data);
+  }
+  return problem;
 }
 
 }  // namespace deputy::nnapi

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bridges/nnapi/nnapi.h"
+#include "deputy/deputy_plugin.h"
 
 namespace deputy::nnapi {
 
@@ -41,6 +42,10 @@ struct Devices {
 // "" or an error message if there is no such device.
 std::string ChooseDevices(const Library& library, const std::string& accelerator, bool disable_cpu,
                           Devices* out_devices);
+
+// Calls `callback`, which may be null, for each device of the library. Returns "" or the reason why
+// there is none.
+std::string ListDevices(const Library& library, DeputyDeviceCallback callback, void* user_data);
 
 // Returns "" if `code` means success, otherwise a message such as "ANeuralNetworksModel_finish:
 // ANEURALNETWORKS_BAD_DATA (4)". `function` is the name without the prefix "ANeuralNetworks".

@@ -141,7 +141,7 @@ enum PreferenceCode : int32_t {
 
 enum PriorityCode : int32_t { kPriorityLow = 90, kPriorityMedium = 100, kPriorityHigh = 110 };
 
-enum DeviceTypeCode : int32_t { kDeviceCpu = 2 };
+enum DeviceTypeCode : int32_t { kDeviceCpu = 2, kDeviceGpu = 3, kDeviceAccelerator = 4 };
 
 enum ResultCode : int32_t {
   kNoError = 0,

@@ -62,6 +62,11 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   return CreateDelegate(std::move(record), options.crashes);
 }
 
+TfLiteStatus ListDevices(DeputyDeviceCallback, void*, plugin_entry::ReportError report_error) {
+  if (report_error != nullptr) report_error("a record has no device");
+  return kTfLiteError;
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin = plugin_entry::Describe("replay", DEPUTY_REPLAY_VERSION, "Deputy");
@@ -69,6 +74,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.options = kOptions;
     plugin.option_count = sizeof kOptions / sizeof kOptions[0];
     plugin.create = &plugin_entry::Create<&Create>;
+    plugin.list_devices = &ListDevices;
     plugin.destroy = &DestroyDelegate;
     return plugin;
   }();

@@ -44,6 +44,12 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   return options.program.empty() ? nullptr : CreateDelegate(options);
 }
 
+TfLiteStatus ListDevices(DeputyDeviceCallback, void*, plugin_entry::ReportError report_error) {
+  if (report_error != nullptr)
+    report_error("the devices are those of the library that a delegate runs in a process");
+  return kTfLiteError;
+}
+
 const DeputyDelegatePlugin* Describe() {
   static const DeputyDelegatePlugin kPlugin = [] {
     DeputyDelegatePlugin plugin =
@@ -52,6 +58,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.options = PluginOptions().data();
     plugin.option_count = PluginOptions().size();
     plugin.create = &plugin_entry::Create<&Create>;
+    plugin.list_devices = &ListDevices;
     plugin.destroy = &DestroyDelegate;
     plugin.get_support = &GetSupport;
     plugin.describe_partitions = &DescribePartitions;

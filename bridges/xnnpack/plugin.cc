@@ -8,6 +8,8 @@
 
 #include "bridges/xnnpack/delegate.h"
 #include "bridges/xnnpack/operators.h"
+#include "core/support/host_device.h"
+#include "deputy/deputy_plugin_entry.h"
 
 namespace {
 
@@ -28,9 +30,17 @@ std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& option
   return std::make_shared<deputy::xnnpack::XnnpackDelegate>(static_cast<size_t>(threads));
 }
 
+TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                         deputy::plugin_entry::ReportError report_error) {
+  return deputy::plugin_entry::Contain(kTfLiteError, report_error, [&](std::string*) {
+    deputy::ListHostDevice("XNNPACK", "", callback, user_data);
+    return kTfLiteOk;
+  });
+}
+
 constexpr mindspore::PluginDescription kPlugin = {
-    "xnnpack", DEPUTY_XNNPACK_VERSION,         "Deputy", kOptions,         1,
-    Make,      deputy::xnnpack::ListOperators, "CPU",    "as in the model"};
+    "xnnpack", DEPUTY_XNNPACK_VERSION,         "Deputy", kOptions,          1,
+    Make,      deputy::xnnpack::ListOperators, "CPU",    "as in the model", ListDevices};
 
 }  // namespace
 

@@ -142,6 +142,17 @@ typedef struct DeputySupportResult {
   double* cost_ns_of_node;
 } DeputySupportResult;
 
+// Power that a device draws under load, compared with other devices that run models.
+typedef enum DeputyPowerClass {
+  kDeputyPowerUnknown = 0,
+  // A block of a mobile chip, such as an NPU or a DSP.
+  kDeputyPowerLow = 1,
+  // Shares the power budget of the processor, such as an integrated GPU.
+  kDeputyPowerMedium = 2,
+  // A card or module with a power budget of its own.
+  kDeputyPowerHigh = 3,
+} DeputyPowerClass;
+
 // A device that a plug-in's delegates can use. The plug-in owns the struct and its strings, which
 // are valid during the callback; unknown strings are "".
 typedef struct DeputyDeviceInfo {
@@ -157,7 +168,8 @@ typedef struct DeputyDeviceInfo {
   // Name of the device, and its vendor.
   const char* name;
   const char* vendor;
-  // Type of the device: "discrete GPU", "integrated GPU", "accelerator", "CPU" or "other".
+  // Type of the device: "discrete GPU", "integrated GPU", "NPU", "accelerator", "CPU", or another
+  // text for a device of another type.
   const char* type;
   // Device class that kernels are generated for: "cpu", "desktop" or "mobile".
   const char* device_class;
@@ -172,6 +184,19 @@ typedef struct DeputyDeviceInfo {
   uint32_t compute_units;
   // Not 0: the device supports half precision.
   int32_t fp16;
+  // Since the second release of the struct: a DeputyPowerClass.
+  int32_t power_class;
+  // Preferences of the device: a DeputyLayout, the number of images or sequences of an inference
+  // (0: none), and the type in which it computes, e.g. "fp16" or "int8".
+  int32_t preferred_layout;
+  int32_t preferred_batch;
+  // Reserved; 0.
+  int32_t reserved;
+  const char* preferred_precision;
+  // Options that create a delegate on this device: KEY=VALUE;KEY=VALUE, with a backslash before a
+  // literal ; or \\. "" or NULL: the option `device` with the index if the plug-in declares that
+  // option, else no options.
+  const char* options;
 } DeputyDeviceInfo;
 
 // Called once for each device of a plug-in.

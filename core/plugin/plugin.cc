@@ -182,6 +182,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.node_events, layers.plugin_.node_events);
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
+    plugin_.list_devices = layers.plugin_.list_devices;
     plugin_.get_support = layers.plugin_.get_support;
     plugin_.describe_partitions = layers.plugin_.describe_partitions;
     plugin_.take_events = layers.plugin_.take_events;

@@ -301,6 +301,23 @@ Device DescribeDevice(const ClApi& api, cl_device_id id) {
   return device;
 }
 
+namespace {
+
+DeputyPowerClass PowerClassOf(const DeviceProfile& profile) {
+  switch (profile.kind) {
+    case DeviceKind::kDiscreteGpu:
+      return kDeputyPowerHigh;
+    case DeviceKind::kIntegratedGpu:
+      return profile.device_class == DeviceClass::kMobile ? kDeputyPowerLow : kDeputyPowerMedium;
+    case DeviceKind::kCpu:
+      return kDeputyPowerMedium;
+    default:
+      return kDeputyPowerUnknown;
+  }
+}
+
+}  // namespace
+
 DeputyDeviceInfo PublicInfo(const Device& device) {
   const DeviceProfile& profile = device.profile;
   DeputyDeviceInfo info{};
@@ -320,6 +337,12 @@ DeputyDeviceInfo PublicInfo(const Device& device) {
   info.max_buffer_bytes = profile.max_allocation;
   info.compute_units = profile.compute_units;
   info.fp16 = profile.lists_fp16 ? 1 : 0;
+  info.power_class = PowerClassOf(profile);
+  info.preferred_layout = kDeputyLayoutNhwc;
+  // OpenCL on CPUs emulates half precision.
+  info.preferred_precision =
+      profile.lists_fp16 && profile.kind != DeviceKind::kCpu ? "fp16" : "fp32";
+  info.options = "";
   return info;
 }
 

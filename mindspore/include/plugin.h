@@ -87,6 +87,10 @@ struct PluginDescription {
   // Name of the device and precision of the computation, for reports. Null if unknown.
   const char* device = nullptr;
   const char* precision = nullptr;
+  // Implements DeputyDelegatePlugin::list_devices; must not throw. Null if the plug-in does not
+  // list its devices.
+  TfLiteStatus (*list_devices)(DeputyDeviceCallback callback, void* user_data,
+                               void (*report_error)(const char* text)) = nullptr;
 };
 
 namespace detail {
@@ -176,6 +180,7 @@ struct PluginExports {
       p.get_support = GetSupport;
       if (kDescription.list_operators != nullptr) p.list_operators = ListOperators;
       p.report = Report;
+      p.list_devices = kDescription.list_devices;
       return p;
     }();
     return &plugin;

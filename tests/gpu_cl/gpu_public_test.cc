@@ -194,6 +194,26 @@ TEST(GpuPublicDeviceTest, device_has_its_known_properties) {
   EXPECT_EQ(info.max_buffer_bytes, uint64_t{35} << 30);
   EXPECT_EQ(info.compute_units, 132u);
   EXPECT_EQ(info.fp16, 1);
+  EXPECT_EQ(info.power_class, kDeputyPowerHigh);
+  EXPECT_EQ(info.preferred_layout, kDeputyLayoutNhwc);
+  EXPECT_STREQ(info.preferred_precision, "fp16");
+  EXPECT_STREQ(info.options, "");
+}
+
+TEST(GpuPublicDeviceTest, power_class_and_precision_depend_on_the_kind) {
+  Device device;
+  DeviceProfile& profile = device.profile;
+  profile.lists_fp16 = true;
+  profile.kind = DeviceKind::kIntegratedGpu;
+  EXPECT_EQ(PublicInfo(device).power_class, kDeputyPowerMedium);
+  profile.device_class = DeviceClass::kMobile;
+  EXPECT_EQ(PublicInfo(device).power_class, kDeputyPowerLow);
+  profile.kind = DeviceKind::kAccelerator;
+  EXPECT_EQ(PublicInfo(device).power_class, kDeputyPowerUnknown);
+  EXPECT_STREQ(PublicInfo(device).preferred_precision, "fp16");
+  profile.kind = DeviceKind::kCpu;
+  EXPECT_EQ(PublicInfo(device).power_class, kDeputyPowerMedium);
+  EXPECT_STREQ(PublicInfo(device).preferred_precision, "fp32");
 }
 
 // ---- The library --------------------------------------------------------------------------------

@@ -70,10 +70,12 @@ TEST_F(NpuPlugin, describes_itself) {
 TEST_F(NpuPlugin, lists_its_device_or_reports_why_it_is_absent) {
   std::string name;
   const auto note = [](void* text, const DeputyDeviceInfo* device) {
-    *static_cast<std::string*>(text) = device->name;
+    *static_cast<std::string*>(text) = std::string(device->name) + ", " + device->type;
+    EXPECT_EQ(device->preferred_layout, kDeputyLayoutNchw);
+    EXPECT_EQ(device->power_class, kDeputyPowerMedium);
   };
   EXPECT_EQ(DeputyPluginListDevices(plugin_.get(), note, &name), kTfLiteOk);
-  EXPECT_EQ(name, "pretended NPU");
+  EXPECT_EQ(name, "pretended NPU, simulated NPU");
   setenv("DEPUTY_NPU", "absent", 1);
   EXPECT_EQ(DeputyPluginListDevices(plugin_.get(), note, &name), kTfLiteError);
   unsetenv("DEPUTY_NPU");

@@ -11,7 +11,9 @@
 //
 // With DESCRIBED_SIZE_DELTA it also exports its description (deputy_plugin), in a struct that is
 // this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION replace
-// the size and the version that the description states.
+// the size and the version that the description states. With WITH_DEVICE_OPTION its devices are
+// those of the environment variable ELEMENTWISE_DEVICES, it has the option "device", and with the
+// variable ELEMENTWISE_BUSY it creates no delegate.
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,10 +98,11 @@ static float Activate(TfLiteFusedActivation activation, float value) {
 
 typedef struct Delegate {
   TfLiteDelegate base;
-  char* log;      // path of the log; NULL: none
-  char* ops;      // operators as ",0,18,"; NULL: all
-  char* groups;   // group of each node, as a letter; or NULL
-  long computed;  // number of nodes computed
+  char* log;        // path of the log; NULL: none
+  char* ops;        // operators as ",0,18,"; NULL: all
+  char* groups;     // group of each node, as a letter; or NULL
+  long computed;    // number of nodes computed
+  char device[32];  // text of the device in reports
 } Delegate;
 
 // One node as the kernel computes it: tensors by index, b == a for a unary operator.
@@ -364,6 +367,9 @@ static const DeputyPluginOption kOptions[] = {
     {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
     {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
     {"groups", kDeputyOptionString, 0, "", "The group of every node, as letters; '-' is none."},
+#ifdef WITH_DEVICE_OPTION
+    {"device", kDeputyOptionInt, 0, "0", "Number of the device, which reports name."},
+#endif
     // The following options are not used; they exist for their types.
     {"fast", kDeputyOptionBool, 0, "false", "No effect."},
     {"threads", kDeputyOptionInt, 0, "1", "No effect."},
@@ -405,6 +411,62 @@ static size_t NodesComputed(TfLiteDelegate* base) {
   return (size_t)((const Delegate*)base->data_)->computed;
 }
 
+#ifdef WITH_DEVICE_OPTION
+// Reports devices with invalid fields, as `fault` names them. The values do not crash a host that
+// checks them.
+static void ReportFaulty(DeputyDeviceInfo device, const char* fault, DeputyDeviceCallback callback,
+                         void* user_data) {
+  if (strcmp(fault, "null") == 0) {
+    callback(user_data, NULL);
+  } else if (strcmp(fault, "texts") == 0) {
+    device.platform = device.platform_version = device.name = device.vendor = device.type =
+        device.device_class = device.version = device.driver_version = device.extensions =
+            device.preferred_precision = device.options = NULL;
+    device.power_class = device.preferred_layout = device.preferred_batch = -7;
+    callback(user_data, &device);
+  } else if (strcmp(fault, "index") == 0) {
+    device.index = -1;
+    callback(user_data, &device);
+  } else if (strcmp(fault, "size") == 0) {
+    device.struct_size = 40;
+    callback(user_data, &device);
+  } else if (strcmp(fault, "many") == 0) {
+    for (device.index = 0; device.index < 5000; ++device.index) callback(user_data, &device);
+  }
+}
+
+// Reports one device for each type in ELEMENTWISE_DEVICES, "NPU,-CPU": a '-' precedes that of a
+// device that is not usable, '!' a fault. Without the variable: one NPU.
+static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
+                                void (*report_error)(const char* text)) {
+  (void)report_error;
+  const char* at = getenv("ELEMENTWISE_DEVICES");
+  if (at == NULL) at = "NPU";
+  for (int32_t index = 0; *at != '\0'; ++index) {
+    char type[64];
+    const size_t size = strcspn(at, ",");
+    snprintf(type, sizeof type, "%.*s", (int)size, at);
+    at += size + (at[size] == ',');
+    char name[32];
+    snprintf(name, sizeof name, "device %d", (int)index);
+    DeputyDeviceInfo device;
+    memset(&device, 0, sizeof device);
+    device.struct_size = sizeof device;
+    device.index = index;
+    device.usable = type[0] != '-';
+    device.platform = device.platform_version = device.vendor = device.device_class =
+        device.version = device.driver_version = device.extensions = "";
+    device.name = name;
+    device.type = type + (type[0] == '-' || type[0] == '!');
+    if (type[0] == '!') {
+      ReportFaulty(device, device.type, callback, user_data);
+    } else {
+      callback(user_data, &device);
+    }
+  }
+  return kTfLiteOk;
+}
+#else
 // Reports two devices; fails with a report if the environment variable ELEMENTWISE_DEVICES is 0.
 static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
                                 void (*report_error)(const char* text)) {
@@ -429,14 +491,22 @@ static TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
   device.memory_bytes = 1u << 30;
   device.max_buffer_bytes = 1u << 20;
   device.compute_units = 2;
+  device.power_class = kDeputyPowerLow;
+  device.preferred_layout = kDeputyLayoutNchw;
+  device.preferred_batch = 4;
+  device.preferred_precision = "int8";
+  device.options = "ops=0";
   callback(user_data, &device);
   device.index = 1;
   device.usable = 0;
   device.name = "fingers";
   device.fp16 = 1;
+  // The first release of the struct ends after fp16.
+  device.struct_size = offsetof(DeputyDeviceInfo, power_class);
   callback(user_data, &device);
   return kTfLiteOk;
 }
+#endif
 
 // DescribePartitions reports the number of computed nodes as a text, TakeEvents as that number of
 // events without times.
@@ -463,15 +533,28 @@ static TfLiteDelegate* CreateDescribed(const char* const* keys, const char* cons
   const char* kept_keys[3];
   const char* kept_values[3];
   size_t kept = 0;
+  const char* device = NULL;
+#ifdef WITH_DEVICE_OPTION
+  if (getenv("ELEMENTWISE_BUSY") != NULL) {
+    if (report_error != NULL) report_error("the device is busy");
+    return NULL;
+  }
+#endif
   for (size_t i = 0; i < count && kept < 3; ++i) {
+    if (strcmp(keys[i], "device") == 0) device = values[i];
     const bool real = strcmp(keys[i], "ops") == 0 || strcmp(keys[i], "log") == 0 ||
                       strcmp(keys[i], "groups") == 0;
     if (!real) continue;
     kept_keys[kept] = keys[i];
     kept_values[kept++] = values[i];
   }
-  return tflite_plugin_create_delegate(kept_keys, kept_values, kept,
-                                       report_error == NULL ? IgnoreOptions : report_error);
+  TfLiteDelegate* delegate = tflite_plugin_create_delegate(
+      kept_keys, kept_values, kept, report_error == NULL ? IgnoreOptions : report_error);
+  if (delegate != NULL) {
+    Delegate* own = (Delegate*)delegate->data_;
+    snprintf(own->device, sizeof own->device, device == NULL ? "fingers" : "device %s", device);
+  }
+  return delegate;
 }
 
 TFL_EXTERNAL_DELEGATE_EXPORT const DeputyDelegatePlugin* deputy_plugin(void);
@@ -495,7 +578,7 @@ static TfLiteStatus ListOperators(DeputyDelegateOperatorCallback callback, void*
 static TfLiteStatus Report(TfLiteDelegate* base, DeputyDelegateReport* report,
                            DeputyOptionUseCallback callback, void* user_data) {
   if (report->struct_size < sizeof *report) return kTfLiteError;
-  report->device = "fingers";
+  report->device = ((const Delegate*)base->data_)->device;
   report->precision = "fp32";
   report->compile_ns = 5000000 * (int64_t)NodesComputed(base);
   report->cache_hits = 2;

@@ -464,6 +464,9 @@ class CliTest(unittest.TestCase):
                          "      device    1, 2 compute units\n"
                          "      memory    1.0 GiB, buffers up to 1.0 MiB\n"
                          "      fp16      no\n"
+                         "      prefers   int8, NCHW, batch 4\n"
+                         "      power     low\n"
+                         "      options   ops=0\n"
                          "  [1] fingers, wood\n"
                          "      not usable: it is not available, or has no compiler\n"
                          "      type      other, kernels for cpu\n"
@@ -478,7 +481,12 @@ class CliTest(unittest.TestCase):
             "index": 0, "usable": True, "name": "abacus", "vendor": "wood", "type": "other",
             "class": "cpu", "platform": "beads", "platform_version": "1", "version": "1",
             "driver_version": "2", "memory_bytes": 1 << 30, "max_buffer_bytes": 1 << 20,
-            "compute_units": 2, "fp16": False, "extensions": ["a", "b"]})
+            "compute_units": 2, "fp16": False, "extensions": ["a", "b"], "power": "low",
+            "prefers": {"precision": "int8", "layout": "NCHW", "batch": 4}, "options": "ops=0"})
+        # The second struct is one of the first release, without these fields.
+        self.assertEqual({key: entry["devices"][1][key] for key in ("power", "prefers", "options")},
+                         {"power": "", "prefers": {"precision": "", "layout": "", "batch": 0},
+                          "options": ""})
 
     def test_missing_devices_are_reported_with_a_reason(self):
         asleep = {**os.environ, "ELEMENTWISE_DEVICES": "0"}
@@ -497,10 +505,10 @@ class CliTest(unittest.TestCase):
     def test_devices_are_those_of_the_gpu_delegate(self):
         if not (pathlib.Path(DEPUTY).parent / "libdeputy_gpu.so").exists():
             self.skipTest("the GPU delegate is not built")
-        result = deputy("devices", env={**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"})
+        result = deputy("devices", "gpu", env={**os.environ, "DEPUTY_OPENCL_LIBRARY": "none"})
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"\Agpu\n  none: .*disabled by DEPUTY_OPENCL_LIBRARY=none\n")
-        result = deputy("devices", "--json")
+        result = deputy("devices", "gpu", "--json")
         entry, = json.loads(result.stdout)
         self.assertEqual(entry["name"], "gpu")
         if result.returncode != 0:

@@ -103,7 +103,7 @@ class FactsTest(unittest.TestCase):
                          (str(place), "ignored", "it cannot be written"))
 
     def test_gpu_reports_device_precision_and_ignored_options(self):
-        if deputy("devices").returncode != 0:
+        if deputy("devices", "gpu").returncode != 0:
             self.skipTest("no OpenCL device here")
         arguments = ["--delegate",
                      f"gpu,precision=fp16,cache_dir={self.folder},force=true"]

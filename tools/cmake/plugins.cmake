@@ -44,6 +44,7 @@ deputy_add_plugin(described_first_release elementwise.c DESCRIBED_SIZE_DELTA=0
                   DESCRIBED_SIZE=offsetof\(DeputyDelegatePlugin,list_devices\))
 deputy_add_plugin(described_too_small elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=64)
 deputy_add_plugin(described_empty elementwise.c DESCRIBED_SIZE_DELTA=0 DESCRIBED_SIZE=0)
+deputy_add_plugin(devices elementwise.c DESCRIBED_SIZE_DELTA=0 WITH_DEVICE_OPTION)
 deputy_add_plugin(handles handles.c)
 # The delegate of delegate_helper_test, which links nothing, so that it also loads elsewhere.
 deputy_add_plugin(element element.c SOURCES tests/support/element_delegate.c)

@@ -365,9 +365,11 @@ TEST_F(PluginRegistry, lists_the_devices_of_a_plug_in) {
   const auto note = [](void* data, const DeputyDeviceInfo* device) {
     auto* names = static_cast<std::vector<std::string>*>(data);
     names->push_back(std::to_string(device->index) + device->name);
+    // The struct of the second device is one of the first release.
+    if (device->struct_size >= sizeof *device) names->back() += device->preferred_precision;
   };
   EXPECT_EQ(DeputyPluginListDevices(described, note, &found), kTfLiteOk);
-  EXPECT_EQ(found, (std::vector<std::string>{"0abacus", "1fingers"}));
+  EXPECT_EQ(found, (std::vector<std::string>{"0abacusint8", "1fingers"}));
   setenv("ELEMENTWISE_DEVICES", "0", 1);
   EXPECT_EQ(DeputyPluginListDevices(described, note, &found), kTfLiteError);
   unsetenv("ELEMENTWISE_DEVICES");
