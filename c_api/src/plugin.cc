@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "c_api/include/deputy.h"
+#include "c_api/src/plugin_handle.h"
 #include "c_api/src/struct_io.h"
 #include "core/plugin/delegate_report.h"
 #include "core/plugin/plugin_delegate.h"
@@ -24,12 +25,6 @@ using deputy::ErrorReporter;
 using deputy::Guard;
 using deputy::PluginKind;
 using deputy::PluginLibrary;
-
-struct DeputyPlugin {
-  std::atomic<int> references{1};
-  std::shared_ptr<const PluginLibrary> library;
-  std::string name;
-};
 
 struct DeputyPluginList {
   struct Entry {

@@ -23,6 +23,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_devices.h"
 #include "core/base/cpu_cache.h"
 #include "tests/npu_stub/npu_models.h"
 #include "tests/support/model_builder.h"
@@ -689,6 +690,31 @@ void SweepPlugin(const char* library) {
 TEST(AllocationFailure, npu_stub_survives_every_failure) { SweepPlugin("libdeputy_npu_stub.so"); }
 
 TEST(AllocationFailure, cpu_delegate_survives_every_failure) { SweepPlugin("libdeputy_cpu.so"); }
+
+// The plug-in itself needs no memory; without memory its list of 40 devices is NULL or has an entry
+// with the reason.
+TEST(AllocationFailure, device_lists_survive_every_failure) {
+  const std::string path = deputy::BuildPath("tests/plugins/libdevices.so");
+  std::string types = "NPU";
+  for (int i = 1; i < 40; ++i) types += ",NPU";
+  setenv("ELEMENTWISE_DEVICES", types.c_str(), 1);
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
+    DeputyDeviceList* list = nullptr;
+    const bool ok = life->Step([&] {
+      list = DeputyDeviceListCreate(path.c_str());
+      const DeputyDeviceInfo* const* const devices = DeputyDeviceListGetDevices(list);
+      const bool complete = list != nullptr && DeputyDeviceListGetCount(list) == 40 &&
+                            devices[39] != nullptr &&
+                            strcmp(devices[39]->options, "device=39") == 0;
+      *right &= complete || list == nullptr || devices[0] == nullptr;
+      if (!complete) DeputyDeviceListDelete(list);
+      return complete;
+    });
+    if (ok) DeputyDeviceListDelete(list);
+    return ok;
+  });
+  unsetenv("ELEMENTWISE_DEVICES");
+}
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_devices.h"
 #include "c_api/src/struct_io.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/plugin_support.h"
@@ -66,7 +67,10 @@ struct Objects {
     EXPECT_GT(DeputyInterpreterGetFindingCount(t.get()), 0u);
     EXPECT_NE(plugin, nullptr) << DeputyLastError();
   }
-  ~Objects() { DeputyPluginRelease(plugin); }
+  ~Objects() {
+    DeputyDeviceListDelete(devices);
+    DeputyPluginRelease(plugin);
+  }
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
 
@@ -81,6 +85,7 @@ struct Objects {
   TfLiteDelegate intruder = TfLiteDelegateCreate();
   TestInterpreter t{Chain(3), &Watch};
   DeputyPlugin* plugin;
+  DeputyDeviceList* devices = DeputyDeviceListCreate(Library("described0").c_str());
 };
 
 struct FilledStruct {
@@ -133,6 +138,10 @@ const FilledStruct kFilled[] = {
     {"DeputyPluginInfo", 64,
      [](Objects* w, ClientMemory* m) {
        return DeputyPluginDescribe(w->plugin, m->As<DeputyPluginInfo>());
+     }},
+    {"DeputyDeviceEntry", 40,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyDeviceListGetEntry(w->devices, 0, m->As<DeputyDeviceEntry>());
      }},
 };
 
