@@ -14,6 +14,7 @@
 #include "core/support/option_list.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
+#include "device_choice.h"
 #include "option_checks.h"
 #include "provider_options.h"
 #include "text.h"
@@ -139,6 +140,16 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
       ->type_name("HOW");
 }
 
+void AddDevicePolicyOption(CLI::App* command, SessionOptions* options) {
+  command
+      ->add_option("--device-policy", options->device_policy,
+                   "Apply the delegate of the device that a policy\n"
+                   "chooses: performance, efficiency, latency,\n"
+                   "prefer-npu or prefer-gpu (see 'deputy devices')")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(DevicePolicyNames()).description(""));
+}
+
 void AddSignatureOption(CLI::App* command, SessionOptions* options) {
   command
       ->add_option("--signature,--signature_to_run_for", options->signature,
@@ -223,6 +234,7 @@ void AddRunCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("run", "Run a model and show its outputs");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
+  AddDevicePolicyOption(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command
@@ -251,7 +263,9 @@ void AddRunCommand(CLI::App* app) {
       "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
       "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
   command->callback([options, command] {
-    options->session.delegates = RequestsInOrder(*command);
+    SessionOptions& session = options->session;
+    session.delegates = RequestsInOrder(*command);
+    session.device_choice = ChooseDevice(session.device_policy, &session.delegates);
     RunModel(*options);
   });
 }
@@ -261,6 +275,7 @@ void AddBenchCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("bench", "Benchmark a model and its operators");
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
+  AddDevicePolicyOption(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
@@ -345,6 +360,7 @@ void AddExplainCommand(CLI::App* app) {
   auto profile = std::make_shared<std::string>("0");
   CLI::App* command = app->add_subcommand("explain", "Show the owner of each node, with reasons");
   AddSessionOptions(command, &options->session);
+  AddDevicePolicyOption(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command
@@ -385,7 +401,9 @@ void AddExplainCommand(CLI::App* app) {
       "  deputy explain m.tflite --delegate ./a.so --delegate ./b.so --pin '#3=1'");
   command->callback([options, profile, command] {
     FinishProfile(*profile, options.get());
-    options->session.delegates = RequestsInOrder(*command);
+    SessionOptions& session = options->session;
+    session.delegates = RequestsInOrder(*command);
+    session.device_choice = ChooseDevice(session.device_policy, &session.delegates);
     ExplainModel(*options);
   });
 }
@@ -412,8 +430,9 @@ void AddDevicesCommand(CLI::App* app) {
   command->footer(
       "Without LIB, lists the devices of Deputy's delegates and of the libraries in\n"
       "DEPUTY_PLUGIN_PATH, or the reasons why there are none. Select a device by the\n"
-      "delegate's options, for example --delegate gpu,device=0. The exit code is 1 if\n"
-      "there is no device.");
+      "delegate's options, for example --delegate gpu,device=0, or with the option\n"
+      "--device-policy of run, bench and explain. The exit code is 1 if there is no\n"
+      "device.");
   command->callback([options] { ListDevices(*options); });
 }
 

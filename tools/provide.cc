@@ -111,11 +111,15 @@ std::string NameOf(const DelegateRequest& request) {
 
 std::string FlagOf(const DelegateRequest& request) {
   const Provider* provider = FindProvider(request.provider);
+  if (request.provider == kChosenDevice) return "--device-policy: " + request.path;
   if (provider == nullptr) return "--delegate " + request.path;
   return FlagOf(*provider) + (provider->path_flag == nullptr ? "" : "=" + request.path);
 }
 
 LoadedDelegate Provide(const DelegateRequest& request) {
+  if (request.provider == kChosenDevice) {
+    return TryLoadDelegate({request.path, request.options}, request.settings);
+  }
   const Provider* provider = FindProvider(request.provider);
   if (provider == nullptr) return LoadDelegate({request.path, request.options}, request.settings);
   switch (provider->kind) {

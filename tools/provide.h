@@ -24,6 +24,9 @@ struct DelegateRequest {
 // Provider of the delegates of --delegate.
 inline constexpr const char* kGivenLibrary = "library";
 
+// Provider of the delegate of a device that --device-policy chose; it may be absent.
+inline constexpr const char* kChosenDevice = "device";
+
 // Maximum number of partitions of a delegate, and minimum number of nodes in each; 0: the
 // delegate's default.
 struct PartitionLimits {

@@ -12,6 +12,7 @@
 
 #include "accuracy.h"
 #include "commands.h"
+#include "device_choice.h"
 #include "image.h"
 #include "input_rows.h"
 #include "npy.h"
@@ -88,6 +89,7 @@ class Runner {
     }
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
+    WarnOfChoice(options_.session.device_choice);
     session_.WarnIfDegraded();
     CheckRequirement();
     session_.ReportVerification();

@@ -17,6 +17,7 @@
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
 #include "findings.h"
+#include "json.h"
 #include "missing.h"
 #include "model_file.h"
 #include "provide.h"
@@ -30,6 +31,9 @@ struct SessionOptions {
   std::string precision;                   // "float32", "bf16" or "fp16"; "": DEPUTY_PRECISION
   std::vector<std::string> shapes;         // "NAME=1,224,224,3"
   std::vector<DelegateRequest> delegates;  // in the order of application
+  // Name of the policy that chooses a device, and its result (device_choice.h); "" and null: none.
+  std::string device_policy;
+  Json device_choice;
   // Options to set in addition to num_threads, if a delegate declares them.
   DelegateSettings delegate_settings;
   PartitionLimits limits;

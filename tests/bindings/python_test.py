@@ -81,6 +81,61 @@ class WheelTest(unittest.TestCase):
                        env={**os.environ, 'PYTHONPATH': f'{FOLDER.name}/site'})
 
 
+class DevicesTest(unittest.TestCase):
+    PLUGIN = str(BUILD / 'tests/plugins/libdevices.so')
+
+    def devices(self, names, more=''):
+        with unittest.mock.patch.dict(os.environ, ELEMENTWISE_DEVICES=names):
+            return deputy.devices(self.PLUGIN + more)
+
+    def test_devices_of_libraries_are_listed_with_the_reasons_of_others(self):
+        first, second, absent, described, _ = self.devices(
+            'NPU,-CPU', f":absent.so:{BUILD / 'tests/plugins/libdescribed0.so'}")
+        self.assertEqual((first['plugin'], first['path'], first['name'], first['type'], first['usable']),
+                         ('elementwise', self.PLUGIN, 'device 0', 'NPU', True))
+        self.assertEqual((first['options'], first['problem']), ({'device': '0'}, ''))
+        self.assertEqual((second['options'], second['usable']), ({'device': '1'}, False))
+        self.assertEqual(set(absent), {'plugin', 'path', 'problem'})
+        self.assertIn('No such file', absent['problem'])
+        self.assertEqual([described[key] for key in ('options', 'power_class', 'preferred_layout',
+                                                     'preferred_batch', 'preferred_precision', 'fp16')],
+                         [{'ops': '0'}, 'low', 'NCHW', 4, 'int8', False])
+        self.assertIn('pretended NPU', [device.get('name') for device in deputy.devices()])
+
+    def test_policies_choose_as_in_c(self):
+        devices = self.devices('CPU,integrated GPU,discrete GPU,accelerator,-NPU')
+        for policy, expected in (('performance', 2), ('efficiency', 3), ('latency', 1), ('prefer-npu', 2),
+                                 ('prefer-gpu', 2)):
+            self.assertIs(deputy.choose_device(policy, devices), devices[expected])
+        self.assertIsNone(deputy.choose_device('performance', self.devices('CPU,-NPU', ':absent.so')))
+        self.assertIsNone(deputy.choose_device('performance', []))
+        with self.assertRaisesRegex(ValueError, "policy: expected a function or one of .*, found 'fast'"):
+            deputy.choose_device('fast', devices)
+
+    def test_a_function_chooses_from_the_usable_devices(self):
+        devices = self.devices('CPU,NPU,-NPU')
+        self.assertIs(deputy.choose_device(lambda found: found[0], devices), devices[0])
+        self.assertIsNone(deputy.choose_device(lambda found: None, devices))
+        self.assertEqual(deputy.choose_device(lambda found: len(found) == 2 and found[1], devices)['index'], 1)
+        with self.assertRaisesRegex(ValueError, 'expected one of its devices or None'):
+            deputy.choose_device(lambda found: devices[2], devices)
+        with self.assertRaisesRegex(ZeroDivisionError, 'division'):
+            deputy.choose_device(lambda found: 1 // 0, devices)
+
+    def test_nodes_run_on_the_chosen_device(self):
+        device = deputy.choose_device('prefer-npu', self.devices('CPU,NPU'))
+        delegate = load_delegate(device['path'], device['options'])
+        interpreter = Interpreter(FLOAT, experimental_delegates=[delegate])
+        interpreter.allocate_tensors()
+        owners = [node['run_by'] for node in interpreter.explain()['nodes']]
+        self.assertEqual(sum('elementwise' in owner for owner in owners), 2, owners)
+
+    def test_options_with_separators_are_unescaped(self):
+        from deputy._devices import _options
+        self.assertEqual(_options(r'name=a\;b\\;x=1=2'), {'name': 'a;b\\', 'x': '1=2'})
+        self.assertEqual(_options(''), {})
+
+
 class CreationTest(unittest.TestCase):
 
     def test_a_file_and_its_bytes_are_the_same_model(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `deputy devices`. Some devices are those of a test plug-in, tests/plugins/elementwise.c, which the
-variable ELEMENTWISE_DEVICES names.
+"""Tests `deputy devices`, and --device-policy of `run`, `bench` and `explain`. Most devices are those of a
+test plug-in, tests/plugins/elementwise.c, which the variable ELEMENTWISE_DEVICES names.
 
     tests/tools/device_policy_test.py BUILD_FOLDER
 """
@@ -16,6 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "digits" / "digits_float.tflite"
+QUICK = ("--runs", "1", "--min-secs", "0", "--warmup", "0")
 BUILD = None  # set from the command line
 
 
@@ -136,6 +137,92 @@ class DevicesTest(unittest.TestCase):
         for variables in ({"DEPUTY_ISOLATE": "1"}, {"DEPUTY_LAYERS": "isolate"}):
             result = self.deputy("devices", plugin("devices"), **variables)
             self.assertRegex(result.stdout, "none: .*devices are those of the library")
+
+    # ---- --device-policy -----------------------------------------------------------------------------
+
+    def explain(self, policy, devices, *more):
+        result = self.deputy("explain", MODEL, "--device-policy", policy, "--json", *more,
+                             ELEMENTWISE_DEVICES=devices)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_nodes_run_on_the_device_that_the_policy_chooses(self):
+        devices = "CPU,integrated GPU,discrete GPU,accelerator,-NPU"
+        for policy, chosen, order in (
+                ("performance", 2, ["discrete GPU", "accelerator", "integrated GPU", "NPU"]),
+                ("efficiency", 3, ["NPU", "accelerator", "integrated GPU"]),
+                ("latency", 1, ["NPU", "integrated GPU", "discrete GPU", "accelerator"]),
+                ("prefer-npu", 2, ["NPU", "discrete GPU", "accelerator", "integrated GPU"]),
+                ("prefer-gpu", 2, ["discrete GPU", "integrated GPU", "accelerator", "NPU"])):
+            with self.subTest(policy=policy):
+                report = self.explain(policy, devices)
+                choice = report["device_choice"]
+                self.assertEqual((choice["policy"], choice["order"]), (policy, order))
+                self.assertEqual((choice["chosen"]["index"], choice["chosen"]["options"]),
+                                 (chosen, f"device={chosen}"))
+                reasons = {device["index"]: device["reason"] for device in choice["devices"]}
+                self.assertEqual(reasons[chosen], "the best of the usable devices")
+                self.assertEqual(reasons[0], "the policy prefers the CPU")
+                self.assertRegex(reasons[4], "^not usable$")
+                delegate, = report["delegates"]
+                self.assertGreater(delegate["nodes"], 0)
+                self.assertEqual(delegate["facts"]["device"], f"device {chosen}")
+
+    def test_the_explanation_has_the_choice_and_the_others(self):
+        result = self.deputy("explain", MODEL, "--device-policy", "latency", plugins=("devices", "no_create"),
+                             ELEMENTWISE_DEVICES="discrete GPU,NPU,-NPU,CPU")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for line in ("device     policy latency: elementwise [1] device 1 (NPU)",
+                     "           order: NPU, integrated GPU, discrete GPU, accelerator, CPU",
+                     "           elementwise [0] device 0 (discrete GPU): ranks lower",
+                     "           elementwise [1] device 1 (NPU): the best of the usable devices",
+                     "           elementwise [3] device 3 (CPU): the policy prefers the CPU"):
+            self.assertIn(f"\n{line}\n", result.stdout)
+        self.assertRegex(result.stdout, r"libno_create.so:\s+none:\s+Unable to load")
+        result = self.deputy("explain", MODEL, "--check", "--device-policy", "latency")
+        self.assertIn("\ndevice     policy latency: elementwise [0] device 0 (NPU)\n", result.stdout)
+
+    def test_run_and_bench_name_the_chosen_device(self):
+        line = "deputy: device policy prefer-npu: elementwise [0] device 0 (NPU)\n"
+        result = self.deputy("run", MODEL, "--random", "--device-policy", "prefer-npu", "--require")
+        self.assertEqual((result.returncode, result.stderr), (0, line))
+        result = self.deputy("bench", MODEL, *QUICK, "--device-policy", "prefer-npu", "--json")
+        self.assertEqual((result.returncode, result.stderr), (0, line))
+        report = json.loads(result.stdout)
+        self.assertEqual(report["device_choice"]["chosen"]["name"], "device 0")
+        self.assertEqual(report["delegates"][0]["facts"]["device"], "device 0")
+        self.assertGreater(report["delegates"][0]["nodes"], 0)
+
+    def test_without_a_device_the_cpu_runs_and_the_report_says_so(self):
+        for devices in ("CPU,-NPU", "simulated NPU", "!null,!index,!size", ""):
+            report = self.explain("performance", devices)
+            self.assertIsNone(report["device_choice"]["chosen"])
+            self.assertEqual((report["delegates"], report["delegated"]), ([], 0))
+        result = self.deputy("run", MODEL, "--random", "--device-policy", "efficiency",
+                             ELEMENTWISE_DEVICES="discrete GPU")
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "deputy: device policy efficiency: the CPU, because no usable device is "
+                             "preferred to it\n"))
+
+    def test_a_delegate_that_cannot_be_created_leaves_the_model_to_the_cpu(self):
+        for command in (("run", MODEL, "--random"), ("bench", MODEL, *QUICK)):
+            result = self.deputy(*command, "--device-policy", "efficiency", ELEMENTWISE_BUSY="1")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, r"\Adeputy: warning: --device-policy: \S*libdevices.so is not "
+                                            r"available: .*the device is busy")
+        report = json.loads(self.deputy("explain", MODEL, "--device-policy", "efficiency", "--json",
+                                        ELEMENTWISE_BUSY="1").stdout)
+        self.assertEqual((report["delegates"], report["delegated"], len(report["absent"])), ([], 0, 1))
+
+    def test_it_excludes_other_delegates(self):
+        for more in (("--delegate", plugin("elementwise")), ("--use_gpu",)):
+            result = self.deputy("run", MODEL, "--random", "--device-policy", "latency", *more)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--device-policy chooses the delegate; it excludes --", result.stderr)
+        result = self.deputy("run", MODEL, "--random", "--device-policy", "fast")
+        self.assertEqual(result.returncode, 2)
+        result = self.deputy("bench", MODEL, "--all-delegates", "--device-policy", "latency")
+        self.assertIn("--all-delegates excludes --device-policy", result.stderr)
 
 
 if __name__ == "__main__":

@@ -188,6 +188,7 @@ ELSEWHERE = {
         # Options that are accepted and have no effect, as their help says.
         "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
+    "device_policy_test": {"test_nodes_run_on_the_device_that_the_policy_chooses": ["--device-policy"]},
     "verification_test": {"": ["--verify"]},
     "layer_option_test": {"test_faults_of_a_layer_are_computed_on_the_cpu": ["--layer"]},
     "replay_test": {"test_a_report_has_all_facts_in_one_file": ["--output", "--include-model"],

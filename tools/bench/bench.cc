@@ -17,6 +17,7 @@
 #include "tools/bench/series.h"
 #include "tools/bench/state.h"
 #include "tools/commands.h"
+#include "tools/device_choice.h"
 #include "tools/device_work.h"
 #include "tools/profile.h"
 #include "tools/rank.h"
@@ -100,6 +101,7 @@ void BenchModel(const BenchOptions& options) {
                               profiled,
                               profile ? work : std::vector<DeviceWork>()};
   (options.json ? PrintJson : PrintText)(report);
+  WarnOfChoice(options.session.device_choice);
   session->WarnIfDegraded();
   session->ReportVerification();
   profile.reset();

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "tools/bench/inputs.h"
+#include "tools/device_choice.h"
 #include "tools/option_checks.h"
 #include "tools/provider_options.h"
 #include "tools/text.h"
@@ -270,7 +271,8 @@ void CheckRanking(const CLI::App& command) {
   for (const char* name :
        {"--verify", "--trace", "--dry_run", "--output_filepath", "--require_delegate",
         "--require_full_delegation", "--show_cpu_nodes", "--enable_op_profiling",
-        "--op_profiling_output_file", "--print_preinvoke_state", "--print_postinvoke_state"}) {
+        "--op_profiling_output_file", "--print_preinvoke_state", "--print_postinvoke_state",
+        "--device-policy"}) {
     if (command.get_option(name)->count() > 0) FailUsage("--all-delegates excludes %s", name);
   }
 }
@@ -293,6 +295,8 @@ void FinishBenchOptions(const CLI::App& command, BenchOptions* options) {
   if (options->all_delegates) CheckRanking(command);
   if (options->verbose) options->values = ValuesOf(command);
   options->delegates = RequestsInOrder(command);
+  options->session.device_choice =
+      ChooseDevice(options->session.device_policy, &options->delegates);
   options->settings = WithThreads({}, options->session.threads);
   const DelegateSettings limits = SettingsOf(options->session.limits);
   options->settings.insert(options->settings.end(), limits.begin(), limits.end());

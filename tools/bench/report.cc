@@ -290,6 +290,8 @@ void PrintJson(const BenchReport& report) {
                {"node_count", report.delegates.node_count()},
                {"cpu_nodes", CpuNodesJson(report)},
                {"summary", report.delegates.Summary()}};
+  const Json& choice = report.options.session.device_choice;
+  if (!choice.is_null()) json["device_choice"] = choice;
   if (CanFallBack(report)) {
     const DeputyDelegationStatus status = report.session.delegation_status();
     json["fallback"] = {{"reserved_bytes", status.reserved_bytes},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "deputy/deputy.h"
+#include "tools/device_choice.h"
 #include "tools/explain/report.h"
 #include "tools/json.h"
 #include "tools/session.h"
@@ -78,6 +79,7 @@ void PrintOperators(const Json& delegate) {
 
 void PrintSupport(const Json& report) {
   PrintWrapped("model      ", report["model"]);
+  PrintChoice(report["device_choice"]);
   for (const Json& absent : report["absent"]) {
     PrintWrapped("delegate   ", "not available, " + absent["flag"].get<std::string>() + ": " +
                                     absent["problem"].get<std::string>());
@@ -136,6 +138,9 @@ void CheckSupport(const ExplainOptions& options) {
     if (problem.empty() && !said.empty()) problem = said;
   }
   report["supported"] = CountSupported(report);
+  if (!session_options.device_choice.is_null()) {
+    report["device_choice"] = session_options.device_choice;
+  }
   if (options.json) {
     std::printf("%s\n", JsonText(report, 2).c_str());
   } else {

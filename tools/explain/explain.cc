@@ -96,6 +96,9 @@ void ExplainModel(const ExplainOptions& options) {
   // The model is also run for the validation layer, most of whose rules concern the execution.
   if (inferences > 0 || (runs && session.validates())) Measure(&session, inferences);
   Json report = ExplainSession(session, options.session.model, static_cast<size_t>(inferences));
+  if (!options.session.device_choice.is_null()) {
+    report["device_choice"] = options.session.device_choice;
+  }
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (!options.svg.empty()) WritePage(options.svg, ExplanationSvg(report));

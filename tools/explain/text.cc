@@ -13,6 +13,7 @@
 
 #include "deputy/deputy_plugin.h"
 #include "tools/delegate_facts.h"
+#include "tools/device_choice.h"
 #include "tools/explain/report.h"
 #include "tools/session.h"
 #include "tools/text.h"
@@ -33,6 +34,7 @@ std::string Cut(const std::string& text, size_t width) {
 // ---- The header ---------------------------------------------------------------------------------
 
 void PrintDelegates(const Json& report) {
+  PrintChoice(report["device_choice"]);
   for (const Json& delegate : report["delegates"]) {
     const std::string number = "[" + JsonText(delegate["index"]) + "] ";
     PrintWrapped("delegate   ",

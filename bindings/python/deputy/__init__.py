@@ -15,3 +15,20 @@ def plugins():
     as dictionaries with `path`, `name`, and `error`, which is '' for usable ones."""
     from ._native import list_plugins
     return list_plugins()
+
+
+def devices(paths=None):
+    """Returns the devices of the delegate libraries in `paths`, separated by colons, by default those of
+    plugins(), as dictionaries. load_delegate(device['path'], device['options']) creates a delegate on
+    a device. A library without devices has an entry with `plugin`, `path` and `problem` only, the
+    reason; `problem` of a device is ''."""
+    from ._devices import list_devices
+    return list_devices(paths)
+
+
+def choose_device(policy, candidates=None):
+    """Returns the device that a policy chooses from those of devices(), or None for the CPU. The
+    policy is 'performance', 'efficiency', 'latency', 'prefer-npu', 'prefer-gpu', or a function that
+    receives the usable devices and returns one of them or None."""
+    from ._devices import choose
+    return choose(policy, devices() if candidates is None else candidates)

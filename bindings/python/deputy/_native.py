@@ -115,6 +115,26 @@ class Finding(Sized):
                 ('count', ctypes.c_int64), ('delegate', POINTER), ('delegate_name', TEXT)]
 
 
+class DeviceInfo(Sized):
+    """DeputyDeviceInfo of deputy_plugin.h."""
+    _fields_ = [('struct_size', SIZE), ('index', INT), ('usable', INT), ('platform', TEXT),
+                ('platform_version', TEXT), ('name', TEXT), ('vendor', TEXT), ('type', TEXT),
+                ('device_class', TEXT), ('version', TEXT), ('driver_version', TEXT),
+                ('extensions', TEXT), ('memory_bytes', ctypes.c_uint64),
+                ('max_buffer_bytes', ctypes.c_uint64), ('compute_units', ctypes.c_uint32),
+                ('fp16', INT), ('power_class', INT), ('preferred_layout', INT),
+                ('preferred_batch', INT), ('reserved', INT), ('preferred_precision', TEXT),
+                ('options', TEXT)]
+
+
+class DeviceEntry(Sized):
+    """DeputyDeviceEntry of deputy_devices.h."""
+    _fields_ = [('struct_size', SIZE), ('plugin', POINTER), ('path', TEXT), ('name', TEXT),
+                ('problem', TEXT)]
+
+
+DevicePointers = ctypes.POINTER(ctypes.POINTER(DeviceInfo))
+
 # Reports are raised as exceptions, not printed. The library keeps the newest text for
 # DeputyLastError.
 Reporter = ctypes.CFUNCTYPE(None, POINTER, TEXT, POINTER)
@@ -186,6 +206,12 @@ _FUNCTIONS = (
     ('DeputyPluginListGetCount', SIZE, [POINTER]),
     ('DeputyPluginListGetPath', TEXT, [POINTER, SIZE]),
     ('DeputyPluginListGetError', TEXT, [POINTER, SIZE]),
+    ('DeputyChooseDevice', INT, [ctypes.c_int, DevicePointers, SIZE, ctypes.POINTER(ctypes.c_int64)]),
+    ('DeputyDeviceListCreate', POINTER, [TEXT]),
+    ('DeputyDeviceListDelete', None, [POINTER]),
+    ('DeputyDeviceListGetCount', SIZE, [POINTER]),
+    ('DeputyDeviceListGetDevices', DevicePointers, [POINTER]),
+    ('DeputyDeviceListGetEntry', INT, [POINTER, SIZE, ctypes.POINTER(DeviceEntry)]),
 )
 
 
