@@ -32,6 +32,9 @@ class SignatureRunner {
   // InputName and OutputName return null if the index is out of range.
   const char* InputName(int index) const;
   const char* OutputName(int index) const;
+  // FindInput and FindOutput return the index of a tensor; null for an unknown or null name.
+  const int* FindInput(const char* name) const { return Find(inputs_, name); }
+  const int* FindOutput(const char* name) const { return Find(outputs_, name); }
   // InputTensor and OutputTensor return null after a report for an unknown name.
   TfLiteTensor* InputTensor(const char* name);
   const TfLiteTensor* OutputTensor(const char* name);

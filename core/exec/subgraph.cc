@@ -73,6 +73,7 @@ const GraphIndex& Subgraph::graph_index() {
 }
 
 void Subgraph::PlanHasChanged() noexcept {
+  ++plan_version_;
   graph_index_.reset();
   plan_.NoteNewPlan();
   plans_.Clear();

@@ -9,6 +9,7 @@
 #ifndef DEPUTY_CORE_EXEC_SUBGRAPH_H_
 #define DEPUTY_CORE_EXEC_SUBGRAPH_H_
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -66,6 +67,8 @@ class Subgraph final {
   const GraphIndex& graph_index();
   ExecutionPlan& execution_plan() { return plan_; }
   const ExecutionPlan& execution_plan() const { return plan_; }
+  // Number that is different for each plan and its nodes; never 0.
+  uint64_t plan_version() const { return plan_version_; }
   const PlanCache& plans() const { return plans_; }
   // Services for builtin kernels.
   KernelRuntime& runtime() { return runtime_; }
@@ -202,6 +205,7 @@ class Subgraph final {
   SubgraphParts parts_;
   State state_ = State::kUninvokable;
   ExecutionPlan plan_;
+  uint64_t plan_version_ = 1;
   PlanCache plans_;
   KernelRuntime runtime_;
   NodeCosts costs_;
