@@ -25,7 +25,7 @@ SCRIPT_COMMENT = re.compile(r'#[^\n]*|"""[\s\S]*?"""')
 
 def exported_functions():
     return (check_symbols.tflite_functions() | check_symbols.EXTERNAL_DELEGATE
-            | check_symbols.attribute_map_functions() | check_symbols.declared_functions()
+            | check_symbols.asynchronous_functions() | check_symbols.declared_functions()
             | check_symbols.mindspore_functions() | check_symbols.GPU_ENTRY_POINTS
             | check_symbols.functions_of(ROOT / 'c_api/include/deputy_gpu.h')
             | check_symbols.functions_of(ROOT / 'c_api/include/deputy_cpu.h')

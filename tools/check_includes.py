@@ -35,7 +35,7 @@ ABI = ('c_api/include', 'c_api/abi')
 # delegates and tools may use it, too.
 BELOW_BASE = ('core/support', *ABI)
 CORE = ('core/support', 'core/base', 'core/model', 'core/graph', 'core/kernel_api', 'core/fusion',
-        'core/exec', 'core/plugin', 'core/delegation', 'core/validation')
+        'core/exec', 'core/async', 'core/plugin', 'core/delegation', 'core/validation')
 KERNEL_API = ('core/kernel_api', 'core/base', *BELOW_BASE)
 KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 'kernels/conv',
            'kernels/rnn')
@@ -55,6 +55,8 @@ LAYERS = {
     'core/fusion': ('core/graph', 'core/kernel_api', 'core/base', *BELOW_BASE),
     'core/exec': ('core/fusion', 'core/graph', 'core/kernel_api', 'core/model', 'core/base',
                   *BELOW_BASE),
+    'core/async': ('core/exec', 'core/fusion', 'core/graph', 'core/kernel_api', 'core/model', 'core/base',
+                   *BELOW_BASE),
     'core/delegation': ('core/exec', 'core/plugin', 'core/fusion', 'core/graph', 'core/kernel_api',
                         'core/model', 'core/base', *BELOW_BASE),
     'core/validation': ('core/delegation', 'core/exec', 'core/plugin', 'core/fusion', 'core/graph',

@@ -6,8 +6,8 @@
 
 The drop-in must export exactly the functions that tests/data/abi_functions.csv lists for the
 original (last column: yes, old, expected), all under VERS_1.0. libdeputy.so.1 must export the same
-functions, the loader of external delegates, attribute maps, and under DEPUTY_1.0 exactly the
-Deputy* functions that c_api/include/deputy*.h declares. Both may need only the libraries of C and
+functions, the loader of external delegates, attribute maps, asynchronous execution, and under
+DEPUTY_1.0 exactly the Deputy* functions that c_api/include/deputy*.h declares. Both may need only the libraries of C and
 C++ (MAY_NEED), and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
 DEPUTY_1.0, the functions of mindspore/include/*_c.h, and may also need libdeputy.so.1.
 libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h and of TfLiteGpuDelegateV2 without
@@ -58,11 +58,13 @@ def tflite_functions():
             if row['exported_by_libtensorflowlite_c'].startswith(('yes', 'old', 'expected'))}
 
 
-def attribute_map_functions():
-    """Returns the functions of attribute maps, which upstream has in a separate library."""
+def asynchronous_functions():
+    """Returns the functions of attribute maps and of asynchronous execution, which upstream has in
+    separate libraries."""
     with open(ROOT / 'tests/data/abi_functions.csv', encoding='utf-8', newline='') as file:
         names = {row['function'] for row in csv.DictReader(file)}
-    return {name for name in names if name.startswith('TfLiteAttributeMap')}
+    return {name for name in names
+            if re.match(r'TfLite(AttributeMap|Async|ExecutionTask|InterpreterGetAsync)', name)}
 
 
 def functions_of(header):
@@ -179,7 +181,7 @@ def main(arguments):
     parser.add_argument('build', type=pathlib.Path, help='build directory')
     build = parser.parse_args(arguments).build
     drop_in = dict.fromkeys(tflite_functions(), 'VERS_1.0')
-    ours = drop_in | dict.fromkeys(EXTERNAL_DELEGATE | attribute_map_functions(), 'VERS_1.0')
+    ours = drop_in | dict.fromkeys(EXTERNAL_DELEGATE | asynchronous_functions(), 'VERS_1.0')
     ours |= dict.fromkeys(declared_functions(), 'DEPUTY_1.0')
     problems = [
         *check_library(build / 'drop-in/libtensorflowlite_c.so', 'libtensorflowlite_c.so', drop_in),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types of the asynchronous API. Its functions belong to a separate library of the original and are
-// not part of this one.
+// Types of the asynchronous API: async_kernel.h, async_task.h, async_signature_runner.h. The
+// original has its functions in a separate library.
 #ifndef DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
 #define DEPUTY_C_API_INCLUDE_ASYNC_TYPES_H_
 

@@ -6,6 +6,7 @@
 #define DEPUTY_C_API_SRC_OBJECTS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/src/listeners.h"
 #include "c_api/src/resolver.h"
+#include "core/async/async_signature_runner.h"
 #include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/hot_fallback.h"
@@ -55,6 +57,9 @@ struct TfLiteInterpreter {
   deputy::Validation* validation = nullptr;
   bool delegate_fallback = false;
   bool allow_buffer_handle_output = false;
+  // Asynchronous runners by the runner that `impl` owns. A task belongs to such a runner, so they
+  // live as long as the interpreter.
+  mutable std::map<const deputy::SignatureRunner*, deputy::AsyncSignatureRunner> async_runners;
 };
 
 struct TfLiteSignatureRunner {

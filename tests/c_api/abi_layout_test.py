@@ -29,14 +29,12 @@ LANGUAGES = {'c': ['-x', 'c', '-std=c11'], 'c++': ['-x', 'c++', '-std=c++17']}
 # Deputy does not provide the delegates for Hexagon, Core ML, YNNPACK and GL (v1).
 SKIPPED = re.compile(r'TfLite(Hexagon|CoreMl|YNNPack|Gl[A-Z]|GpuDelegateOptions$|'
                      r'GpuDelegate(OptionsDefault|Create|Delete|Bind\w+|GetModelMetadata)$)')
-# Declarations of the asynchronous API's separate library; not required, because Deputy does not have it.
-SEPARATE = re.compile(r'TfLite(Async|ExecutionTask)')
 
 HEADERS = ['c_api.h', 'c_api_experimental.h', 'c_api_opaque.h', 'common.h', 'builtin_op_data.h',
            'builtin_ops.h', 'operator.h', 'async_types.h', 'interop_types.h', 'interop_constants.h',
-           'interop_attribute_map.h', 'xnnpack_delegate.h', 'nnapi_delegate_c_api.h',
-           'gpu_delegate.h', 'external_delegate.h', 'external_delegate_interface.h',
-           'telemetry_profiler.h', 'telemetry_setting.h', 'stable_delegate.h']
+           'interop_attribute_map.h', 'async_kernel.h', 'async_signature_runner.h', 'async_task.h',
+           'xnnpack_delegate.h', 'nnapi_delegate_c_api.h', 'gpu_delegate.h', 'external_delegate.h',
+           'external_delegate_interface.h', 'telemetry_profiler.h', 'telemetry_setting.h', 'stable_delegate.h']
 DEPUTY_HEADERS = ['deputy.h', 'deputy_graph.h', 'deputy_plugin.h', 'deputy_cpu.h', 'deputy_gpu.h',
                   'deputy_layers.h', 'deputy_devices.h']
 
@@ -110,7 +108,7 @@ def signatures():
     for row in rows_of('abi_functions.csv'):
         name, signature = row['function'], row['signature']
         ours = not row['header'].startswith('(') and '&' not in signature
-        if ours and not SKIPPED.match(name) and not SEPARATE.match(name) and 'old' not in row[
+        if ours and not SKIPPED.match(name) and 'old' not in row[
                 'exported_by_libtensorflowlite_c'].split():
             yield signature
 

@@ -114,6 +114,14 @@ UPSTREAM_INCLUDES = {
     'core/c/operator.h': ['builtin_ops.h', 'core/async/c/types.h', 'core/c/c_api_types.h'],
     'builtin_ops.h': [],
     'core/async/c/types.h': [],
+    'core/async/c/async_kernel.h': ['core/async/c/types.h', 'core/async/interop/c/attribute_map.h',
+                                    'core/async/interop/c/types.h', 'core/c/c_api_types.h',
+                                    'core/c/common.h'],
+    'core/async/c/async_signature_runner.h': [
+        'core/async/c/types.h', 'core/async/interop/c/attribute_map.h', 'core/async/interop/c/types.h',
+        'core/c/c_api.h', 'core/c/c_api_types.h', 'core/c/common.h'],
+    'core/async/c/task.h': ['core/async/c/types.h', 'core/async/interop/c/types.h',
+                            'core/c/c_api_types.h', 'core/c/common.h'],
     'core/async/interop/c/types.h': [],
     'core/async/interop/c/constants.h': ['core/c/c_api_types.h'],
     'core/async/interop/c/attribute_map.h': ['core/async/interop/c/types.h'],
@@ -133,7 +141,9 @@ UPSTREAM_INCLUDES = {
         'core/acceleration/configuration/c/delegate_plugin.h'],
     'acceleration/configuration/c/stable_delegate.h': [
         'core/acceleration/configuration/c/stable_delegate.h'],
-    'async/interop/c/attribute_map.h': ['core/async/interop/c/attribute_map.h'],
+    **{path: [f'core/{path}'] for path in (
+        'async/c/async_kernel.h', 'async/c/async_signature_runner.h', 'async/c/task.h', 'async/c/types.h',
+        'async/interop/c/attribute_map.h', 'async/interop/c/constants.h', 'async/interop/c/types.h')},
     'types': [],
     'data': ['types'],
 }

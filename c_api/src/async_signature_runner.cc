@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_api/include/async_signature_runner.h"
+
+#include "c_api/src/objects.h"
+#include "core/async/async_signature_runner.h"
+
+struct TfLiteAsyncSignatureRunner {
+  deputy::AsyncSignatureRunner* impl;  // runner that the interpreter owns
+};
+
+namespace {
+
+using deputy::AsyncSignatureRunner;
+using deputy::Guard;
+
+const TfLiteOpaqueTensor* AsOpaque(const TfLiteTensor* tensor) {
+  return reinterpret_cast<const TfLiteOpaqueTensor*>(tensor);
+}
+
+TfLiteStatus ReturnTypes(const AsyncSignatureRunner::Types* found, const char* const** types,
+                         size_t* num_types) {
+  if (found == nullptr) return kTfLiteError;
+  *types = found->data();
+  *num_types = found->size();
+  return kTfLiteOk;
+}
+
+}  // namespace
+
+TfLiteAsyncSignatureRunner* TfLiteInterpreterGetAsyncSignatureRunner(
+    const TfLiteInterpreter* interpreter, const char* signature_key) {
+  if (interpreter == nullptr) return nullptr;
+  return Guard(nullptr, [&]() -> TfLiteAsyncSignatureRunner* {
+    deputy::SignatureRunner* const signature = interpreter->impl->GetSignatureRunner(signature_key);
+    if (signature == nullptr) return nullptr;
+    AsyncSignatureRunner& runner =
+        interpreter->async_runners.try_emplace(signature, signature).first->second;
+    runner.Bind();
+    return new TfLiteAsyncSignatureRunner{&runner};
+  });
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerRegisterBuffer(
+    TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteIoType io_type,
+    const TfLiteBackendBuffer* buffer, const TfLiteAttributeMap* attrs,
+    TfLiteBufferHandle* handle) {
+  return async_signature_runner == nullptr
+             ? kTfLiteError
+             : async_signature_runner->impl->RegisterBuffer(io_type, buffer, attrs, handle);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerRegisterBufferSlice(
+    TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteBufferHandle buffer_pool,
+    const TfLiteAttributeMap* attrs, TfLiteBufferHandle* handle) {
+  return async_signature_runner == nullptr
+             ? kTfLiteError
+             : async_signature_runner->impl->RegisterBufferSlice(buffer_pool, attrs, handle);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerUnregisterBuffer(
+    TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteBufferHandle handle) {
+  return async_signature_runner == nullptr ? kTfLiteError
+                                           : async_signature_runner->impl->UnregisterBuffer(handle);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerGetSupportedBufferTypes(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteIoType io_type,
+    const char* const** types, size_t* num_types) {
+  if (async_signature_runner == nullptr || types == nullptr || num_types == nullptr) {
+    return kTfLiteError;
+  }
+  return ReturnTypes(async_signature_runner->impl->SupportedBufferTypes(io_type), types, num_types);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerGetSupportedSynchronizationTypes(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteIoType io_type,
+    const char* const** types, size_t* num_types) {
+  if (async_signature_runner == nullptr || types == nullptr || num_types == nullptr) {
+    return kTfLiteError;
+  }
+  return ReturnTypes(async_signature_runner->impl->SupportedSynchronizations(io_type), types,
+                     num_types);
+}
+
+bool TfLiteAsyncSignatureRunnerReconcileRestrictions(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteIoType io_type,
+    const char* name, const TfLiteAttributeMap* user_provided_attributes,
+    TfLiteAttributeMap* merged, TfLiteAttributeMap* conflict) {
+  return async_signature_runner != nullptr &&
+         async_signature_runner->impl->ReconcileRestrictions(
+             async_signature_runner->impl->FindTensor(io_type, name), user_provided_attributes,
+             merged, conflict);
+}
+
+bool TfLiteAsyncSignatureRunnerReconcileRestrictionsByIndex(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, int tensor_index,
+    const TfLiteAttributeMap* user_provided_attributes, TfLiteAttributeMap* merged,
+    TfLiteAttributeMap* conflict) {
+  return async_signature_runner != nullptr &&
+         async_signature_runner->impl->ReconcileRestrictions(tensor_index, user_provided_attributes,
+                                                             merged, conflict);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerSetAttributes(
+    TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteIoType io_type, const char* name,
+    const TfLiteAttributeMap* attrs) {
+  return async_signature_runner == nullptr
+             ? kTfLiteError
+             : async_signature_runner->impl->SetAttributes(
+                   async_signature_runner->impl->FindTensor(io_type, name), attrs);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerSetAttributesByIndex(
+    TfLiteAsyncSignatureRunner* async_signature_runner, int tensor_index,
+    const TfLiteAttributeMap* attrs) {
+  return async_signature_runner == nullptr
+             ? kTfLiteError
+             : async_signature_runner->impl->SetAttributes(tensor_index, attrs);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerPrepareBackends(
+    TfLiteAsyncSignatureRunner* async_signature_runner) {
+  return async_signature_runner == nullptr ? kTfLiteError
+                                           : async_signature_runner->impl->PrepareBackends();
+}
+
+TfLiteExecutionTask* TfLiteAsyncSignatureRunnerCreateTask(
+    TfLiteAsyncSignatureRunner* async_signature_runner) {
+  if (async_signature_runner == nullptr) return nullptr;
+  return Guard(nullptr, [&] { return async_signature_runner->impl->CreateTask(); });
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerInvokeAsync(
+    TfLiteAsyncSignatureRunner* async_signature_runner, TfLiteExecutionTask* task) {
+  return async_signature_runner == nullptr ? kTfLiteError
+                                           : async_signature_runner->impl->InvokeAsync(task);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerWait(TfLiteAsyncSignatureRunner* async_signature_runner,
+                                            TfLiteExecutionTask* task) {
+  return async_signature_runner == nullptr ? kTfLiteError
+                                           : async_signature_runner->impl->Wait(task);
+}
+
+TfLiteStatus TfLiteAsyncSignatureRunnerFinish(TfLiteAsyncSignatureRunner* async_signature_runner,
+                                              TfLiteExecutionTask* task) {
+  return async_signature_runner == nullptr ? kTfLiteError
+                                           : async_signature_runner->impl->Finish(task);
+}
+
+size_t TfLiteAsyncSignatureRunnerGetInputCount(
+    const TfLiteAsyncSignatureRunner* async_signature_runner) {
+  return async_signature_runner == nullptr
+             ? 0
+             : async_signature_runner->impl->signature().input_count();
+}
+
+const char* TfLiteAsyncSignatureRunnerGetInputName(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, int32_t input_index) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : async_signature_runner->impl->signature().InputName(input_index);
+}
+
+size_t TfLiteAsyncSignatureRunnerGetOutputCount(
+    const TfLiteAsyncSignatureRunner* async_signature_runner) {
+  return async_signature_runner == nullptr
+             ? 0
+             : async_signature_runner->impl->signature().output_count();
+}
+
+const char* TfLiteAsyncSignatureRunnerGetOutputName(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, int32_t output_index) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : async_signature_runner->impl->signature().OutputName(output_index);
+}
+
+const TfLiteOpaqueTensor* TfLiteAsyncSignatureRunnerGetInputTensor(
+    TfLiteAsyncSignatureRunner* async_signature_runner, const char* input_name) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : AsOpaque(async_signature_runner->impl->InputTensor(input_name));
+}
+
+const TfLiteOpaqueTensor* TfLiteAsyncSignatureRunnerGetOutputTensor(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, const char* output_name) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : AsOpaque(async_signature_runner->impl->OutputTensor(output_name));
+}
+
+void TfLiteAsyncSignatureRunnerDelete(TfLiteAsyncSignatureRunner* signature_runner) {
+  delete signature_runner;
+}
+
+const int* TfLiteAsyncSignatureRunnerInputTensorIndices(
+    const TfLiteAsyncSignatureRunner* async_signature_runner) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : async_signature_runner->impl->subgraph()->graph().inputs().data();
+}
+
+const int* TfLiteAsyncSignatureRunnerOutputTensorIndices(
+    const TfLiteAsyncSignatureRunner* async_signature_runner) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : async_signature_runner->impl->subgraph()->graph().outputs().data();
+}
+
+const TfLiteOpaqueTensor* TfLiteAsyncSignatureRunnerGetTensor(
+    const TfLiteAsyncSignatureRunner* async_signature_runner, int index) {
+  return async_signature_runner == nullptr
+             ? nullptr
+             : AsOpaque(async_signature_runner->impl->subgraph()->graph().tensor(index));
+}
