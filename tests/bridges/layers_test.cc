@@ -4,7 +4,6 @@
 // and the delegate in the nodes and tensors that the inner delegate receives.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_layers.h"
+#include "tests/conformance/trial.h"
 #include "tests/support/add_mul_add.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
@@ -148,12 +148,13 @@ TEST_F(Layers, operators_of_an_opaque_delegate_are_deleted_with_their_nodes) {
   Layered layered(Around(Library("opaque"), "deadline=60s"));
   size_t before = 0;
   for (int i = 0; i < 2100; ++i) {
-    if (i == 100) before = mallinfo2().uordblks;
+    if (i == 100) before = conformance::MeasureUsage().heap_bytes;
     ASSERT_EQ(layered.t->Resize(0, i % 2 == 0 ? std::vector<int>{1, 2} : std::vector<int>{2}),
               kTfLiteOk);
     ASSERT_EQ(layered.t->Allocate(), kTfLiteOk);
   }
-  EXPECT_LT(mallinfo2().uordblks, before + 100000);  // 4000 operators are 512 000 bytes
+  EXPECT_LT(conformance::MeasureUsage().heap_bytes,
+            before + 100000);  // 4000 operators are 512 000 bytes
 }
 
 // Asynchronous kernels are not forwarded: the runtime calls the kernel synchronously.

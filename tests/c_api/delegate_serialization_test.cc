@@ -38,7 +38,8 @@ extern "C" int fsync(int file) {
   return static_cast<int>(syscall(SYS_fsync, file));
 }
 
-extern "C" int rename(const char* from, const char* to) noexcept {
+// glibc declares it noexcept, musl does not.
+extern "C" int rename(const char* from, const char* to) noexcept(noexcept(rename("", ""))) {
   if (kill_at == KillAt::kRename) raise(SIGKILL);
   // AArch64 has renameat, but no system call without the folder arguments.
   return static_cast<int>(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));

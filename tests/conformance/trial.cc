@@ -260,8 +260,10 @@ std::vector<TensorValue> CopyOutputs(const TfLiteInterpreter* interpreter) {
 
 Usage MeasureUsage() {
   Usage usage;
+#ifdef __GLIBC__  // the allocator of musl counts nothing
   const struct mallinfo2 heap = mallinfo2();
   usage.heap_bytes = heap.uordblks + heap.hblkhd;
+#endif
   std::ifstream statm("/proc/self/statm");
   size_t pages = 0;
   statm >> pages >> pages;

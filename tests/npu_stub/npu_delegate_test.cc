@@ -7,7 +7,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 
 #include "npu_stub/graph.h"
 #include "npu_stub/partition.h"
+#include "tests/conformance/trial.h"
 #include "tests/npu_stub/npu_delegate_support.h"
 #include "tests/npu_stub/npu_models.h"
 #include "tests/support/model_builder.h"
@@ -290,10 +290,10 @@ TEST(NpuDelegate, applying_leaks_no_memory) {
     }).join();
   };
   apply(20);
-  const size_t bytes = mallinfo2().uordblks;
+  const size_t bytes = conformance::MeasureUsage().heap_bytes;
   apply(200);
   // The smallest block of the allocator has more than 24 bytes, so a leak per apply exceeds this.
-  EXPECT_LT(mallinfo2().uordblks, bytes + size_t{200} * 24);
+  EXPECT_LT(conformance::MeasureUsage().heap_bytes, bytes + size_t{200} * 24);
 }
 
 TEST(NpuDelegate, one_delegate_serves_several_interpreters) {

@@ -2,7 +2,6 @@
 //
 // Tests delegates from libraries: they run, their descriptions are read, the registry finds them,
 // and a library outlives its delegates. The libraries are those of tests/plugins.
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "core/plugin/elf.h"
 #include "core/plugin/plugin_delegate.h"
+#include "tests/conformance/trial.h"
 #include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
@@ -637,12 +637,12 @@ TEST_F(PluginLifetime, a_thousand_cycles_do_not_grow_memory) {
   };
   run(100);
   const int mappings = CountMappings();
-  const size_t bytes = mallinfo2().uordblks;
+  const size_t bytes = conformance::MeasureUsage().heap_bytes;
   run(1000);
   if (!kSanitized) {  // a sanitizer's allocator keeps freed memory
     EXPECT_LE(CountMappings(), mappings + 2);
     // A leak in each cycle would add up to at least 8 bytes per cycle.
-    EXPECT_LE(mallinfo2().uordblks, bytes + 7999);
+    EXPECT_LE(conformance::MeasureUsage().heap_bytes, bytes + 7999);
   }
 }
 

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "kernels/linalg/gemm.h"
@@ -173,6 +175,8 @@ TEST(GemmTiles, hard_swish_equals_the_division) {
   epilogue.activation = Activation::kHardSwish;
   for (const CpuKernels* cpu : CpuTables()) {
     const int columns = cpu->gemm_f32.columns;
+    // NEON of 32-bit ARM replaces denormals by 0.
+    const bool flushes = std::string_view(cpu->name) == "neon32";
     Floats x(kRows), out(static_cast<size_t>(kRows * columns));
     const float* const part = x.data();
     std::mt19937 engine(1);
@@ -188,7 +192,9 @@ TEST(GemmTiles, hard_swish_equals_the_division) {
       for (size_t i = 0; i < out.size(); ++i) {
         const float value = x[i / static_cast<size_t>(columns)];
         const float expected = value * Clamped(value + 3, 0, 6) / 6;
-        ASSERT_TRUE(out[i] == expected || (std::isnan(out[i]) && std::isnan(expected)))
+        const bool is_flushed = flushes && std::abs(expected) < FLT_MIN && out[i] == 0;
+        ASSERT_TRUE(out[i] == expected || is_flushed ||
+                    (std::isnan(out[i]) && std::isnan(expected)))
             << cpu->name << ": HARD_SWISH of " << value << " is " << out[i] << ", expected "
             << expected;
       }
