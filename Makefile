@@ -255,7 +255,7 @@ check-arm: configure-arm
 	tools/check_arm.sh build/arm-tests build/arm64 $(JOBS)
 
 ## check-armv7, check-riscv64  kernel tests and operator cases for 32-bit ARM and for RISC-V, cross built and
-##          run by QEMU; check-riscv64 has not run to its end yet (docs/platforms.md)
+##          run by QEMU (docs/platforms.md)
 .PHONY: check-armv7 check-riscv64
 check-armv7: DEBIAN := armhf
 check-armv7: EMULATOR := qemu-arm -cpu max
@@ -263,10 +263,11 @@ check-riscv64: DEBIAN := riscv64
 check-riscv64: EMULATOR := qemu-riscv64
 check-armv7 check-riscv64: check-%: setup
 	@tools/setup.sh tools/packages-ports.txt
-	tools/arm_root.sh build/$(DEBIAN) $(DEBIAN)
-	$(CMAKE) -B build/$*-tests --toolchain tools/cmake/$*.cmake -DDEPUTY_PORT_ROOT=$(CURDIR)/build/$(DEBIAN)
+	@# CMake removes the name of the root from each path of the build that begins with it.
+	tools/arm_root.sh build/debian-$(DEBIAN) $(DEBIAN)
+	$(CMAKE) -B build/$*-tests --toolchain tools/cmake/$*.cmake -DDEPUTY_PORT_ROOT=$(CURDIR)/build/debian-$(DEBIAN)
 	cmake --build build/$*-tests -j $(JOBS) --target deputy deputy_tool kernel_tests softmax_delegate
-	tools/check_port.sh build/$*-tests build/$(DEBIAN) $(EMULATOR)
+	tools/check_port.sh build/$*-tests build/debian-$(DEBIAN) $(EMULATOR)
 
 ## bench-arm  instructions, bytes and estimated cycles of an inference on AArch64, in Deputy and LiteRT,
 ##          counted under QEMU (docs/arm.md); MODELS="FILE|DIRECTORY …", ARM_BENCH_CPUS="cortex-a76 …"
@@ -325,11 +326,33 @@ $(CURDIR)/build/zig/bin/zig:
 	build/zig/bin/pip install -q ziglang==0.17.1
 	ln -s "$$(build/zig/bin/python -c 'import ziglang; print(*ziglang.__path__)')/zig" $@
 
+## check-musl  build the library, its plug-ins and the unit tests with Zig's clang and libc++ for musl on x86-64,
+##          and run an example and the unit tests but for those that fail there (docs/android.md)
+.PHONY: check-musl
+MUSL_FAILING := ElfDamage.*:GraphCallbacks.*:NodeEvents.that_are_invalid*:On/Conformance*:$\
+  PluginDelegateProxy.creation_and_*:PluginFiles.each_problem_*:PluginFiles.functions_that_*:$\
+  PluginFiles.missing_dependencies_*:PluginFiles.names_without_*:Sandbox.survives_each_fault_*:$\
+  Sandbox.the_limit_of_memory_*:SandboxDeaths.*:validation.every_wrong_delegate_*
+MUSL_TARGETS := unit_tests test_plugins deputy-delegate-host deputy_cpu deputy_hexagon deputy_layers deputy_nnapi \
+  deputy_npu_stub deputy_replay deputy_sandbox softmax_delegate
+check-musl: setup $(ZIG)
+	@tools/setup.sh tools/packages-musl.txt
+	tools/musl_root.sh $(ZIG) build/musl-root
+	$(CMAKE) -B build/musl --toolchain tools/cmake/zig.cmake -DDEPUTY_ZIG=$(ZIG) \
+	  -DDEPUTY_ZIG_ROOT=$(CURDIR)/build/musl-root -DDEPUTY_MAX_CPU=generic
+	cmake --build build/musl -j $(JOBS) --target $(MUSL_TARGETS)
+	$(ZIG) cc -target x86_64-linux-musl -dynamic -O2 -Ibuild/musl/include examples/languages/digits.c \
+	  -o build/musl/digits -Lbuild/musl -ldeputy -Wl,-rpath,$(CURDIR)/build/musl
+	head -c 784 /dev/zero >build/musl/image.raw
+	build/musl/digits $(DIGITS)/digits_float.tflite build/musl/image.raw | grep -x '1 0.9204'
+	cd build/musl && tests/unit_tests --gtest_brief=1 --gtest_filter='-$(MUSL_FAILING)'
+
 ## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)
-## wheels-check  install and use them on a bare Debian 12 and 13, and an emulated arm64 Debian 12 (as root)
+## wheels-check  install and use them on a bare Debian 12 and 13, for x86-64 and emulated for arm64 (as root)
 .PHONY: wheels wheels-check
 WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_layers deputy_npu_stub deputy_replay deputy_sandbox
 WHEEL_CMAKE = $(CMAKE) -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF -DDEPUTY_GLIBC_STUBS=$(CURDIR)/build/glibc-$*
+WHEEL_SYSTEMS ?= amd64 arm64
 wheels: setup wheel-x86_64 wheel-aarch64
 	tests/packaging/check_wheel.py build/wheels/*.whl
 wheel-%: WHEEL_CC = $*-linux-gnu-gcc
@@ -341,8 +364,9 @@ wheel-%: $(ZIG)
 	cmake --build build/wheel-$* -j $(JOBS) --target $(WHEEL_TARGETS)
 	tools/make_wheel.py --machine $* --glibc 2.28 build/wheel-$* build/wheels
 wheels-check: wheels
-	for suite in bookworm trixie; do DEPUTY_FRESH_SUITE=$$suite tools/fresh.sh --wheels build/wheels || exit 1; done
-	DEPUTY_FRESH_ARCH=arm64 tools/fresh.sh --wheels build/wheels
+	for arch in $(WHEEL_SYSTEMS); do for suite in bookworm trixie; do \
+	  DEPUTY_FRESH_ARCH=$$arch DEPUTY_FRESH_SUITE=$$suite tools/fresh.sh --wheels build/wheels || exit 1; \
+	done; done
 
 ## deb      build Debian packages into build/deb (docs/installing.md)
 ## deb-source  build them from the source package on a bare Debian with its Build-Depends (as root)

@@ -14,17 +14,19 @@ root=$(realpath "$2")
 shift 2
 log=$build/check-port.log
 
-# run EMULATOR...: runs $tests of kernel_tests. A conformance test that is skipped has not tested its target.
+# run EMULATOR...: runs $tests of kernel_tests. A conformance test that is skipped, or is not in the program, has not
+# tested its target.
 run() {
   local status=0
   (cd "$build" && "$@" -L "$root" tests/kernel_tests "--gtest_filter=$tests") >"$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ] && [[ $tests == *_agrees/* ]] && grep -q '^\[  SKIPPED' "$log"; then status=77; fi
+  if grep -qE '^\[ +PASSED +\] 0 tests' "$log"; then status=77; fi
   if [ "$status" -ne 0 ]; then
     cat "$log"
     echo "check-port: $tests: FAILED with status $status"
     exit 1
   fi
-  echo "check-port: $tests: $(grep -E '^\[ +PASSED' "$log")"
+  echo "check-port: $tests: $(grep -E '^\[ +PASSED' "$log") $SECONDS s"
   grep ' ran on the target' "$log" || true
 }
 
@@ -32,8 +34,8 @@ table_tests=('*every_operator_case_agrees/generic*' '*every_golden_row_agrees/ge
 if [ "$1" = qemu-arm ]; then
   table_tests+=('*every_operator_case_agrees/neon32*' '*every_golden_row_agrees/neon32')
 fi
-for tests in '-*every_*_agrees*' '*every_operator_case_agrees/reference' '*every_operator_case_agrees/softmax' \
-    "${table_tests[@]}"; do
+for tests in '*every_operator_case_agrees/reference' '*every_operator_case_agrees/softmax' "${table_tests[@]}" \
+    '-*every_*_agrees*'; do
   run "$@"
 done
 "$@" -L "$root" "$build/deputy" run examples/digits/digits_int8.tflite --image examples/digits/images \

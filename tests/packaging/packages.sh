@@ -25,6 +25,10 @@ apt install ./deputy_*.deb ./libdeputy1_*.deb ./python3-deputy_*.deb
 deputy run digits_int8.tflite --image . --expect-from-name | sed -n 's/^/packages: /p' | head -n 3
 deputy plugins | grep -q plugins/libdeputy_npu_stub.so
 deputy explain digits_float.tflite --delegate npu_stub | grep -q 'runs 16 of 16 nodes'
+deputy explain digits_float.tflite --delegate npu_stub --isolate >isolated
+grep -q 'runs 16 of 16 nodes' isolated
+grep -q 'own process; profile device' isolated
+sed -n 's/.*own process; /packages: own process; /p' isolated
 python3 -c "import deputy; print('packages: python3-deputy', deputy.__version__)"
 head -c 7840 /dev/zero >images.raw
 python3 languages/digits.py digits_float.tflite images.raw >from_python

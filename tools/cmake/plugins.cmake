@@ -74,8 +74,10 @@ deputy_add_plugin(lingering_key lingering.c _GNU_SOURCE LINKS Threads::Threads)
 
 # `all_tables` contains every kind of symbol table that the loader reads.
 deputy_add_plugin(all_tables elementwise.c)
-target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy
-                    -Wl,-z,pack-relative-relocs)
+target_link_options(plugin_all_tables PRIVATE -Wl,--hash-style=both -Wl,-z,lazy)
+if(NOT DEPUTY_ZIG)  # zig does not pass this option to its linker
+  target_link_options(plugin_all_tables PRIVATE -Wl,-z,pack-relative-relocs)
+endif()
 
 # `large_pages` also loads on machines with pages of 64 KiB.
 deputy_add_plugin(large_pages elementwise.c)

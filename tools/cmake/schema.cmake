@@ -5,6 +5,9 @@ find_program(DEPUTY_FLATC flatc REQUIRED)
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 add_library(deputy_schema INTERFACE)
 target_include_directories(deputy_schema SYSTEM INTERFACE ${generated_dir})
+if(DEPUTY_ZIG_ROOT)  # FlatBuffers' headers; other compilers find them in /usr/include
+  target_include_directories(deputy_schema SYSTEM INTERFACE ${DEPUTY_ZIG_ROOT}/include)
+endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/core/model/schema.fbs)
   add_custom_command(
     OUTPUT ${generated_dir}/schema_generated.h
