@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "c_api/include/deputy.h"
@@ -97,12 +98,14 @@ TEST_F(NpuPlugin, reports_reasons_for_unclaimed_nodes) {
 }
 
 TEST_F(NpuPlugin, reads_float16_weights_directly) {
-  const Handle npu = Create({{"min_nodes", "99"}});
-  TestInterpreter t(HalfModel());
-  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
-  // Every node is supported or is the DEQUANTIZE of the weights, so all are claimed, whatever
-  // min_nodes is.
-  EXPECT_NE(SupportOf(t, 1).delegated, 0);
+  // Every node is supported or is the DEQUANTIZE of the weights, so all are claimed, unless they
+  // are fewer than min_nodes.
+  for (const char* const min_nodes : {"1", "99"}) {
+    const Handle npu = Create({{"min_nodes", min_nodes}});
+    TestInterpreter t(HalfModel());
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), npu.get()), kTfLiteOk);
+    EXPECT_EQ(SupportOf(t, 1).delegated != 0, min_nodes == std::string_view("1")) << min_nodes;
+  }
 }
 
 // ---- Rules of refusal ---------------------------------------------------------------------------
