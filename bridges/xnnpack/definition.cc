@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridges/xnnpack/definition.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -16,6 +17,23 @@ using mindspore::DataType;
 using mindspore::QuantParam;
 
 constexpr size_t kMaxElements = size_t{1} << 30;
+
+#if defined(__aarch64__) || defined(__arm__)
+constexpr bool kAddsPairsInInt16 = true;
+#else
+constexpr bool kAddsPairsInInt16 = false;
+#endif
+
+bool IsFilter(Role role) { return role == Role::kFilter || role == Role::kDepthFilter; }
+
+// Returns true if XNNPACK's kernels for ARM may compute wrong sums with the constant: they add two
+// products of int8 in 16 bits, which twice -128 * -128 exceeds.
+bool MayOverflow(const MSTensor& filter, const void* data) {
+  if (!kAddsPairsInInt16 || filter.DataType() != DataType::kNumberTypeInt8) return false;
+  const auto* const values = static_cast<const int8_t*>(data);
+  const int8_t* const end = values + filter.ElementNum();
+  return std::find(values, end, int8_t{-128}) != end;
+}
 
 xnn_datatype TypeOf(DataType type, bool by_channel) {
   switch (type) {
@@ -126,6 +144,11 @@ bool Definition::ValueOf(const MSTensor& tensor, Role role, uint32_t* out_id) {
   if (tensor.IsConst()) {
     data = CopyOf(tensor, role);
     if (data == nullptr) return false;
+    if (IsFilter(role) && MayOverflow(tensor, data)) {
+      return Refuse(kDeputyReasonQuantization,
+                    "tensor '%s': expected a filter without -128, whose products overflow",
+                    tensor.Name().c_str());
+    }
   } else if (role != Role::kData) {
     return Refuse(kDeputyReasonNotConstant, "tensor '%s': expected a constant",
                   tensor.Name().c_str());
