@@ -22,7 +22,7 @@ enum {
   kLeakKernel,   // leaks 40 bytes per kernel
   kHang,         // never returns from the third inference
   kCrashResize,  // crashes when it is prepared for the 7th shape
-  kSlow,         // takes at least 3 ms
+  kSlow,         // takes at least 30 ms
   kExit,         // exits the process in the second inference
   kEmptyHanded,  // creates no delegate and reports no reason
 };
@@ -89,7 +89,7 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   if (WRONG == kOverwrite) *(volatile float*)(output->data.f + count) = 7;
   if (WRONG == kLeak) forgotten = malloc(40);
   while (WRONG == kHang && kernel->inferences == 3) sleep(1);
-  if (WRONG == kSlow) usleep(3000);
+  if (WRONG == kSlow) usleep(30000);
   if (WRONG == kExit && kernel->inferences == 2) exit(0);
   return kTfLiteOk;
 }
