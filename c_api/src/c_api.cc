@@ -124,6 +124,19 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
 
 }  // namespace
 
+TfLiteStatus deputy::AfterInvoke(TfLiteInterpreter* interpreter, TfLiteStatus status) {
+  interpreter->telemetry.ReportEvent("Invoke", status);
+  if (status == kTfLiteOk || !interpreter->delegate_fallback ||
+      !interpreter->impl->HasDelegates()) {
+    return status;
+  }
+  // The status reports the fallback even if the second inference succeeds.
+  const TfLiteStatus fallback = interpreter->impl->FallBackToCpu();
+  interpreter->telemetry.ReportEvent("Invoke",
+                                     fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
+  return fallback;
+}
+
 // ---- Versions -----------------------------------------------------------------------------------
 
 const char* TfLiteVersion(void) { return kTfLiteVersion; }
@@ -219,7 +232,13 @@ TfLiteInterpreter* DeputyInterpreterCreateEmpty(const TfLiteInterpreterOptions* 
   });
 }
 
-void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter) { delete interpreter; }
+void TfLiteInterpreterDelete(TfLiteInterpreter* interpreter) {
+  if (interpreter != nullptr && interpreter->runs != nullptr && interpreter->runs->IsInCallback()) {
+    ErrorReporter().Report("TfLiteInterpreterDelete: expected no call in a callback of a run");
+    return;
+  }
+  delete interpreter;
+}
 
 int32_t TfLiteInterpreterGetInputTensorCount(const TfLiteInterpreter* interpreter) {
   return interpreter == nullptr
@@ -256,9 +275,7 @@ TfLiteStatus TfLiteInterpreterResizeInputTensor(TfLiteInterpreter* interpreter, 
         input_index, input_dims_size, TfLiteInterpreterGetInputTensorCount(interpreter));
   }
   return Guard(kTfLiteError, [&] {
-    if (deputy::Observer* observer = interpreter->impl->observer()) {
-      observer->EnterInterpreter("ResizeInputTensor");
-    }
+    TF_LITE_ENSURE_STATUS(interpreter->impl->EnterCall("ResizeInputTensor"));
     deputy::Subgraph& primary = interpreter->impl->primary();
     TF_LITE_ENSURE_STATUS(primary.CheckNotRunning("ResizeInputTensor"));
     return primary.ResizeInputTensor(tensor, {input_dims, static_cast<size_t>(input_dims_size)});
@@ -273,17 +290,8 @@ TfLiteStatus TfLiteInterpreterAllocateTensors(TfLiteInterpreter* interpreter) {
 TfLiteStatus TfLiteInterpreterInvoke(TfLiteInterpreter* interpreter) {
   if (interpreter == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
-    deputy::Interpreter& impl = *interpreter->impl;
-    const TfLiteStatus status = impl.Invoke(interpreter->allow_buffer_handle_output);
-    interpreter->telemetry.ReportEvent("Invoke", status);
-    if (status == kTfLiteOk || !interpreter->delegate_fallback || !impl.HasDelegates()) {
-      return status;
-    }
-    // The status reports the fallback even if the second inference succeeds.
-    const TfLiteStatus fallback = impl.FallBackToCpu();
-    interpreter->telemetry.ReportEvent("Invoke",
-                                       fallback == kTfLiteDelegateError ? kTfLiteOk : fallback);
-    return fallback;
+    return deputy::AfterInvoke(interpreter,
+                               interpreter->impl->Invoke(interpreter->allow_buffer_handle_output));
   });
 }
 

@@ -44,7 +44,8 @@ Subgraph* SubgraphAt(const TfLiteInterpreter* interpreter, int32_t index, const 
 
 Interpreter* IdleInterpreter(const TfLiteInterpreter* interpreter, const char* function) {
   Interpreter* const impl = InterpreterOf(interpreter, function);
-  if (impl == nullptr || !impl->is_running()) return impl;
+  if (impl == nullptr || impl->run_gate()->Check(function) != kTfLiteOk) return nullptr;
+  if (!impl->is_running()) return impl;
   impl->reporter()->Report("%s: expected an interpreter that does not run", function);
   return nullptr;
 }
@@ -290,6 +291,7 @@ TfLiteStatus DeputyInterpreterSetCancellationFunction(TfLiteInterpreter* interpr
                                                       bool (*is_cancelled)(void* data)) {
   Interpreter* const impl = deputy::InterpreterOf(interpreter, __func__);
   if (impl == nullptr) return kTfLiteError;
+  TF_LITE_ENSURE_STATUS(impl->run_gate()->Check(__func__));
   impl->SetCancellationFunction(data, is_cancelled);
   return kTfLiteOk;
 }
@@ -300,6 +302,7 @@ TfLiteStatus DeputyInterpreterSetTelemetryProfiler(TfLiteInterpreter* interprete
   return Guard(kTfLiteError, [&] {
     Interpreter* const impl = deputy::InterpreterOf(interpreter, function);
     if (impl == nullptr) return kTfLiteError;
+    TF_LITE_ENSURE_STATUS(impl->run_gate()->Check(function));
     interpreter->telemetry.Set(impl, profiler);
     return kTfLiteOk;
   });

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "c_api/src/listeners.h"
 #include "c_api/src/resolver.h"
 #include "core/async/async_signature_runner.h"
+#include "core/async/run_queue.h"
 #include "core/base/guard.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/hot_fallback.h"
@@ -48,6 +50,10 @@ struct TfLiteInterpreterOptions {
 };
 
 struct TfLiteInterpreter {
+  ~TfLiteInterpreter() {
+    if (runs != nullptr) runs->Shutdown();
+  }
+
   // Listeners of `impl`, which is destroyed first.
   deputy::ProfileListener profile;
   deputy::WorkerListener workers;
@@ -60,6 +66,8 @@ struct TfLiteInterpreter {
   // Asynchronous runners by the runner that `impl` owns. A task belongs to such a runner, so they
   // live as long as the interpreter.
   mutable std::map<const deputy::SignatureRunner*, deputy::AsyncSignatureRunner> async_runners;
+  std::mutex runs_mutex;                   // protects the creation of `runs`
+  std::shared_ptr<deputy::RunQueue> runs;  // asynchronous runs; null before the first
 };
 
 struct TfLiteSignatureRunner {
@@ -72,6 +80,11 @@ namespace deputy {
 // Implements DeputyInterpreterCheckDelegation without its checks of arguments.
 TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t* delegated,
                              int32_t* total);
+
+// Called after the first subgraph of the interpreter was run with this status: notifies the
+// telemetry; runs again on the CPU if that was requested for failures of delegates. Returns the
+// status for the client.
+TfLiteStatus AfterInvoke(TfLiteInterpreter* interpreter, TfLiteStatus status);
 
 // Returns the settings of the layer `verify` of DEPUTY_LAYERS. An invalid value is reported.
 Verification VerificationOfEnvironment();

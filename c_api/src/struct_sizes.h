@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes of the structs of deputy.h, deputy_devices.h and deputy_graph.h in their first release, the
-// smallest that a client can have.
+// Sizes of the structs of deputy.h, deputy_async.h, deputy_devices.h and deputy_graph.h in their
+// first release, the smallest that a client can have.
 //
 // A struct may grow at its end; these sizes do not change. New fields must come after the size of
 // the first release, not in its padding, where an old client has undefined bytes: therefore a check
@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
 #include "c_api/include/deputy_graph.h"
 
@@ -57,6 +58,7 @@ DEPUTY_FIRST_RELEASE(DeputyDelegateReport, 56, cache_misses)
 DEPUTY_FIRST_RELEASE(DeputyTensorParameters, 104, is_variable)
 DEPUTY_FIRST_RELEASE(DeputyNodeParameters, 88, registration)
 DEPUTY_FIRST_RELEASE(DeputySignature, 64, output_tensors)
+DEPUTY_FIRST_RELEASE(DeputyRunRequest, 64, done)
 
 // NOLINTEND(bugprone-sizeof-expression)
 #undef DEPUTY_FIRST_RELEASE

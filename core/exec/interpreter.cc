@@ -150,12 +150,12 @@ Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
 }
 
 TfLiteStatus Interpreter::AllocateTensors() {
-  if (observer() != nullptr) observer()->EnterInterpreter("AllocateTensors");
+  TF_LITE_ENSURE_STATUS(EnterCall("AllocateTensors"));
   return AllocateTensors(&primary());
 }
 
 TfLiteStatus Interpreter::Invoke(bool allow_stale_outputs) {
-  if (observer() != nullptr) observer()->EnterInterpreter("Invoke");
+  TF_LITE_ENSURE_STATUS(EnterCall(kInvokeCall));
   return Invoke(&primary(), allow_stale_outputs);
 }
 
@@ -169,8 +169,12 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
 TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
   TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning(kInvokeCall));
   // A kernel of the client may run another subgraph; that call is part of the inference.
+  if (IsOutermostCall()) ArmCancellation();
+  return InvokeArmed(subgraph, allow_stale_outputs);
+}
+
+TfLiteStatus Interpreter::InvokeArmed(Subgraph* subgraph, bool allow_stale_outputs) {
   const bool outermost = IsOutermostCall();
-  if (outermost) ArmCancellation();
   const CancelScope cancellable(this, kInvokeCall);
   if (outermost && subgraph->ready()) CountInference();
   // The inference is not timed if an observer needs exact tensors, since it must see the requested
@@ -188,6 +192,7 @@ TfLiteStatus Interpreter::InvokeDelegateNode(Subgraph* subgraph, int node_index)
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {
+  TF_LITE_ENSURE_STATUS(run_gate()->Check("ResetVariableTensors"));
   for (auto& subgraph : subgraphs_) {
     if (subgraph->ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   }
@@ -216,7 +221,7 @@ TfLiteStatus Interpreter::ModifySubgraphsWithDelegate(TfLiteDelegate* delegate,
 
 TfLiteStatus Interpreter::ApplyOrUndo(const std::vector<bool>& subgraphs,
                                       TfLiteDelegate* delegate) {
-  if (observer() != nullptr) observer()->EnterInterpreter("ModifyGraphWithDelegate");
+  TF_LITE_ENSURE_STATUS(EnterCall("ModifyGraphWithDelegate"));
   // A callback's kernel may be among the nodes that the delegate would replace.
   if (is_running()) {
     return Fail(reporter(), kTfLiteError, "%s: expected an interpreter that does not run",
@@ -339,7 +344,7 @@ TfLiteStatus Interpreter::FallBackToCpu() {
   const TfLiteStatus removed = RemoveAllDelegates("removed by the CPU fallback");
   if (removed != kTfLiteOk) return removed;
   graph.Restore(inputs);
-  const TfLiteStatus status = Invoke(false);
+  const TfLiteStatus status = InvokeArmed(&graph, false);
   return status == kTfLiteOk ? kTfLiteDelegateError : status;
 }
 

@@ -47,6 +47,10 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Invoke(bool allow_stale_outputs);
   TfLiteStatus AllocateTensors(Subgraph* subgraph) override;
   TfLiteStatus Invoke(Subgraph* subgraph, bool allow_stale_outputs) override;
+  // Invoke in two steps, for runs that other threads may cancel: a request to cancel that is made
+  // after Arm returns ends InvokeArmed.
+  void Arm() { ArmCancellation(); }
+  TfLiteStatus InvokeArmed(Subgraph* subgraph, bool allow_stale_outputs);
   // Runs one node of a delegate; can be cancelled like Invoke.
   TfLiteStatus InvokeDelegateNode(Subgraph* subgraph, int node_index);
   TfLiteStatus ResetVariableTensors();  // resets the variables of all subgraphs
@@ -69,8 +73,8 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus ReplaceDelegate(TfLiteDelegate* old_delegate, TfLiteDelegate* new_delegate);
   bool HasDelegates() const;
   // Called after a failed Invoke of subgraph 0: removes every delegate and runs on the CPU with the
-  // same inputs. Returns kTfLiteDelegateError on success, because the result is right but was not
-  // computed as requested.
+  // same inputs, unless that is cancelled. Returns kTfLiteDelegateError on success, because the
+  // result is right but was not computed as requested.
   TfLiteStatus FallBackToCpu();
 
   // Returns the runner of the signature `key`, one per key, which the interpreter owns; null after

@@ -48,6 +48,12 @@ TfLiteStatus InterpreterState::CheckCancellation() {
               cancellation_.call());
 }
 
+TfLiteStatus InterpreterState::EnterCall(const char* call) {
+  TF_LITE_ENSURE_STATUS(run_gate_->Check(call));
+  if (observer() != nullptr) observer()->EnterInterpreter(call);
+  return kTfLiteOk;
+}
+
 void InterpreterState::SaveVariablesOf(Subgraph* subgraph) {
   for (NodeFallback* fallback : restartable_) fallback->SaveVariablesOf(subgraph);
 }

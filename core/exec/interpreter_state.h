@@ -23,6 +23,7 @@
 #include "core/exec/delegate_layer.h"
 #include "core/exec/interpreter_threads.h"
 #include "core/exec/observer_list.h"
+#include "core/exec/run_gate.h"
 #include "core/exec/skippable_subgraphs.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model.h"
@@ -110,6 +111,11 @@ class InterpreterState {
   void SetCancellationFunction(void* data, Cancellation::Function function) {
     cancellation_.SetFunction(data, function);
   }
+  // Asynchronous runs of the interpreter in flight.
+  const std::shared_ptr<RunGate>& run_gate() const { return run_gate_; }
+  // Begins a call of the client, which must not be made by a kernel or a delegate: notifies the
+  // observer. Fails while asynchronous runs are in flight.
+  TfLiteStatus EnterCall(const char* call);
   // True while a subgraph is being prepared or run, or the init or free of a kernel runs.
   bool is_running() const { return call_depth_ > 0; }
 
@@ -219,6 +225,7 @@ class InterpreterState {
   const std::shared_ptr<PackedConstants> packed_constants_;
   PackedConstants node_constants_;
   Cancellation cancellation_;
+  const std::shared_ptr<RunGate> run_gate_ = std::make_shared<RunGate>();
   int call_depth_ = 0;
   int64_t inference_ = 0;
   struct AllocationPasses {

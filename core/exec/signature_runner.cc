@@ -93,8 +93,7 @@ TfLiteStatus SignatureRunner::ResizeInputTensor(const char* name, std::span<cons
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                 "Signature '%s' has no input named '%s'", key_, name == nullptr ? "" : name);
   }
-  Observer* const observer = subgraph_->interpreter()->observer();
-  if (observer != nullptr) observer->EnterInterpreter("ResizeInputTensor of a signature");
+  TF_LITE_ENSURE_STATUS(subgraph_->interpreter()->EnterCall("ResizeInputTensor of a signature"));
   TF_LITE_ENSURE_STATUS(subgraph_->CheckNotRunning("ResizeInputTensor"));
   return strict ? subgraph_->ResizeInputTensorStrict(*index, dims)
                 : subgraph_->ResizeInputTensor(*index, dims);
@@ -105,8 +104,7 @@ TfLiteStatus SignatureRunner::AllocateTensors() {
 }
 
 TfLiteStatus SignatureRunner::Invoke() {
-  Observer* const observer = subgraph_->interpreter()->observer();
-  if (observer != nullptr) observer->EnterInterpreter("Invoke of a signature");
+  TF_LITE_ENSURE_STATUS(subgraph_->interpreter()->EnterCall("Invoke of a signature"));
   return subgraph_->interpreter()->Invoke(subgraph_, false);
 }
 

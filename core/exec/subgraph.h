@@ -96,8 +96,9 @@ class Subgraph final {
   TfLiteStatus AddNode(const NewNode& node);
 
   // ---- Life ------------------------------------------------------------------------------------
-  // Fails, after a report that begins with the name of the client's call, while a callback of the
-  // subgraph runs: a change of shapes or memory would invalidate what its nodes have computed.
+  // Fails, after a report that begins with the name of the client's call, while asynchronous runs
+  // are in flight, or while a callback of the subgraph runs: a change of shapes or memory would
+  // invalidate what its nodes have computed.
   TfLiteStatus CheckNotRunning(const char* call) const;
   TfLiteStatus ResizeInputTensor(int tensor_index, std::span<const int> dims);
   // Resizes an input whose rank and dimensions must stay, except for dimensions that the signature

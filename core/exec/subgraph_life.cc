@@ -25,6 +25,7 @@ bool IsPersistent(const TfLiteTensor& tensor) {
 }  // namespace
 
 TfLiteStatus Subgraph::CheckNotRunning(const char* call) const {
+  TF_LITE_ENSURE_STATUS(parts_.interpreter->run_gate()->Check(call));
   if (parts_.runs == 0) return kTfLiteOk;
   return Fail(parts_.interpreter->reporter(), kTfLiteError, "%s: expected %s", call,
               "a subgraph that does not run");

@@ -2,9 +2,12 @@
 //
 // Makes the n-th allocation fail, for every n, through the whole life of an interpreter. Each step
 // must then return an error or a right result, leak nothing, and succeed when it is called again.
-// This program replaces malloc, which the C++ library's operator new calls, too.
+// This program replaces malloc, which the C++ library's operator new calls, too, and
+// pthread_create, which counts as an allocation.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +26,7 @@
 #include "c_api/include/c_api.h"
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
 #include "core/base/cpu_cache.h"
 #include "tests/npu_stub/npu_models.h"
@@ -99,6 +103,12 @@ int posix_memalign(void** out, size_t alignment, size_t bytes) {
 void free(void* block) {
   if (heap.counting && block != nullptr) --heap.live;
   __libc_free(block);
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) {
+  static const auto create =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return Refuse() ? EAGAIN : create(thread, attributes, start, argument);
 }
 
 }  // extern "C"
@@ -693,6 +703,43 @@ TEST(AllocationFailure, cpu_delegate_survives_every_failure) { SweepPlugin("libd
 
 // The plug-in itself needs no memory; without memory its list of 40 devices is NULL or has an entry
 // with the reason.
+// Allocations are refused while a run is started: the first one creates threads and slots. Memory
+// is not counted, since the queue's threads free some of it.
+TEST(AllocationFailure, asynchronous_runs_survive_every_failure) {
+  const std::vector<uint8_t> bytes = HalfLayer();
+  SweepEveryAllocation([&](LifeCycle* life, bool* right) {
+    heap.counting = false;
+    TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
+    TfLiteInterpreter* const interpreter = TfLiteInterpreterCreate(model, nullptr);
+    bool ok = TfLiteInterpreterAllocateTensors(interpreter) == kTfLiteOk;
+    for (int i = 0; i < 8 && ok; ++i) {
+      std::array<float, 8> x, y{};
+      x.fill(static_cast<float>(i));
+      const DeputyRunInput input = {x.data(), sizeof x};
+      const DeputyRunOutput output = {y.data(), sizeof y};
+      DeputyRunRequest request{};
+      request.struct_size = sizeof request;
+      request.inputs = &input;
+      request.input_count = 1;
+      request.outputs = &output;
+      request.output_count = 1;
+      DeputyRun* run = nullptr;
+      ok = life->Step([&] {
+        const bool started = DeputyInterpreterRunAsync(interpreter, &request, &run) == kTfLiteOk;
+        *right &= started == (run != nullptr);
+        return started;
+      });
+      TfLiteStatus status = kTfLiteError;
+      *right &= DeputyRunWait(run, -1, &status) && status == kTfLiteOk;
+      *right &= y[0] == 16.0f * static_cast<float>(i) && y[7] == y[0];
+      DeputyRunDelete(run);
+    }
+    TfLiteInterpreterDelete(interpreter);
+    TfLiteModelDelete(model);
+    return ok;
+  });
+}
+
 TEST(AllocationFailure, device_lists_survive_every_failure) {
   const std::string path = deputy::BuildPath("tests/plugins/libdevices.so");
   std::string types = "NPU";

@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
 #include "c_api/src/struct_io.h"
 #include "tests/support/delegate_support.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/plugin_support.h"
 #include "tests/support/test_interpreter.h"
 
@@ -203,6 +205,23 @@ TEST(StructSizes, structs_are_read_up_to_the_clients_size) {
       EXPECT_TRUE(memory.UntouchedFrom(size) && memory.KeepsItsSize());
     }
     TfLiteInterpreterOptionsDelete(options);
+  }
+}
+
+// A request for a model without inputs and outputs.
+TEST(StructSizes, requests_of_runs_are_read_up_to_the_clients_size) {
+  TestInterpreter t(ModelBuilder().Finish());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  for (const auto& [size, expected] :
+       {std::pair(56, kTfLiteError), std::pair(64, kTfLiteOk), std::pair(72, kTfLiteOk)}) {
+    ClientMemory memory(static_cast<size_t>(size));
+    memory.Zero();
+    DeputyRun* run = nullptr;
+    EXPECT_EQ(DeputyInterpreterRunAsync(t.get(), memory.As<DeputyRunRequest>(), &run), expected)
+        << size;
+    EXPECT_EQ(DeputyRunWait(run, -1, nullptr), expected == kTfLiteOk);
+    EXPECT_TRUE(memory.UntouchedFrom(static_cast<size_t>(size)));
+    DeputyRunDelete(run);
   }
 }
 
