@@ -50,8 +50,13 @@ struct TfLiteInterpreterOptions {
 };
 
 struct TfLiteInterpreter {
+  // Callbacks of kernels call functions of the interpreter while `impl` is destroyed. The
+  // destructor of std::unique_ptr may set its pointer to null before it destroys the object.
   ~TfLiteInterpreter() {
     if (runs != nullptr) runs->Shutdown();
+    async_runners.clear();
+    delete impl.get();
+    static_cast<void>(impl.release());
   }
 
   // Listeners of `impl`, which is destroyed first.
