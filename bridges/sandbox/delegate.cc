@@ -47,6 +47,7 @@ struct SandboxDelegate {
   std::map<std::thread::id, Pending> pending;
   std::vector<std::weak_ptr<Session>> sessions;  // of interpreters; may be expired
   std::string device;                            // text for reports
+  std::string report;                            // newest text that was reported
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
 };
 
@@ -543,10 +544,16 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
 }
 
 TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* report,
-                            DeputyOptionUseCallback callback, void* user_data) {
+                            DeputyOptionUseCallback callback, void* user_data) try {
   SandboxDelegate& sandbox = Of(delegate);
   const std::lock_guard lock(sandbox.mutex);
-  report->device = sandbox.device.c_str();
+  sandbox.report = sandbox.device;
+  for (const std::weak_ptr<Session>& each : sandbox.sessions) {
+    if (const std::shared_ptr<Session> session = each.lock()) {
+      sandbox.report += session->CallTimesText();
+    }
+  }
+  report->device = sandbox.report.c_str();
   for (const auto& [key, value] : sandbox.options.delegate_options) {
     if (std::find(sandbox.dropped.begin(), sandbox.dropped.end(), key) == sandbox.dropped.end()) {
       continue;
@@ -556,6 +563,8 @@ TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* repo
     callback(user_data, &use);
   }
   return kTfLiteOk;
+} catch (const std::exception&) {
+  return kTfLiteError;
 }
 
 }  // namespace deputy::sandbox

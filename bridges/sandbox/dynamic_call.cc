@@ -196,6 +196,7 @@ CallResult ReadOutputs(TfLiteContext* context, Session* session, int claim, cons
 // Runs the partition and reads its results.
 CallResult RunPrepared(TfLiteContext* context, Session* session, int claim,
                        const IsCancelled& is_cancelled, std::string* problem) {
+  const auto begin = Clock::now();
   *problem = PrepareProcess(*context, session, claim);
   if (problem->empty()) *problem = WriteInputs(*context, *session, claim);
   if (!problem->empty()) return CallResult::kFailed;
@@ -208,6 +209,7 @@ CallResult RunPrepared(TfLiteContext* context, Session* session, int claim,
     *problem = ReadSlot(*context, *session, index, session->CurrentSlotOf(index));
     if (!problem->empty()) return CallResult::kFailed;
   }
+  session->AddCallTime(begin);
   return CallResult::kDone;
 }
 

@@ -182,8 +182,9 @@ struct CallPage {
   uint32_t host_processor;          // processor of the delegate's thread
   std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;
-  int32_t status;      // a TfLiteStatus, or kStatusSizes
-  uint32_t processor;  // processor of the process's thread
+  int32_t status;       // a TfLiteStatus, or kStatusSizes
+  uint32_t processor;   // processor of the process's thread
+  int64_t delegate_ns;  // duration of the delegate's invoke
   char text[kTextBytes];
 };
 inline constexpr int64_t kPageBytes = 4096;

@@ -161,6 +161,19 @@ int Session::deaths() const {
   return deaths_;
 }
 
+std::string Session::CallTimesText() const {
+  const std::lock_guard lock(times_mutex_);
+  return call_times_.Text();
+}
+
+void Session::AddCallTime(Clock::time_point begin) {
+  const auto* const page = reinterpret_cast<const CallPage*>(process_->memory());
+  const int64_t delegate_ns = *static_cast<const volatile int64_t*>(&page->delegate_ns);
+  const std::chrono::nanoseconds call = Clock::now() - begin;
+  const std::lock_guard lock(times_mutex_);
+  call_times_.Add(call.count(), delegate_ns);
+}
+
 bool Session::IsRunning(std::string* problem) const {
   if (process_ != nullptr) return true;
   *problem = last_failure_ +

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bridges/sandbox/active_wait.h"
+#include "bridges/sandbox/call_times.h"
 #include "bridges/sandbox/messages.h"
 #include "bridges/sandbox/options.h"
 #include "bridges/sandbox/process.h"
@@ -55,11 +56,14 @@ class Session {
                   const IsCancelled& is_cancelled, std::string* problem) {
     const std::lock_guard lock(mutex_);
     if (!IsRunning(problem)) return CallResult::kFailed;
+    const auto begin = Clock::now();
     copy_in(process_->memory());
     bool has_sizes = false;  // stays false: the sizes of the session are fixed
     const CallResult result =
         Exchange({CallKind::kRun, claim, {}, nullptr}, is_cancelled, &has_sizes, problem);
-    if (result == CallResult::kDone) copy_out(static_cast<const char*>(process_->memory()));
+    if (result != CallResult::kDone) return result;
+    copy_out(static_cast<const char*>(process_->memory()));
+    AddCallTime(begin);
     return result;
   }
 
@@ -89,11 +93,15 @@ class Session {
   CallResult Run(int claim, const IsCancelled& is_cancelled, Sizes* sizes, std::string* problem);
   // Copies outputs of the partition to slots, and sets their offsets.
   CallResult Fetch(int claim, std::vector<Slot>* slots, std::string* problem);
+  // Adds the time of a successful call that began at `begin`.
+  void AddCallTime(Clock::time_point begin);
   // Maximum number of bytes of a tensor whose size the process sends.
   int64_t max_bytes() const { return options_.dynamic_bytes; }
 
   // Number of processes that ended or were killed because of a failure.
   int deaths() const;
+  // Returns CallTimes::Text of the newest calls. Thread-safe; does not wait for a call.
+  std::string CallTimesText() const;
 
  private:
   Session(const Options& options, Setup setup, Fd model)
@@ -151,6 +159,10 @@ class Session {
   int deaths_ = 0;
   std::string last_failure_;
   bool stops_ = false;
+
+  mutable std::mutex times_mutex_;  // not held during calls
+  CallTimes call_times_;
+
   std::thread restarter_;
 };
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -123,6 +125,30 @@ TEST_F(Isolation, without_settings_the_defaults_count) {
   report.struct_size = sizeof report;
   ASSERT_EQ(DeputyPluginReportDelegate(delegate.get(), &report, nullptr, nullptr), kTfLiteOk);
   EXPECT_EQ(std::string(report.device).find("own process; profile device:"), 0u) << report.device;
+}
+
+TEST_F(Isolation, the_report_has_the_times_of_calls_and_of_the_delegate) {
+  const Handle delegate(
+      DeputyIsolatedDelegateCreate(Library("wrong_slow").c_str(), nullptr, nullptr, 0, nullptr),
+      &DeputyPluginDeleteDelegate);
+  TestInterpreter t(Model());
+  ASSERT_EQ(Run(delegate.get(), &t), kTfLiteOk) << t.log();
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  DeputyDelegateReport report = {};
+  report.struct_size = sizeof report;
+  ASSERT_EQ(DeputyPluginReportDelegate(delegate.get(), &report, nullptr, nullptr), kTfLiteOk);
+  const char* const times = std::strstr(report.device, "; medians of ");
+  ASSERT_NE(times, nullptr) << report.device;
+  int calls = 0;
+  double call = 0, invoke = 0, process = 0;
+  ASSERT_EQ(std::sscanf(times, "; medians of %d calls: %lf us, delegate %lf us, process %lf us",
+                        &calls, &call, &invoke, &process),
+            4)
+      << times;
+  EXPECT_EQ(calls, 2);
+  EXPECT_GE(invoke, 30'000);  // the delegate sleeps for 30 ms
+  EXPECT_GT(call, invoke);
+  EXPECT_GT(process, 0);
 }
 
 TEST_F(Isolation, fields_beyond_the_size_of_the_struct_have_their_defaults) {

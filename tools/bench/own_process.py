@@ -5,14 +5,16 @@
     tools/bench/own_process.py BUILD_FOLDER DELEGATE:MODEL…
 
 Prints a row per delegate and model, the medians of five runs in process, alternating with five in their own process.
-`in` and `own` are the times of an inference and `trip` their difference. `ready` is the difference of the times of
-commands with two inferences, from their start to their end, so that it contains the loading of the delegate's library
-in both. `goal` repeats the limits: 20 us plus the time to copy the tensors at the border, and 20 ms. Missed goals do
-not change the exit status.
+`in` and `own` are the times of an inference. `trip` is the time of a call less the delegate's invoke in the process,
+the median of its newest 64 calls: copies, messages, the wake-up. `ready` is the difference of the times of commands
+with two inferences, from their start to their end, so that it contains the loading of the delegate's library in both.
+`goal` repeats the limits: 20 us plus the time to copy the tensors at the border, and 20 ms. Missed goals do not change
+the exit status.
 """
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import time
@@ -50,10 +52,16 @@ def border_bytes(report):
     return total
 
 
+def round_trip_us(report):
+    """Returns the time of a call without the delegate's invoke in the process."""
+    devices = [each["facts"]["device"] for each in report["delegates"]]
+    return sum(float(us) for device in devices for us in re.findall(r"process ([0-9.]+) us", device or ""))
+
+
 def row(build, delegate, model):
     name = f"{delegate:9} {pathlib.Path(model).stem:22}"
     ways = ((), ("--isolate",))
-    calls, starts = {way: [] for way in ways}, {way: [] for way in ways}
+    calls, starts, trips = {way: [] for way in ways}, {way: [] for way in ways}, []
     for _ in range(ROUNDS):
         for way in ways:
             short, long = (bench(build, delegate, model, *length, *way) for length in (SHORT, LONG))
@@ -61,12 +69,15 @@ def row(build, delegate, model):
                 return name + "not available"
             starts[way].append(1e3 * short[1])
             calls[way].append(1e3 * long[0]["median_ms"])
+            if way:
+                trips.append(round_trip_us(long[0]))
     call, isolated = (statistics.median(calls[way]) for way in ways)
     first, isolated_first = (statistics.median(starts[way]) for way in ways)
     ready = isolated_first - first
+    trip = statistics.median(trips)
     goal = CALL_GOAL_US + border_bytes(long[0]) / COPIED_BYTES_PER_US
-    met = "met" if isolated - call <= goal and ready <= READY_GOAL_MS else "missed"
-    return (f"{name}{call:9.1f} {isolated:9.1f} {isolated - call:9.1f} {ready:9.1f}   "
+    met = "met" if trip <= goal and ready <= READY_GOAL_MS else "missed"
+    return (f"{name}{call:9.1f} {isolated:9.1f} {trip:9.1f} {ready:9.1f}   "
             f"{goal:.0f} us, {READY_GOAL_MS} ms: {met}")
 
 

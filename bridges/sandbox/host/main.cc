@@ -96,6 +96,7 @@ bool ServeRequest(CallKind kind, uint32_t claim, ServedModel* model, CallPage* p
   } else {
     Sizes sizes;
     problem = model->Run(claim, &sizes);
+    page->delegate_ns = model->invoke_ns();
     if (problem.empty() && !sizes.dims.empty()) {
       if (!Send(sizes)) return false;
       status = kStatusSizes;

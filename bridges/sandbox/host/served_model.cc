@@ -11,6 +11,7 @@
 
 #include "bridges/sandbox/digest.h"
 #include "bridges/sandbox/node_options.h"
+#include "bridges/sandbox/wire.h"
 #include "deputy/deputy_graph.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
@@ -596,9 +597,11 @@ std::string ServedModel::Run(uint32_t claim, Sizes* sizes) {
   const Claim& at = claims_.claims[claim];
   std::string problem = ReadInputs(at);
   if (!problem.empty()) return problem;
-  if (DeputyInterpreterInvokeNode(interpreter_, subgraph_, delegate_nodes_[claim]) != kTfLiteOk) {
-    return TakeMessages();
-  }
+  const auto begin = Clock::now();
+  const TfLiteStatus status =
+      DeputyInterpreterInvokeNode(interpreter_, subgraph_, delegate_nodes_[claim]);
+  invoke_ns_ = std::chrono::nanoseconds(Clock::now() - begin).count();
+  if (status != kTfLiteOk) return TakeMessages();
   for (const int32_t index : at.inputs) {
     const TfLiteTensor* const input = Tensor(index);
     if (input == nullptr || !input->is_variable) continue;

@@ -49,6 +49,8 @@ class ServedModel {
   // Runs a partition. Returns "" or the reason of a failure. If the host does not know the sizes of
   // the outputs, `*sizes` gets their shapes, and Fetch copies them.
   std::string Run(uint32_t claim, Sizes* sizes);
+  // Returns the duration of the delegate's newest invoke.
+  int64_t invoke_ns() const { return invoke_ns_; }
   std::string Fetch(uint32_t claim, const Mapping& mapping);
 
  private:
@@ -119,6 +121,7 @@ class ServedModel {
   std::map<int, Place> places_;              // by tensor
   Records node_events_;                      // of the newest run
   uint32_t newest_claim_ = 0;
+  int64_t invoke_ns_ = 0;
   std::mutex messages_mutex_;  // guards `messages_`
   std::string messages_;
 };
