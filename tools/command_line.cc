@@ -79,11 +79,14 @@ void AddIsolateOption(CLI::App* command) {
           "--isolate",
           [](const std::string& profile) { setenv("DEPUTY_ISOLATE", profile.c_str(), 1); },
           "Run delegates in processes of their own with these\n"
-          "restrictions: device (default), strict or none")
+          "restrictions: device (default), strict or none,\n"
+          "and with tensors of dynamic size: device+dynamic ...")
       ->type_name("PROFILE")
       ->expected(0, 1)
       ->default_str("device")
-      ->check(CLI::IsMember({"device", "strict", "none"}).description(""));
+      ->check(CLI::IsMember(
+                  {"device", "strict", "none", "device+dynamic", "strict+dynamic", "none+dynamic"})
+                  .description(""));
 }
 
 // Adds MODEL, --threads, --reference, --precision, --shape, --delegate, --policy, --isolate,

@@ -15,12 +15,16 @@ namespace {
 // Each layer takes space on the stack of every call.
 constexpr size_t kMaxLayers = 1000;
 
-std::string AddIsolation(const std::string& profile, Stack* stack) {
-  if (!profile.empty() && profile != "none" && profile != "device" && profile != "strict") {
-    return "layer 'isolate': expected none, device or strict, found '" + profile + "'";
+std::string AddIsolation(const std::string& value, Stack* stack) {
+  const std::string profile = value.substr(0, value.find('+'));
+  const std::string suffix = value.substr(profile.size());
+  if ((!value.empty() && profile != "none" && profile != "device" && profile != "strict") ||
+      (!suffix.empty() && suffix != "+dynamic")) {
+    return "layer 'isolate': expected none, device or strict, perhaps with +dynamic, found '" +
+           value + "'";
   }
   stack->isolates = true;
-  stack->profile = profile.empty() ? "device" : profile;
+  stack->profile = value.empty() ? "device" : value;
   return "";
 }
 

@@ -19,7 +19,7 @@ constexpr DeputyPluginOption kOptions[] = {
      "option "
      "?KEY=VALUE is dropped if the delegate does not declare it."},
     {"profile", kDeputyOptionString, 0, "device",
-     "Restrictions of the process: none, device or strict."},
+     "Restrictions of the process: none, device or strict; +dynamic sets the option dynamic."},
     {"writable", kDeputyOptionString, 0, "",
      "Folders that the process may write, separated by colons."},
     {"memory_mb", kDeputyOptionInt, 0, "0",
@@ -69,7 +69,10 @@ std::string SetDelegateOptions(std::string_view value, Options* options) {
   return "";
 }
 
-std::string SetProfile(std::string_view value, Options* options) {
+std::string SetProfile(std::string_view text, Options* options) {
+  constexpr std::string_view kDynamic = "+dynamic";
+  const bool is_dynamic = text.ends_with(kDynamic);
+  const auto value = is_dynamic ? text.substr(0, text.size() - kDynamic.size()) : text;
   if (value == "none") {
     options->profile = Profile::kNone;
   } else if (value == "device") {
@@ -77,8 +80,9 @@ std::string SetProfile(std::string_view value, Options* options) {
   } else if (value == "strict") {
     options->profile = Profile::kStrict;
   } else {
-    return Invalid("profile", "none, device or strict", value);
+    return Invalid("profile", "none, device or strict, perhaps with +dynamic", text);
   }
+  if (is_dynamic) options->has_dynamic_sizes = true;
   return "";
 }
 

@@ -30,7 +30,8 @@ typedef struct DeputyDelegateIsolation {
   // sizeof(DeputyDelegateIsolation). Fields beyond this size have their default values. Sizes
   // without `profile` or above sizeof(DeputyDelegateIsolation) are errors.
   size_t struct_size;
-  // Restrictions of the process: "none", "device" (the default) or "strict".
+  // Restrictions of the process: "none", "device" (the default) or "strict". With "+dynamic", as in
+  // "device+dynamic", the process accepts tensors of dynamic size, which the delegate must allow.
   const char* profile;
   // Folders that the process may write, separated by colons; default: none.
   const char* writable;

@@ -12,6 +12,12 @@ std::string IsolationProfile() {
   return text == "0" ? "" : text;
 }
 
+bool IsIsolationProfile(std::string_view text) {
+  constexpr std::string_view kDynamic = "+dynamic";
+  if (text.ends_with(kDynamic)) text.remove_suffix(kDynamic.size());
+  return text == "none" || text == "device" || text == "strict";
+}
+
 GivenOptions SandboxOptions(const std::string& path, const std::string& profile,
                             const PluginOptions& options) {
   return {{"library", path}, {"profile", profile}, {"options", JoinOptions(options)}};

@@ -6,6 +6,7 @@
 #define DEPUTY_CORE_PLUGIN_ISOLATION_H_
 
 #include <string>
+#include <string_view>
 
 #include "core/plugin/plugin_options.h"
 
@@ -18,6 +19,9 @@ inline constexpr const char* kSandboxFile = "libdeputy_sandbox.so";
 // Returns the value of DEPUTY_ISOLATE: a profile of the plug-in, "device" for 1, or an invalid
 // value as it is. "" if the variable is not set or 0.
 std::string IsolationProfile();
+
+// Returns true for a profile of the plug-in.
+bool IsIsolationProfile(std::string_view text);
 
 // Returns the options with which the plug-in runs a delegate of the library at `path` that would be
 // created with `options`.

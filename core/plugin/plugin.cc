@@ -142,7 +142,7 @@ std::string PluginLibrary::OpenInProcess(const std::string& path, int flags, boo
 }
 
 std::string PluginLibrary::OpenSandbox() {
-  if (isolation_ != "none" && isolation_ != "device" && isolation_ != "strict") {
+  if (!IsIsolationProfile(isolation_)) {
     return "DEPUTY_ISOLATE: expected 0, 1, none, device or strict, found '" + isolation_ + "'";
   }
   const std::string sandbox = FindPlugin(kSandbox);

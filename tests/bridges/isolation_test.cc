@@ -94,7 +94,8 @@ TEST_F(Isolation, settings_reach_the_process) {
 
   isolation.profile = "tight";
   text = MessagesWith(isolation, "", "", &status);
-  EXPECT_NE(text.find("option 'profile': expected none, device or strict, found 'tight'"),
+  EXPECT_NE(text.find("option 'profile': expected none, device or strict, perhaps with "
+                      "+dynamic, found 'tight'"),
             std::string::npos)
       << text;
   isolation.profile = nullptr;

@@ -112,6 +112,25 @@ TEST_F(SandboxSizes, dynamic_outputs_and_inputs_are_as_in_process) {
   }
 }
 
+// DEPUTY_ISOLATE, --isolate, the layer `isolate` and DeputyDelegateIsolation have a profile only.
+TEST_F(SandboxSizes, the_suffix_of_a_profile_allows_dynamic_sizes) {
+  struct Row {
+    const char* profile;
+    int partitions;
+  };
+  for (const Row& row : {Row{"device", 0}, Row{"device+dynamic", 3}, Row{"none+dynamic", 3}}) {
+    SCOPED_TRACE(row.profile);
+    const IsolatedPlugin isolated(RangeModel(), Library("varying"), "dynamic=1",
+                                  {{"profile", row.profile}});
+    TestInterpreter t(RangeModel());
+    const TfLiteStatus applied = TfLiteInterpreterModifyGraphWithDelegate(t.get(), isolated.get());
+    EXPECT_EQ(applied == kTfLiteOk, row.partitions > 0) << t.log();
+    EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), 0), row.partitions) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    ExpectRange(&t, 4);
+  }
+}
+
 TEST_F(SandboxSizes, two_partitions_with_dynamic_outputs_precede_a_third) {
   const IsolatedPlugin isolated(TwoRanges(), Library("varying"), "dynamic=1",
                                 {{"dynamic", "true"}});

@@ -430,7 +430,7 @@ TEST_F(Sandbox, refuses_invalid_options) {
     return CreationError(library, options);
   };
   EXPECT_NE(CreationError(library, {{"model", "y"}}).find("option 'library'"), std::string::npos);
-  EXPECT_NE(error("profile", "tight").find("expected none, device or strict, found 'tight'"),
+  EXPECT_NE(error("profile", "tight").find("strict, perhaps with +dynamic, found 'tight'"),
             std::string::npos);
   EXPECT_NE(error("invoke_ms", "-1").find("expected a whole number from 0"), std::string::npos);
   EXPECT_NE(error("max_deaths", "0").find("expected a whole number from 1"), std::string::npos);

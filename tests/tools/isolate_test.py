@@ -71,6 +71,13 @@ class Isolate(unittest.TestCase):
         text = self.fine(*command)
         self.assertIn("degraded", text)
 
+    def test_the_suffix_of_a_profile_is_for_delegates_with_dynamic_sizes(self):
+        command = ("explain", MODEL, "--delegate", "npu_stub")
+        for arguments, environment in ((("--isolate=device+dynamic",), {}), (("--layer", "isolate=none+dynamic"), {}),
+                                       ((), {"DEPUTY_ISOLATE": "strict+dynamic"})):
+            result = deputy(*command, *arguments, **environment)
+            self.assertIn("expected a delegate that allows tensors of dynamic size", result.stdout + result.stderr)
+
     def test_other_profiles_are_refused(self):
         result = deputy("run", MODEL, "--random", "--isolate=tight")
         self.assertEqual(result.returncode, 2)

@@ -98,7 +98,9 @@ class Layers(unittest.TestCase):
                               ("fault=invoke:0:fail", "layer 'fault': expected CALL:NUMBER"),
                               ("fault=invoke:1:delay", "layer 'fault': expected CALL:NUMBER"),
                               ("validate=x", "layer 'validate': expected no value, found 'x'"),
-                              ("isolate=tight", "layer 'isolate': expected none, device or strict, found 'tight'")):
+                              ("isolate=tight", "layer 'isolate': expected none, device or strict, perhaps with +dynamic, "
+                                                "found 'tight'"),
+                              ("isolate=none+static", "perhaps with +dynamic, found 'none+static'")):
             result = deputy(*RUN, *layers(text))
             self.assertEqual(result.returncode, 2, text)
             self.assertIn(problem, result.stderr)
