@@ -29,6 +29,16 @@ class Digest {
   void AddBytes(const void* data, size_t size) {
     AddInt(static_cast<int64_t>(size));
     const auto* bytes = static_cast<const char*>(data);
+    if (size >= kBlockBytes) {
+      // One chain of multiplications would take several times as long as four.
+      uint64_t lanes[kLanes] = {state_, ~state_, state_ + 1, ~state_ - 1};
+      for (; size >= kBlockBytes; bytes += kBlockBytes, size -= kBlockBytes) {
+        uint64_t words[kLanes];
+        std::memcpy(words, bytes, sizeof words);
+        for (int i = 0; i < kLanes; ++i) lanes[i] = Mixed(lanes[i], words[i]);
+      }
+      for (const uint64_t lane : lanes) Mix(lane);
+    }
     for (; size >= sizeof(uint64_t); bytes += sizeof(uint64_t), size -= sizeof(uint64_t)) {
       uint64_t word;
       std::memcpy(&word, bytes, sizeof word);
@@ -81,10 +91,16 @@ class Digest {
  private:
   static constexpr int kCustomCode = 32;  // kTfLiteBuiltinCustom
 
-  void Mix(uint64_t word) {
-    state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;
-    state_ ^= state_ >> 32;
+  static constexpr int kLanes = 4;
+  static constexpr size_t kBlockBytes = kLanes * sizeof(uint64_t);
+
+  // Inlined even when the compiler optimises for size.
+  [[gnu::always_inline]] static uint64_t Mixed(uint64_t state, uint64_t word) {
+    const uint64_t product = (state ^ word) * 0x9E3779B97F4A7C15u;
+    return product ^ product >> 32;
   }
+
+  void Mix(uint64_t word) { state_ = Mixed(state_, word); }
 
   const size_t constant_bytes_;
   uint64_t state_ = 0x243F6A8885A308D3u;
