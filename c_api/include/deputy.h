@@ -395,6 +395,112 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterInvokeNode(TfLiteInterpreter* inte
                                                          int32_t node_index);
 
 // ------------------------------------------------------------------------------------------------
+// Delegates in the background
+// ------------------------------------------------------------------------------------------------
+
+// Settings of delegates that are prepared in the background.
+typedef struct DeputyBackgroundOptions {
+  // sizeof(DeputyBackgroundOptions).
+  size_t struct_size;
+  // Maximum number of input shapes for which prepared delegates are kept; the least recently used
+  // ones are dropped. 0 means 1. With more than 1, a delegate is prepared for one shape while its
+  // kernels run for another one: it must allow its functions to be called for two interpreters at
+  // the same time.
+  int32_t max_shapes;
+  // Time limit of one preparation in milliseconds, after which it is given up; 0: none.
+  int32_t time_limit_ms;
+} DeputyBackgroundOptions;
+
+// State of the delegates that are prepared in the background.
+typedef enum DeputyBackgroundState {
+  // There are none.
+  kDeputyBackgroundNone = 0,
+  // The preparation begins with the next successful TfLiteInterpreterAllocateTensors.
+  kDeputyBackgroundWaiting = 1,
+  // Delegates are being prepared. The CPU runs the model.
+  kDeputyBackgroundPreparing = 2,
+  // Delegates are ready. The next TfLiteInterpreterInvoke, TfLiteInterpreterAllocateTensors or
+  // DeputyInterpreterWaitForBackground switches to them.
+  kDeputyBackgroundReady = 3,
+  // Inferences use the delegates.
+  kDeputyBackgroundActive = 4,
+  // The delegates could not be prepared for the present shapes. The CPU runs the model.
+  kDeputyBackgroundFailed = 5,
+  // A preparation exceeded its time limit. The CPU runs the model, except for shapes for which
+  // delegates were ready before; no other preparation is begun.
+  kDeputyBackgroundTimedOut = 6,
+} DeputyBackgroundState;
+
+// Status of the delegates that are prepared in the background.
+typedef struct DeputyBackgroundStatus {
+  // sizeof(DeputyBackgroundStatus).
+  size_t struct_size;
+  // A DeputyBackgroundState.
+  int32_t state;
+  // Number of input shapes for which prepared delegates are kept.
+  int32_t kept_shapes;
+  // Number of preparations that were begun.
+  int64_t preparations;
+  // Numbers of inferences that the CPU and that delegates have run since
+  // DeputyInterpreterApplyInBackground.
+  int64_t cpu_inferences;
+  int64_t delegate_inferences;
+  // Number of the interpreter's first inference that used the delegates, counted from 1; 0: none.
+  int64_t first_inference;
+  // Duration of the newest preparation that has ended, in nanoseconds; 0: none.
+  int64_t prepare_ns;
+  // Reason of kDeputyBackgroundFailed and kDeputyBackgroundTimedOut; "" otherwise. Valid until the
+  // next call with this interpreter.
+  const char* failure;
+} DeputyBackgroundStatus;
+
+// Prepares delegates on another thread while the CPU runs the model, and uses them as soon as they
+// are ready. `delegates` are applied in their order, as by
+// TfLiteInterpreterModifyGraphWithDelegate. They and their libraries must stay valid until the
+// interpreter or its delegates are deleted (DeputyInterpreterRemoveDelegates). `options` may be
+// NULL.
+//
+// The delegates are applied to a second interpreter of the model, with the shapes of the inputs at
+// the last TfLiteInterpreterAllocateTensors. Its thread calls Prepare of the delegates, init and
+// prepare of their kernels, and init and prepare of the client's kernels; everything else is called
+// on the thread that uses this interpreter. The switch happens at the begin of an inference. It
+// invalidates no pointer to a tensor or its contents: the second interpreter uses the memory of
+// this one's inputs, outputs and variables. Its constants and packed weights are shared; its other
+// tensors have memory of their own. Operators that draw random numbers begin their sequence again.
+//
+// After a resize the CPU runs the model until the delegates are ready for the new shapes. Shapes
+// that cannot be prepared stay on the CPU: the reason is reported once, on the client's thread, and
+// in DeputyBackgroundStatus. The functions that describe nodes, delegates and partitions describe
+// the plan that the next inference uses.
+//
+// TfLiteInterpreterDelete and DeputyInterpreterRemoveDelegates wait for the end of a preparation.
+// A preparation that exceeds its time limit is not waited for: its delegates, and a buffer that the
+// model was created from, must then stay valid until it ends; for a delegate that hangs, until the
+// process ends. TfLiteInterpreterCancel ends inferences, not the preparation.
+//
+// kTfLiteError for NULL, no delegate, a wrong struct_size, negative options and out of memory.
+// kTfLiteApplicationError, after a report, if the interpreter has delegates already, was built or
+// changed in code, has resource variables or hash tables, is validated or runs. Other delegates
+// cannot be applied afterwards; TfLiteInterpreterModifyGraphWithDelegate then returns
+// kTfLiteApplicationError.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterApplyInBackground(TfLiteInterpreter* interpreter, TfLiteDelegate* const* delegates,
+                                   size_t count, const DeputyBackgroundOptions* options);
+
+// Waits until the preparation for the present shapes has ended, and switches to the delegates if
+// they are ready. At most `timeout_ms` milliseconds; negative: no limit. kTfLiteOk if no
+// preparation for the present shapes is in progress any more, whatever its result
+// (DeputyBackgroundStatus); kTfLiteError after the timeout, for NULL and while asynchronous runs
+// are in flight.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterWaitForBackground(TfLiteInterpreter* interpreter,
+                                                                int64_t timeout_ms);
+
+// Fills `status`, whose struct_size the caller has set. kTfLiteError for NULL, a wrong struct_size
+// and while asynchronous runs are in flight.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetBackgroundStatus(
+    const TfLiteInterpreter* interpreter, DeputyBackgroundStatus* status);
+
+// ------------------------------------------------------------------------------------------------
 // Contents of an interpreter
 // ------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 #include "kernels/cpu/cpu.h"
 
 using deputy::ErrorReporter;
+using deputy::FindRunning;
 using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::Ignore;
@@ -196,7 +197,7 @@ TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options
 TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,
                                                   DeputyDelegationStatus* status) {
   if (interpreter == nullptr) return kTfLiteError;
-  deputy::Interpreter& impl = *interpreter->impl;
+  deputy::Interpreter& impl = *interpreter->impl->running();
   DeputyDelegationStatus full{};
   full.policy = impl.hot() ? kDeputyPolicyHot : kDeputyPolicyTfLite;
   for (int i = 0; i < impl.subgraph_count(); ++i) {
@@ -217,7 +218,7 @@ uint64_t DeputyInterpreterGetGraphDigest(const TfLiteInterpreter* interpreter) {
   if (interpreter == nullptr) return 0;
   uint64_t digest = 0;
   for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
-    const deputy::Subgraph* subgraph = interpreter->impl->subgraph(i);
+    const deputy::Subgraph* subgraph = FindRunning(interpreter, i);
     digest = digest * 31 + deputy::DelegationOf(subgraph).Digest();
   }
   return digest;
@@ -246,13 +247,19 @@ const char* DeputyInterpreterGetSubgraphName(const TfLiteInterpreter* interprete
 int32_t DeputyInterpreterGetTensorCount(const TfLiteInterpreter* interpreter,
                                         int32_t subgraph_index) {
   const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  return subgraph == nullptr ? 0 : subgraph->graph().tensor_count();
+  if (subgraph == nullptr) return 0;
+  return std::max(subgraph->graph().tensor_count(),
+                  FindRunning(interpreter, subgraph_index)->graph().tensor_count());
 }
 
 const TfLiteTensor* DeputyInterpreterGetTensor(const TfLiteInterpreter* interpreter,
                                                int32_t subgraph_index, int32_t tensor_index) {
   deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
-  return subgraph == nullptr ? nullptr : subgraph->graph().tensor(tensor_index);
+  if (subgraph == nullptr) return nullptr;
+  // Tensors that delegates in the background have added exist in the plan that runs only.
+  const TfLiteTensor* const tensor = subgraph->graph().tensor(tensor_index);
+  return tensor != nullptr ? tensor
+                           : FindRunning(interpreter, subgraph_index)->graph().tensor(tensor_index);
 }
 
 TfLiteStatus DeputySignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signature_runner,
@@ -270,14 +277,14 @@ TfLiteStatus DeputySignatureRunnerResizeInputTensor(TfLiteSignatureRunner* signa
 
 int32_t DeputyInterpreterGetNodeCount(const TfLiteInterpreter* interpreter,
                                       int32_t subgraph_index) {
-  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  const deputy::Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   return subgraph == nullptr ? 0 : subgraph->graph().node_count();
 }
 
 TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
                                           int32_t subgraph_index, int32_t node_index,
                                           DeputyNodeInfo* info) {
-  deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  deputy::Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->graph().node_count()) {
     return kTfLiteError;
   }
@@ -304,7 +311,7 @@ TfLiteStatus DeputyInterpreterGetNodeInfo(const TfLiteInterpreter* interpreter,
 
 TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
                                            int32_t subgraph_index, DeputyMemoryMap* map) {
-  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  const deputy::Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     DeputyMemoryMap full{};
@@ -323,7 +330,7 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
 TfLiteStatus DeputyInterpreterGetTensorMemory(const TfLiteInterpreter* interpreter,
                                               int32_t subgraph_index, size_t entry_index,
                                               DeputyTensorMemory* memory) {
-  const deputy::Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  const deputy::Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     if (entry_index >= subgraph->execution_plan().memory().placed_count()) return kTfLiteError;

@@ -13,7 +13,7 @@
 #include "core/model/op_names.h"
 
 using deputy::AppliedDelegate;
-using deputy::FindSubgraph;
+using deputy::FindRunning;
 using deputy::Guard;
 using deputy::Subgraph;
 using deputy::WriteStruct;
@@ -30,7 +30,7 @@ const std::list<AppliedDelegate>& DelegatesOf(const Subgraph* subgraph) {
 Delegates AllDelegates(const TfLiteInterpreter* interpreter) {
   Delegates delegates;
   for (int i = 0; interpreter != nullptr && i < interpreter->impl->subgraph_count(); ++i) {
-    for (const AppliedDelegate& delegate : DelegatesOf(interpreter->impl->subgraph(i))) {
+    for (const AppliedDelegate& delegate : DelegatesOf(FindRunning(interpreter, i))) {
       const bool known = std::any_of(delegates.begin(), delegates.end(), [&](const auto* other) {
         return other->handle == delegate.handle;
       });
@@ -152,7 +152,7 @@ TfLiteStatus DeputyInterpreterGetDelegateInfo(const TfLiteInterpreter* interpret
     full.name = full.failure = "";
     full.applied = 1;
     for (int i = 0; i < interpreter->impl->subgraph_count(); ++i) {
-      Subgraph* subgraph = interpreter->impl->subgraph(i);
+      Subgraph* subgraph = FindRunning(interpreter, i);
       if (const AppliedDelegate* here = FindDelegate(subgraph, full.delegate)) {
         if (!here->name.empty()) full.name = here->name.c_str();
         if (!here->record.applied) {
@@ -203,7 +203,7 @@ TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpreter* interprete
                                              int32_t subgraph_index, int32_t node_index,
                                              int32_t delegate_index, DeputyNodeSupport* support) {
   return Guard(kTfLiteError, [&] {
-    Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+    Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
     const Delegates delegates = AllDelegates(interpreter);
     if (subgraph == nullptr || delegate_index < 0 ||
         static_cast<size_t>(delegate_index) >= delegates.size()) {
@@ -223,7 +223,7 @@ TfLiteStatus DeputyInterpreterGetNodeSupport(const TfLiteInterpreter* interprete
 TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
                                          int32_t subgraph_index, int32_t node_index,
                                          DeputyNodeRun* run) {
-  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->graph().node_count()) {
     return kTfLiteError;
   }
@@ -253,7 +253,7 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
 
 int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
                                            int32_t subgraph_index) {
-  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr) return 0;
   return Guard(0,
                [&] { return static_cast<int32_t>(subgraph->graph_index().partitions().size()); });
@@ -262,7 +262,7 @@ int32_t DeputyInterpreterGetPartitionCount(const TfLiteInterpreter* interpreter,
 TfLiteStatus DeputyInterpreterGetPartition(const TfLiteInterpreter* interpreter,
                                            int32_t subgraph_index, int32_t partition_index,
                                            DeputyPartition* partition) {
-  Subgraph* subgraph = FindSubgraph(interpreter, subgraph_index);
+  Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
   if (subgraph == nullptr) return kTfLiteError;
   return Guard(kTfLiteError, [&] {
     const std::vector<int>& partitions = subgraph->graph_index().partitions();
@@ -347,6 +347,6 @@ TfLiteStatus DeputyInterpreterCheckDelegation(const TfLiteInterpreter* interpret
     return kTfLiteError;
   }
   return Guard(kTfLiteError, [&] {
-    return deputy::CheckDelegation(interpreter->impl.get(), value, delegated, total);
+    return deputy::CheckDelegation(interpreter->impl->running(), value, delegated, total);
   });
 }

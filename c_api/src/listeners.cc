@@ -60,7 +60,7 @@ DeputyOpEvent PartEvent(const Interpreter& interpreter, const OpEvent& event,
   out.struct_size = sizeof out;
   out.subgraph_index = event.subgraph;
   out.node_index = part.node < 0 ? event.node : part.node;
-  const Graph& graph = interpreter.subgraph(event.subgraph)->graph();
+  const Graph& graph = interpreter.running()->subgraph(event.subgraph)->graph();
   out.operator_name = OperatorName(*graph.registration(out.node_index));
   out.begin_ns = part.begin_ns;
   out.duration_ns = part.duration_ns;

@@ -44,6 +44,12 @@ inline Subgraph* FindSubgraph(const TfLiteInterpreter* interpreter, int32_t inde
   return interpreter->impl->subgraph(index);
 }
 
+// Likewise, for functions that describe how inferences run: the subgraph of the plan that runs.
+inline Subgraph* FindRunning(const TfLiteInterpreter* interpreter, int32_t index) {
+  if (FindSubgraph(interpreter, index) == nullptr) return nullptr;
+  return interpreter->impl->running()->subgraph(index);
+}
+
 }  // namespace deputy
 
 #endif  // DEPUTY_C_API_SRC_STRUCT_IO_H_

@@ -82,7 +82,7 @@ TfLiteStatus DeputyInterpreterOptionsSetVerification(TfLiteInterpreterOptions* o
 TfLiteStatus DeputyInterpreterGetVerificationStatus(const TfLiteInterpreter* interpreter,
                                                     DeputyVerificationStatus* status) {
   if (interpreter == nullptr) return kTfLiteError;
-  deputy::Interpreter& impl = *interpreter->impl;
+  deputy::Interpreter& impl = *interpreter->impl->running();
   DeputyVerificationStatus full{};
   full.subgraph_index = full.node_index = full.tensor_index = -1;
   full.element = -1;

@@ -31,6 +31,7 @@ Interpreter::Interpreter(std::shared_ptr<const Model> model, const InterpreterCo
 // Subgraphs use the reporter and runners refer to subgraphs, so the order of destruction is
 // runners, subgraphs, base class.
 Interpreter::~Interpreter() {
+  background_plans_.reset();
   signature_runners_.clear();
   for (size_t i = 0; i < subgraphs_.size(); ++i) {
     subgraphs_[i].reset();
@@ -44,14 +45,33 @@ void Interpreter::AddOpListener(OpListener* listener) {
   timer_.Add(listener);
   if (!observes_timer_) observers().Add(&timer_);
   observes_timer_ = true;
+  if (background_plans_ != nullptr) background_plans_->AddOpListener(listener);
 }
 
-void Interpreter::RemoveOpListener(OpListener* listener) noexcept { timer_.Remove(listener); }
+void Interpreter::RemoveOpListener(OpListener* listener) noexcept {
+  timer_.Remove(listener);
+  if (background_plans_ != nullptr) background_plans_->RemoveOpListener(listener);
+}
+
+void Interpreter::ShareOpListeners(Interpreter* with) const {
+  for (OpListener* const listener : timer_.listeners()) {
+    if (listener != nullptr) with->AddOpListener(listener);
+  }
+}
 
 std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> model,
                                                  const InterpreterConfig& config,
                                                  OpResolver* resolver) {
   std::unique_ptr<Interpreter> interpreter(new Interpreter(std::move(model), config));
+  return interpreter->Build(config, resolver) == kTfLiteOk ? std::move(interpreter) : nullptr;
+}
+
+std::unique_ptr<Interpreter> Interpreter::Create(std::shared_ptr<const Model> model,
+                                                 const InterpreterConfig& config,
+                                                 std::vector<ResolvedOperator> operators,
+                                                 OpResolver* resolver) {
+  std::unique_ptr<Interpreter> interpreter(new Interpreter(std::move(model), config));
+  interpreter->operators_ = std::move(operators);
   return interpreter->Build(config, resolver) == kTfLiteOk ? std::move(interpreter) : nullptr;
 }
 
@@ -63,14 +83,14 @@ TfLiteStatus Interpreter::Build(const InterpreterConfig& config, OpResolver* res
     return Fail(reporter(), kTfLiteError, "The model exceeds the limits of the interpreter; %s",
                 exceeded.c_str());
   }
-  std::vector<ResolvedOperator> operators;
-  if (ResolveOperators(desc, resolver, reporter(), &operators) != kTfLiteOk) {
+  if (operators_.empty() &&
+      ResolveOperators(desc, resolver, reporter(), &operators_) != kTfLiteOk) {
     return kTfLiteError;
   }
   // All subgraphs must exist before any kernel's init runs, since an init may access another one.
   for (const SubgraphDesc& subgraph : desc.subgraphs) AddSubgraph(&subgraph);
   for (size_t i = 0; i < desc.subgraphs.size(); ++i) {
-    if (BuildSubgraph(desc, desc.subgraphs[i], operators, resolver, subgraphs_[i].get()) !=
+    if (BuildSubgraph(desc, desc.subgraphs[i], operators_, resolver, subgraphs_[i].get()) !=
         kTfLiteOk) {
       return kTfLiteError;
     }
@@ -123,6 +143,7 @@ TfLiteStatus Interpreter::SetNumThreads(int num_threads) {
   for (auto& subgraph : subgraphs_) subgraph->context()->recommended_num_threads = count;
   TfLiteStatus status = kTfLiteOk;
   if (threads().SetCount(std::max(count, 1))) {
+    if (background_plans_ != nullptr) background_plans_->PrepareAgain();
     // Nodes are prepared for a number of threads.
     for (auto& subgraph : subgraphs_) {
       const TfLiteStatus prepared = subgraph->PrepareAgain();
@@ -163,7 +184,47 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
   TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("AllocateTensors"));
   if (IsOutermostCall()) ArmCancellation();
   const CancelScope cancellable(this, "AllocateTensors");
-  return subgraph->AllocateTensors();
+  const TfLiteStatus status = subgraph->AllocateTensors();
+  if (status == kTfLiteOk && background_plans_ != nullptr && IsOutermostCall()) {
+    background_plans_->Update();
+  }
+  return status;
+}
+
+Interpreter* Interpreter::running() const {
+  Interpreter* const other = background_plans_ == nullptr ? nullptr : background_plans_->current();
+  return other != nullptr ? other : const_cast<Interpreter*>(this);
+}
+
+InterpreterConfig Interpreter::ConfigForBackground() {
+  InterpreterConfig copy = config();
+  copy.reporter = ErrorReporter();
+  copy.make_observers.clear();
+  copy.num_threads = primary().context()->recommended_num_threads;
+  copy.pool = threads().shared_pool();
+  return copy;
+}
+
+// Runs a subgraph by this interpreter's plan, or by one that another thread has prepared.
+TfLiteStatus Interpreter::RunSubgraph(Subgraph* subgraph, bool allow_stale_outputs,
+                                      bool outermost) {
+  if (outermost && background_plans_ != nullptr && subgraph->ready()) {
+    TF_LITE_ENSURE_STATUS(subgraph->CheckInvokable());
+    Interpreter* const other = background_plans_->Select(*subgraph);
+    if (other != nullptr) return RunInstead(subgraph, other);
+  }
+  // The inference is not timed if an observer needs exact tensors, since it must see the requested
+  // number of threads.
+  const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
+  return subgraph->Invoke(allow_stale_outputs);
+}
+
+// Runs the other interpreter's subgraph, which polls this interpreter for cancellation.
+TfLiteStatus Interpreter::RunInstead(Subgraph* subgraph, Interpreter* other) {
+  const CallDepth depth(this);
+  const SubgraphRun running(&subgraph->parts());
+  const TfLiteStatus status = other->Invoke(other->subgraph(subgraph->index()), false);
+  return status != kTfLiteOk && TakeCancellation() ? kTfLiteCancelled : status;
 }
 
 TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
@@ -177,10 +238,7 @@ TfLiteStatus Interpreter::InvokeArmed(Subgraph* subgraph, bool allow_stale_outpu
   const bool outermost = IsOutermostCall();
   const CancelScope cancellable(this, kInvokeCall);
   if (outermost && subgraph->ready()) CountInference();
-  // The inference is not timed if an observer needs exact tensors, since it must see the requested
-  // number of threads.
-  const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
-  const TfLiteStatus status = subgraph->Invoke(allow_stale_outputs);
+  const TfLiteStatus status = RunSubgraph(subgraph, allow_stale_outputs, outermost);
   return outermost ? ClientStatus(status) : status;
 }
 
@@ -227,6 +285,11 @@ TfLiteStatus Interpreter::ApplyOrUndo(const std::vector<bool>& subgraphs,
     return Fail(reporter(), kTfLiteError, "%s: expected an interpreter that does not run",
                 "ModifyGraphWithDelegate");
   }
+  if (background_plans_ != nullptr) {
+    return Fail(reporter(), kTfLiteApplicationError,
+                "ModifyGraphWithDelegate: expected no delegates in the background, found some; "
+                "remove them before");
+  }
   const TfLiteStatus status = ApplyTo(subgraphs, delegate);
   if (hot()) {
     if (status != kTfLiteOk) NoteDelegateSkipped();
@@ -255,6 +318,7 @@ TfLiteStatus Interpreter::ApplyTo(const std::vector<bool>& subgraphs, TfLiteDele
 }
 
 TfLiteStatus Interpreter::RemoveAppliedDelegates(const char* why) {
+  background_plans_.reset();
   TfLiteStatus first_failure = kTfLiteOk;
   for (auto& subgraph : subgraphs_) {
     if (!subgraph->delegation().any_applied()) continue;
@@ -323,6 +387,7 @@ TfLiteStatus Interpreter::ReplaceDelegate(TfLiteDelegate* old_delegate,
 }
 
 TfLiteStatus Interpreter::RemoveAllDelegates(const char* why) {
+  background_plans_.reset();
   TfLiteStatus first_failure = kTfLiteOk;
   for (auto& subgraph : subgraphs_) {
     const TfLiteStatus status = subgraph->delegation().Remove(why);
@@ -349,7 +414,8 @@ TfLiteStatus Interpreter::FallBackToCpu() {
 }
 
 bool Interpreter::HasDelegates() const {
-  return std::any_of(subgraphs_.begin(), subgraphs_.end(),
+  return running() != this ||
+         std::any_of(subgraphs_.begin(), subgraphs_.end(),
                      [](const auto& subgraph) { return subgraph->delegation().any_applied(); });
 }
 

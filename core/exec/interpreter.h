@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "core/exec/background_plans.h"
+#include "core/exec/builder.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/op_listener.h"
 #include "core/exec/signature_runner.h"
@@ -29,6 +31,12 @@ class Interpreter final : public InterpreterState {
   // used only during the call.
   static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
                                              const InterpreterConfig& config, OpResolver* resolver);
+  // Likewise, with the kernels that another interpreter of the model has resolved; the resolver
+  // only provides parsers of options.
+  static std::unique_ptr<Interpreter> Create(std::shared_ptr<const Model> model,
+                                             const InterpreterConfig& config,
+                                             std::vector<ResolvedOperator> operators,
+                                             OpResolver* resolver);
   // Creates an interpreter without a model, with one empty subgraph. Returns null after a report if
   // the limits permit no subgraph; throws bad_alloc if out of memory.
   static std::unique_ptr<Interpreter> CreateEmpty(const InterpreterConfig& config);
@@ -77,6 +85,22 @@ class Interpreter final : public InterpreterState {
   // result is right but was not computed as requested.
   TfLiteStatus FallBackToCpu();
 
+  // ---- Plans that another thread prepares ------------------------------------------------------
+  // Sets the plans that replace this interpreter's own one when they are ready; null removes them.
+  void SetBackgroundPlans(std::unique_ptr<BackgroundPlans> plans) {
+    background_plans_ = std::move(plans);
+  }
+  BackgroundPlans* background_plans() const { return background_plans_.get(); }
+  // Returns the interpreter whose plan is run for this one: itself, or one of the background plans.
+  Interpreter* running() const;
+  // Returns the kernels of the model's operators.
+  const std::vector<ResolvedOperator>& operators() const { return operators_; }
+  // Returns a configuration for an interpreter that another thread prepares: the same settings and
+  // thread pool, without observers and with the default reporter.
+  InterpreterConfig ConfigForBackground();
+  // Registers this interpreter's listeners with another interpreter.
+  void ShareOpListeners(Interpreter* with) const;
+
   // Returns the runner of the signature `key`, one per key, which the interpreter owns; null after
   // a report for an unknown key. A null key selects the signature over subgraph 0 (null after a
   // report if there are signatures, but none over it), or a placeholder with tensor names if there
@@ -100,6 +124,8 @@ class Interpreter final : public InterpreterState {
  private:
   Interpreter(std::shared_ptr<const Model> model, const InterpreterConfig& config);
   TfLiteStatus Build(const InterpreterConfig& config, OpResolver* resolver);
+  TfLiteStatus RunSubgraph(Subgraph* subgraph, bool allow_stale_outputs, bool outermost);
+  TfLiteStatus RunInstead(Subgraph* subgraph, Interpreter* other);
   void AddSubgraph(const SubgraphDesc* desc);
   TfLiteStatus ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
   // The applied delegates of each subgraph.
@@ -116,6 +142,8 @@ class Interpreter final : public InterpreterState {
   Signatures signatures_;
   // Runners by signature; the placeholder's key is null.
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
+  std::vector<ResolvedOperator> operators_;  // kernels of the model's operator codes
+  std::unique_ptr<BackgroundPlans> background_plans_;
 };
 
 }  // namespace deputy

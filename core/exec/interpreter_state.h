@@ -68,6 +68,7 @@ class InterpreterState {
   InterpreterState& operator=(const InterpreterState&) = delete;
 
   const Model& model() const { return *model_; }
+  const std::shared_ptr<const Model>& shared_model() const { return model_; }
   ErrorReporter* reporter() { return &reporter_; }
   int subgraph_count() const { return static_cast<int>(subgraphs_.size()); }
   Subgraph* subgraph(int index) const { return subgraphs_[static_cast<size_t>(index)].subgraph; }

@@ -27,6 +27,11 @@ class InterpreterThreads {
   // the workers cost more than they save. `is_preparing` excludes that: prepare announces memory
   // for all threads, whichever pool later runs the nodes.
   ThreadPool& pool(bool is_preparing);
+  // Returns the pool of all threads, to share it with another interpreter.
+  std::shared_ptr<ThreadPool> shared_pool() {
+    pool(true);
+    return pool_;
+  }
 
   // RAII guard: measures an inference, to decide whether the pool's workers make it faster. Has no
   // effect within another one, before the first use of the pool (also after SetCount), and with a

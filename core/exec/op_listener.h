@@ -49,6 +49,8 @@ class OpTimer final : public Observer {
   void Add(OpListener* listener);
   void Remove(OpListener* listener) noexcept;
   bool has_listeners() const;
+  // Returns all listeners; null entries are removed ones.
+  const std::vector<OpListener*>& listeners() const { return listeners_; }
 
   uint32_t needs() const override;
   void Begin(const ForeignCall& call) override;

@@ -117,6 +117,8 @@ class Subgraph final {
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
   // `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
+  // Fails if the model is inconsistent or no memory is planned.
+  TfLiteStatus CheckInvokable();
   // Runs one delegate's node of the plan with the present contents of its inputs. Its outputs may
   // stay on the delegate's device.
   TfLiteStatus InvokeDelegateNode(int node_index);
@@ -198,8 +200,6 @@ class Subgraph final {
   TfLiteStatus AllocateResized();
   void DropIdleTemporaries();
   bool IsInside(int tensor_index) const;
-  // Fails if the model is inconsistent or no memory is planned.
-  TfLiteStatus CheckInvokable();
   TfLiteStatus RunPlan(bool allow_stale_outputs);
   TfLiteStatus ReadOutputs();
 

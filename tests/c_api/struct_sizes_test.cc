@@ -105,6 +105,10 @@ const FilledStruct kFilled[] = {
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetVerificationStatus(w->t.get(), m->As<DeputyVerificationStatus>());
      }},
+    {"DeputyBackgroundStatus", 64,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyInterpreterGetBackgroundStatus(w->t.get(), m->As<DeputyBackgroundStatus>());
+     }},
     {"DeputyNodeInfo", 72,
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetNodeInfo(w->t.get(), 0, 0, m->As<DeputyNodeInfo>());
