@@ -153,6 +153,12 @@ void AddDevicePolicyOption(CLI::App* command, SessionOptions* options) {
       ->check(CLI::IsMember(DevicePolicyNames()).description(""));
 }
 
+void AddBackgroundOption(CLI::App* command, SessionOptions* options) {
+  command->add_flag("--background", options->background,
+                    "Prepare delegates on another thread; the CPU runs\n"
+                    "the model until they are ready");
+}
+
 void AddSignatureOption(CLI::App* command, SessionOptions* options) {
   command
       ->add_option("--signature,--signature_to_run_for", options->signature,
@@ -238,6 +244,7 @@ void AddRunCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
+  AddBackgroundOption(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command
@@ -279,6 +286,7 @@ void AddBenchCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddSignatureOption(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
+  AddBackgroundOption(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
@@ -364,6 +372,7 @@ void AddExplainCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("explain", "Show the owner of each node, with reasons");
   AddSessionOptions(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
+  AddBackgroundOption(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command

@@ -97,6 +97,7 @@ Session::Session(const SessionOptions& options)
   // shown nevertheless.
   if (Allocate() != kTfLiteOk && missing_.empty()) Refuse("cannot be prepared");
   prepare_ms_ = NowMs() - start;
+  if (options.waits_for_background) WaitForBackground();
   report_.clear();
 }
 
@@ -124,7 +125,50 @@ void Session::LoadDelegates(const SessionOptions& options) {
   if (!options.delegates.empty()) WarnOfIgnoredLimits(options.limits, declared);
 }
 
+void Session::ApplyInBackground(const std::vector<TfLiteDelegate*>& delegates) {
+  if (delegates.empty()) return;
+  const TfLiteStatus status = DeputyInterpreterApplyInBackground(
+      interpreter_.get(), delegates.data(), delegates.size(), nullptr);
+  if (status != kTfLiteOk) Refuse("cannot be delegated in the background");
+}
+
+void Session::WaitForBackground() const {
+  DeputyInterpreterWaitForBackground(interpreter_.get(), -1);
+}
+
+DeputyBackgroundStatus Session::background_status() const {
+  DeputyBackgroundStatus status = {};
+  status.struct_size = sizeof(status);
+  DeputyInterpreterGetBackgroundStatus(interpreter_.get(), &status);
+  return status;
+}
+
+std::string Session::BackgroundText() const {
+  const DeputyBackgroundStatus status = background_status();
+  const int64_t inferences = status.cpu_inferences + status.delegate_inferences;
+  switch (status.state) {
+    case kDeputyBackgroundNone:
+      return "";
+    case kDeputyBackgroundActive:
+      return Format("ready after %.1f ms, delegates ran %lld of %s",
+                    static_cast<double>(status.prepare_ns) / 1e6,
+                    static_cast<long long>(status.delegate_inferences),
+                    PluralText(static_cast<size_t>(inferences), "inference", "inferences").c_str());
+    case kDeputyBackgroundFailed:
+    case kDeputyBackgroundTimedOut:
+      return std::string("failed, the CPU runs the model: ") + status.failure;
+    default:
+      return Format("not ready yet, the CPU ran %s",
+                    PluralText(static_cast<size_t>(inferences), "inference", "inferences").c_str());
+  }
+}
+
 void Session::ApplyDelegates(const SessionOptions& options) {
+  if (options.background) {
+    std::vector<TfLiteDelegate*> handles;
+    for (const LoadedDelegate& loaded : delegates_) handles.push_back(loaded.handle.get());
+    return ApplyInBackground(handles);
+  }
   for (size_t i = 0; i < delegates_.size(); ++i) {
     const TfLiteStatus status =
         TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
@@ -267,6 +311,11 @@ std::string Session::Shortfall() const {
     if (!reason.empty()) reasons.push_back(std::move(reason));
   }
   const DeputyDelegationStatus status = delegation_status();
+  const DeputyBackgroundStatus background = background_status();
+  // Before the first inference the delegates may still be in preparation.
+  const bool is_late = background.cpu_inferences > 0 && background.delegate_inferences == 0;
+  if (is_late || background.failure[0] != '\0')
+    reasons.push_back("background: " + BackgroundText());
   if (status.recomputed_nodes > 0) {
     reasons.push_back("the CPU computed a failed node " +
                       PluralText(static_cast<size_t>(status.recomputed_nodes), "time", "times"));
@@ -278,6 +327,12 @@ std::string Session::Shortfall() const {
 
 void Session::WarnIfDegraded() const {
   if (!absent_.empty()) PrintSummary();
+  // The deletion of the interpreter waits for them, too.
+  WaitForBackground();
+  const std::string background = BackgroundText();
+  if (!background.empty()) {
+    std::fprintf(stderr, "deputy: background: %s\n", OneLine(background).c_str());
+  }
   const DeputyDelegationStatus status = delegation_status();
   if (status.degraded == 0 && status.recomputed_nodes == 0) return;
   std::string text;

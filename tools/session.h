@@ -49,6 +49,10 @@ struct SessionOptions {
   // Key of the signature to run, which selects subgraph, inputs and outputs; "": the first
   // subgraph.
   std::string signature;
+  // True to prepare the delegates on another thread while the CPU runs the model.
+  bool background = false;
+  // With `background`: true to wait for them before the session is used.
+  bool waits_for_background = false;
   // False if delegates are only created, and the caller applies them.
   bool apply_delegates = true;
   // True to open the session even if a delegate cannot be applied.
@@ -90,6 +94,13 @@ class Session {
   // been printed for each.
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   DeputyDelegationStatus delegation_status() const;
+  // Prepares delegates on another thread. Ends the command with kExitFailed if the library refuses.
+  void ApplyInBackground(const std::vector<TfLiteDelegate*>& delegates);
+  // Waits until delegates in the background are ready or have failed.
+  void WaitForBackground() const;
+  DeputyBackgroundStatus background_status() const;
+  // Describes the delegates in the background; "" if there are none.
+  std::string BackgroundText() const;
   // Describes the effect of bf16 or fp16, for example "bf16 in 36 nodes"; "" for float32.
   std::string PrecisionText() const;
   // Returns the operators without a kernel, if missing_operators_are_fine is set.
@@ -101,8 +112,9 @@ class Session {
   // Returns the reason why delegates did less than requested; "" if they did everything. Reasons
   // are a delegate that is absent, could not be applied, claimed no node, or failed at a node.
   std::string Shortfall() const;
-  // Prints one line on standard error if delegates failed and the CPU replaced them, and one that
-  // names the engines that ran the model if delegates were absent. Call it once, at the end.
+  // Prints one line on standard error if delegates failed and the CPU replaced them, one that names
+  // the engines that ran the model if delegates were absent, and one about delegates in the
+  // background, for which it waits. Call it once, at the end.
   void WarnIfDegraded() const;
 
   // Returns true if the validation layer is enabled.

@@ -81,6 +81,43 @@ class WheelTest(unittest.TestCase):
                        env={**os.environ, 'PYTHONPATH': f'{FOLDER.name}/site'})
 
 
+class BackgroundTest(unittest.TestCase):
+    LIBRARY = str(BUILD / 'tests/plugins/libelementwise.so')
+
+    def test_the_cpu_runs_until_the_delegate_is_ready(self):
+        gate = pathlib.Path(FOLDER.name) / 'gate'
+        interpreter = Interpreter(FLOAT, experimental_delegates=[load_delegate(self.LIBRARY, {'gate': str(gate)})],
+                                  background=2)
+        self.assertEqual(interpreter.background_status()['state'], 'waiting')
+        interpreter.allocate_tensors()
+        index, output = (details()[0]['index']
+                         for details in (interpreter.get_input_details, interpreter.get_output_details))
+        interpreter.set_tensor(index, random_input(interpreter))
+        interpreter.invoke()  # the compilation waits for the gate
+        expected = interpreter.get_tensor(output)
+        self.assertFalse(interpreter.wait_for_background(0.001))
+        status = interpreter.background_status()
+        self.assertEqual((status['state'], status['cpu_inferences'], status['failure']), ('preparing', 1, ''))
+        gate.touch()
+        self.assertTrue(interpreter.wait_for_background())
+        interpreter.invoke()
+        np.testing.assert_array_equal(interpreter.get_tensor(output), expected)
+        status = interpreter.background_status()
+        self.assertEqual((status['state'], status['delegate_inferences'], status['first_inference']),
+                         ('active', 1, 2))
+        self.assertNotEqual({node['run_by'] for node in interpreter.explain()['nodes']}, {'CPU'})
+
+    def test_without_delegates_there_is_nothing_to_wait_for(self):
+        interpreter = Interpreter(FLOAT, background=True)
+        self.assertEqual(interpreter.background_status()['state'], 'none')
+        self.assertTrue(interpreter.wait_for_background())
+
+    def test_a_refusal_is_an_error_with_its_reason(self):
+        delegate = load_delegate(self.LIBRARY)
+        with self.assertRaisesRegex(RuntimeError, 'expected no validation'):
+            Interpreter(FLOAT, experimental_delegates=[delegate], background=True, validation=True)
+
+
 class DevicesTest(unittest.TestCase):
     PLUGIN = str(BUILD / 'tests/plugins/libdevices.so')
 

@@ -7,13 +7,14 @@
 //
 // Options: "ops" limits the operators that it claims, as numbers separated by commas; "log" names a
 // file to which it appends what it claimed and ran; "groups" assigns the nodes to groups, as
-// letters.
+// letters; "gate" names a file for which Prepare waits.
 //
 // With DESCRIBED_SIZE_DELTA it also exports its description (deputy_plugin), in a struct that is
 // this number of bytes larger than the current one; DESCRIBED_SIZE and DESCRIBED_VERSION replace
 // the size and the version that the description states. With WITH_DEVICE_OPTION its devices are
 // those of the environment variable ELEMENTWISE_DEVICES, it has the option "device", and with the
 // variable ELEMENTWISE_BUSY it creates no delegate.
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/builtin_op_data.h"
@@ -101,6 +104,7 @@ typedef struct Delegate {
   char* log;        // path of the log; NULL: none
   char* ops;        // operators as ",0,18,"; NULL: all
   char* groups;     // group of each node, as a letter; or NULL
+  char* gate;       // path of a file for which Prepare waits; NULL: none
   long computed;    // number of nodes computed
   char device[32];  // text of the device in reports
 } Delegate;
@@ -283,8 +287,15 @@ static TfLiteIntArray* Claim(const Delegate* delegate, TfLiteContext* context) {
   return claimed;
 }
 
+// Waits until a file exists.
+static void WaitForFile(const char* path) {
+  const struct timespec millisecond = {0, 1000000};
+  while (access(path, F_OK) != 0) nanosleep(&millisecond, NULL);
+}
+
 static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* base) {
   Delegate* delegate = (Delegate*)base->data_;
+  if (delegate->gate != NULL) WaitForFile(delegate->gate);
   TfLiteIntArray* claimed = Claim(delegate, context);
   if (claimed == NULL) return kTfLiteError;
   Log(delegate, "claimed", claimed);
@@ -306,6 +317,7 @@ static void FreeDelegate(Delegate* delegate) {
   free(delegate->log);
   free(delegate->ops);
   free(delegate->groups);
+  free(delegate->gate);
   free(delegate);
 }
 
@@ -332,6 +344,9 @@ TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
     } else if (strcmp(options_keys[i], "groups") == 0) {
       free(delegate->groups);
       delegate->groups = Copy("", options_values[i], "");
+    } else if (strcmp(options_keys[i], "gate") == 0) {
+      free(delegate->gate);
+      delegate->gate = Copy("", options_values[i], "");
     } else {
       if (report_error != NULL) {
         report_error("elementwise knows the options 'ops' and 'log' only");

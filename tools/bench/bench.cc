@@ -63,16 +63,25 @@ void BenchModel(const BenchOptions& options) {
   BenchDelegates delegates(options.delegates, options.session.limits);
   delegates.WarnOfAbsent(options.require_delegate);
   const std::unique_ptr<Session> session = OpenForBench(options.session);
-  delegates.Apply(*session);
-  delegates.CheckRequirements(options);
+  const bool background = options.session.background;
+  if (background) {
+    delegates.ApplyInBackground(session.get());
+  } else {
+    delegates.Apply(*session);
+    delegates.CheckRequirements(options);
+  }
   const double init = session->load_ms() + session->prepare_ms() + delegates.apply_ms();
   const std::vector<InputReport> inputs = FillInputs(options.inputs, *session);
   const size_t resident_ready = PeakResidentBytes();
   PrintStateIf(options.preinvoke_state, "pre-invoke", *session, options);
 
   std::vector<double> warmup, times;
+  if (!options.dry_run) warmup = {session->Invoke()};
+  if (background) {
+    delegates.FinishBackground(session.get());
+    delegates.CheckRequirements(options);
+  }
   if (!options.dry_run) {
-    warmup = {session->Invoke()};
     const std::vector<double> more = WarmUp(session.get(), options);
     warmup.insert(warmup.end(), more.begin(), more.end());
     times = Measure(session.get(), SeriesOf(options));

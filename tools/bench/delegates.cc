@@ -97,10 +97,44 @@ void BenchDelegates::Apply(const Session& session) {
     }
   }
   apply_ms_ = NowMs() - start;
+  ListCpuNodes(session);
+}
+
+void BenchDelegates::ListCpuNodes(const Session& session) {
   for (const auto& [node, info] : PlanOf(session)) {
     if (info.builtin_code == kTfLiteBuiltinDelegate) continue;
     cpu_nodes_.push_back({node.subgraph, node.node, info.operator_name});
   }
+}
+
+void BenchDelegates::ApplyInBackground(Session* session) {
+  node_count_ = PlanOf(*session).size();
+  const double start = NowMs();
+  std::vector<TfLiteDelegate*> available = handles();
+  std::erase(available, nullptr);
+  session->ApplyInBackground(available);
+  apply_ms_ = NowMs() - start;
+}
+
+void BenchDelegates::FinishBackground(Session* session) {
+  session->WaitForBackground();
+  const bool active = session->background_status().state == kDeputyBackgroundActive;
+  for (size_t i = 0; i < delegates_.size(); ++i) {
+    if (delegates_[i] == nullptr || active) continue;
+    reports_[i].available = false;
+    reports_[i].problem = OneLine(session->BackgroundText());
+  }
+  for (int n = 0; n < DeputyInterpreterGetDelegateCount(session->interpreter()); ++n) {
+    DeputyDelegateInfo info = {};
+    info.struct_size = sizeof(info);
+    if (DeputyInterpreterGetDelegateInfo(session->interpreter(), n, &info) != kTfLiteOk) continue;
+    for (size_t i = 0; i < delegates_.size(); ++i) {
+      if (delegates_[i].get() != info.delegate) continue;
+      reports_[i].nodes = static_cast<size_t>(info.node_count);
+      reports_[i].partitions = static_cast<size_t>(info.partition_count);
+    }
+  }
+  ListCpuNodes(*session);
 }
 
 std::vector<TfLiteDelegate*> BenchDelegates::handles() const {

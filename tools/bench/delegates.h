@@ -45,6 +45,11 @@ class BenchDelegates {
   // Applies the delegates. Under the policy Hot a delegate that cannot be applied is skipped; under
   // TFLite it ends the command with kExitFailed.
   void Apply(const Session& session);
+  // Prepares the delegates on another thread. FinishBackground must follow before the other
+  // functions are called.
+  void ApplyInBackground(Session* session);
+  // Waits until the delegates are ready or have failed.
+  void FinishBackground(Session* session);
   // Ends the command with kExitFailed if the delegates claimed fewer nodes than the --require_...
   // options demand.
   void CheckRequirements(const BenchOptions& options) const;
@@ -59,6 +64,8 @@ class BenchDelegates {
   std::string Summary() const;
 
  private:
+  void ListCpuNodes(const Session& session);
+
   std::vector<DelegateHandle> delegates_;  // parallel to reports_; null for unavailable delegates
   std::vector<DelegateReport> reports_;
   std::vector<CpuNode> cpu_nodes_;

@@ -63,6 +63,17 @@ void CheckRequirement(const Json& report, const std::string& require) {
            delegated, all, list.c_str());
 }
 
+Json BackgroundJson(const Session& session) {
+  const DeputyBackgroundStatus status = session.background_status();
+  return {{"text", session.BackgroundText()},
+          {"active", status.state == kDeputyBackgroundActive},
+          {"failure", status.failure},
+          {"prepare_ns", status.prepare_ns},
+          {"preparations", status.preparations},
+          {"cpu_inferences", status.cpu_inferences},
+          {"delegate_inferences", status.delegate_inferences}};
+}
+
 // Returns the descriptions of partitions from delegates that provide them.
 Json PartitionTexts(const Session& session) {
   const QuietReports quiet;
@@ -89,6 +100,7 @@ void ExplainModel(const ExplainOptions& options) {
   SessionOptions session_options = options.session;
   session_options.failed_delegates_are_fine = true;
   session_options.missing_operators_are_fine = true;
+  session_options.waits_for_background = options.session.background;
   if (options.ir) session_options.delegate_settings = {{"describe", "true"}};
   Session session(session_options);
   const bool runs = MissingLeft(session.missing(), session.interpreter()).empty();
@@ -99,6 +111,7 @@ void ExplainModel(const ExplainOptions& options) {
   if (!options.session.device_choice.is_null()) {
     report["device_choice"] = options.session.device_choice;
   }
+  if (options.session.background) report["background"] = BackgroundJson(session);
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));
   if (!options.svg.empty()) WritePage(options.svg, ExplanationSvg(report));

@@ -101,6 +101,7 @@ void PrintHead(const Json& report) {
                 NanosecondsText(report["delegated_ns"]).c_str(),
                 PluralText(report["inferences"], "inference", "inferences").c_str());
   }
+  if (report.contains("background")) PrintWrapped("background ", report["background"]["text"]);
   PrintStatus(report);
   PrintFindings(report);
 }

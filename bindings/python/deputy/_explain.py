@@ -7,6 +7,7 @@ import numpy as np
 from . import _native
 
 POLICIES = {'tflite': 0, 'hot': 1}
+BACKGROUND_STATES = ('none', 'waiting', 'preparing', 'ready', 'active', 'failed', 'timed out')
 SEVERITIES = ('error', 'suspicion', 'portability')
 
 
@@ -79,6 +80,16 @@ def delegation_status(lib, interpreter):
     return {'policy': policy, 'degraded': bool(status.degraded),
             'delegates_skipped': status.delegates_skipped,
             'recomputed_nodes': status.recomputed_nodes, 'restarts': status.restarts}
+
+
+def background_status(lib, interpreter):
+    status = _filled(lib.DeputyInterpreterGetBackgroundStatus, _native.BackgroundStatus(),
+                     interpreter)
+    return {'state': BACKGROUND_STATES[status.state], 'failure': _text(status.failure),
+            'kept_shapes': status.kept_shapes, 'preparations': status.preparations,
+            'cpu_inferences': status.cpu_inferences,
+            'delegate_inferences': status.delegate_inferences,
+            'first_inference': status.first_inference, 'prepare_ns': status.prepare_ns}
 
 
 def findings(lib, interpreter):

@@ -103,6 +103,17 @@ class DelegationStatus(Sized):
                 ('saving_ns', ctypes.c_int64)]
 
 
+class BackgroundOptions(Sized):
+    _fields_ = [('struct_size', SIZE), ('max_shapes', INT), ('time_limit_ms', INT)]
+
+
+class BackgroundStatus(Sized):
+    _fields_ = [('struct_size', SIZE), ('state', INT), ('kept_shapes', INT),
+                ('preparations', ctypes.c_int64), ('cpu_inferences', ctypes.c_int64),
+                ('delegate_inferences', ctypes.c_int64), ('first_inference', ctypes.c_int64),
+                ('prepare_ns', ctypes.c_int64), ('failure', TEXT)]
+
+
 class ValidationOptions(Sized):
     _fields_ = [('struct_size', SIZE), ('enabled', INT), ('reserved', INT),
                 ('invoke_budget_ns', ctypes.c_int64), ('on_finding', POINTER),
@@ -194,6 +205,10 @@ _FUNCTIONS = (
     ('DeputyInterpreterGetNodeSupport', INT, [POINTER, INT, INT, INT, ctypes.POINTER(NodeSupport)]),
     ('DeputyInterpreterGetNodeRun', INT, [POINTER, INT, INT, ctypes.POINTER(NodeRun)]),
     ('DeputyInterpreterGetDelegationStatus', INT, [POINTER, ctypes.POINTER(DelegationStatus)]),
+    ('DeputyInterpreterApplyInBackground', INT,
+     [POINTER, ctypes.POINTER(POINTER), SIZE, ctypes.POINTER(BackgroundOptions)]),
+    ('DeputyInterpreterWaitForBackground', INT, [POINTER, ctypes.c_int64]),
+    ('DeputyInterpreterGetBackgroundStatus', INT, [POINTER, ctypes.POINTER(BackgroundStatus)]),
     ('DeputyInterpreterGetFindingCount', SIZE, [POINTER]),
     ('DeputyInterpreterGetFinding', INT, [POINTER, SIZE, ctypes.POINTER(Finding)]),
     ('DeputyPluginLoadWithErrorReporter', POINTER, [TEXT, Reporter, POINTER]),

@@ -2,8 +2,9 @@
 """TensorFlow Lite's Python interpreter, on Deputy.
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
-import to this module. Additions of Deputy: `delegate_policy` and `validation` of an Interpreter,
-`explain()`, `delegation_status()` and `findings()`.
+import to this module. Additions of Deputy: `delegate_policy`, `validation` and `background` of an
+Interpreter, `explain()`, `delegation_status()`, `background_status()`, `wait_for_background()` and
+`findings()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
 every call into the library releases Python's lock.
@@ -78,6 +79,8 @@ class Interpreter:
     delegate_policy: 'tflite' or 'hot', the behaviour if a delegate fails (docs/delegates.md).
     validation: True enables the delegate validation layer, False disables it; None selects the
         value of the environment variable DEPUTY_VALIDATION.
+    background: True prepares the delegates on another thread while the CPU runs the model
+        (docs/background.md); a number does so for that many input shapes.
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -93,7 +96,7 @@ class Interpreter:
                  experimental_compress_quantization_zero_points=False,
                  experimental_disable_delegate_node_fusion=False,
                  experimental_force_delegate_node_profiling=False,
-                 delegate_policy=None, validation=None):
+                 delegate_policy=None, validation=None, background=False):
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
@@ -108,6 +111,9 @@ class Interpreter:
             self._preserved = PreservedTensors(lib, self._model, self._options)
         self._delegates = list(experimental_delegates or [])
         self._owned = self._create()
+        if background and self._delegates:
+            self._apply_in_background(int(background))
+            return
         for delegate in self._delegates:
             self._apply(delegate, delegate_policy == 'hot')
 
@@ -130,6 +136,13 @@ class Interpreter:
         # Under 'hot' a delegate that cannot be applied is skipped.
         if not (hot and status == _native.DELEGATE_ERROR):
             self._check(status)
+
+    def _apply_in_background(self, shapes):
+        self._reports.clear()
+        pointers = [delegate._get_native_delegate_pointer() for delegate in self._delegates]
+        self._check(self._lib.DeputyInterpreterApplyInBackground(
+            self._owned.pointer, (_native.POINTER * len(pointers))(*pointers), len(pointers),
+            ctypes.byref(_native.BackgroundOptions(max_shapes=shapes))))
 
     # ---- tensors -------------------------------------------------------------------------------
 
@@ -267,6 +280,21 @@ class Interpreter:
         recomputed nodes and restarts."""
         with self._guard.metadata:
             return _explain.delegation_status(self._lib, self._owned.pointer)
+
+    def background_status(self):
+        """Returns the state of delegates in the background: 'none', 'waiting', 'preparing', 'ready',
+        'active', 'failed' or 'timed out', the reason of a failure, and counts
+        (DeputyBackgroundStatus)."""
+        with self._guard.metadata:
+            return _explain.background_status(self._lib, self._owned.pointer)
+
+    def wait_for_background(self, timeout=None):
+        """Waits until the delegates are ready for the present shapes or have failed, at most
+        `timeout` seconds. Returns False after the timeout."""
+        milliseconds = -1 if timeout is None else int(timeout * 1000)
+        with self._changing('wait_for_background'):
+            return self._lib.DeputyInterpreterWaitForBackground(self._owned.pointer,
+                                                                milliseconds) == OK
 
     def findings(self):
         """Returns the findings of the validation layer, see `validation` (docs/validation.md)."""
