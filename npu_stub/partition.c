@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "npu_stub/async.h"
 #include "npu_stub/compiled.h"
 #include "npu_stub/half.h"
 #include "npu_stub/watchdog.h"
@@ -20,10 +21,19 @@ struct NpuPartition {
   char model[kNpuModelNameBytes]; /* name of the device's model */
   int32_t first_node;
   NpuCompiled compiled;
-  NpuBatch* batch; /* NULL: not loaded */
-  float* wide;     /* buffer for the largest float16 tensor of the boundary, as float32 */
+  NpuBatch* batch;           /* NULL: not loaded */
+  float* wide;               /* buffer for the largest float16 tensor of the boundary, as float32 */
+  pthread_mutex_t run_mutex; /* held during a run, which uses the model's buffers and `wide` */
+  void** memory;             /* addresses of inputs, then outputs; used by Invoke */
+  struct NpuAsyncKernels* asyncs; /* asynchronous kernels */
   char failure[kErrorBytes];
 };
+
+/* List of asynchronous kernels. */
+typedef struct NpuAsyncKernels {
+  NpuAsync* async;
+  struct NpuAsyncKernels* next;
+} NpuAsyncKernels;
 
 /* ---- Builds ---------------------------------------------------------------------------------- */
 
@@ -123,10 +133,13 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
 
 /* ---- Creation and destruction ---------------------------------------------------------------- */
 
-/* Allocates the buffer for float16 tensors of the boundary. */
-static bool AllocateHalfBuffer(NpuPartition* partition) {
+/* Allocates the buffer for float16 tensors of the boundary, and the list of addresses. */
+static bool AllocateBuffers(NpuPartition* partition) {
   size_t max = 0;
   const NpuCompiled* compiled = &partition->compiled;
+  partition->memory =
+      calloc((size_t)(compiled->input_count + compiled->output_count) + 1, sizeof(void*));
+  if (partition->memory == NULL) return false;
   for (int32_t i = 0; i < compiled->input_count + compiled->output_count; ++i) {
     const NpuBoundaryTensor* boundary = i < compiled->input_count
                                             ? &compiled->inputs[i]
@@ -148,13 +161,14 @@ static void* Init(TfLiteContext* context, const char* buffer, size_t length) {
     if (current_build != NULL) current_build->failed = true;
     return NULL;
   }
+  pthread_mutex_init(&partition->run_mutex, NULL);
   partition->owner = state;
   partition->name = current_name;
   partition->first_node =
       params->nodes_to_replace->size > 0 ? params->nodes_to_replace->data[0] : -1;
   if (NpuCompilePartition(context, params, state, &partition->compiled, partition->failure,
                           sizeof partition->failure) &&
-      !AllocateHalfBuffer(partition)) {
+      !AllocateBuffers(partition)) {
     snprintf(partition->failure, sizeof partition->failure, "out of memory");
   }
   pthread_mutex_lock(&state->mutex);
@@ -204,6 +218,13 @@ static void Free(TfLiteContext* context, void* user_data) {
   if (partition == NULL) return;
   NpuState* state = partition->owner;
   RemoveFromBuild(partition);
+  while (partition->asyncs != NULL) {
+    NpuAsyncKernels* first = partition->asyncs;
+    partition->asyncs = first->next;
+    NpuDestroyAsync(first->async);
+    free(first);
+  }
+  pthread_mutex_destroy(&partition->run_mutex);
   pthread_mutex_lock(&state->mutex);
   if (partition->newer != NULL) partition->newer->older = partition->older;
   if (partition->older != NULL) partition->older->newer = partition->newer;
@@ -211,6 +232,7 @@ static void Free(TfLiteContext* context, void* user_data) {
   pthread_mutex_unlock(&state->mutex);
   NpuFreeCompiled(state, &partition->compiled);
   free(partition->wide);
+  free(partition->memory);
   UnloadOrDefer(state, partition);
   NpuReleaseState(state);
 }
@@ -315,10 +337,8 @@ static bool HasExpectedData(const TfLiteTensor* tensor, const NpuBoundaryTensor*
   return tensor->data.raw != NULL && tensor->bytes == boundary->bytes;
 }
 
-static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
+static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const void* data) {
   const NpuBoundaryTensor* boundary = &partition->compiled.inputs[i];
-  if (!HasExpectedData(tensor, boundary)) return kNpuBadArgument;
-  const void* data = tensor->data.raw_const;
   if (boundary->type == kTfLiteFloat16) {
     NpuFromHalf(data, partition->wide, NpuElementCount(&boundary->device));
     data = partition->wide;
@@ -327,15 +347,14 @@ static NpuStatus CopyIn(const NpuPartition* partition, int32_t i, const TfLiteTe
                                              NpuTensorBytes(&boundary->device));
 }
 
-static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, const TfLiteTensor* tensor) {
+static NpuStatus CopyOut(const NpuPartition* partition, int32_t i, void* data) {
   const NpuBoundaryTensor* boundary = &partition->compiled.outputs[i];
-  if (!HasExpectedData(tensor, boundary)) return kNpuBadArgument;
   const bool narrow = boundary->type == kTfLiteFloat16;
   const NpuStatus status = partition->owner->device.api->read(
-      partition->batch->client, partition->model, i, narrow ? partition->wide : tensor->data.data,
+      partition->batch->client, partition->model, i, narrow ? partition->wide : data,
       NpuTensorBytes(&boundary->device));
   if (status == kNpuOk && narrow) {
-    NpuToHalf(partition->wide, tensor->data.data, NpuElementCount(&boundary->device));
+    NpuToHalf(partition->wide, data, NpuElementCount(&boundary->device));
   }
   return status;
 }
@@ -350,20 +369,65 @@ static NpuStatus Run(const NpuPartition* partition, char* error, size_t error_si
   return state->device.api->run(client, partition->model, limit, error, error_size);
 }
 
-static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
-  const NpuPartition* partition = node->user_data;
+/* Runs of a partition wait for each other. */
+static NpuStatus RunOnMemory(NpuPartition* partition, void* const* inputs, void* const* outputs,
+                             char* error, size_t error_size) {
   const NpuCompiled* compiled = &partition->compiled;
-  if (NpuIsLost(partition->owner)) return ReportLost(context, partition);
-  char error[kErrorBytes] = "an input or output cannot be copied";
   NpuStatus status = kNpuOk;
+  snprintf(error, error_size, "an input or output cannot be copied");
+  pthread_mutex_lock(&partition->run_mutex);
+  if (NpuIsLost(partition->owner)) {
+    NpuLostText(partition->owner, error, error_size);
+    status = kNpuTimeout;
+  }
   for (int32_t i = 0; i < compiled->input_count && status == kNpuOk; ++i) {
-    status = CopyIn(partition, i, &context->tensors[compiled->inputs[i].tensor]);
+    status = CopyIn(partition, i, inputs[i]);
   }
-  if (status == kNpuOk) status = Run(partition, error, sizeof error);
+  if (status == kNpuOk) status = Run(partition, error, error_size);
   for (int32_t i = 0; i < compiled->output_count && status == kNpuOk; ++i) {
-    status = CopyOut(partition, i, &context->tensors[compiled->outputs[i].tensor]);
+    status = CopyOut(partition, i, outputs[i]);
   }
+  pthread_mutex_unlock(&partition->run_mutex);
+  return status;
+}
+
+static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
+  NpuPartition* partition = node->user_data;
+  const NpuCompiled* compiled = &partition->compiled;
+  const int32_t count = compiled->input_count + compiled->output_count;
+  for (int32_t i = 0; i < count; ++i) {
+    const NpuBoundaryTensor* boundary = i < compiled->input_count
+                                            ? &compiled->inputs[i]
+                                            : &compiled->outputs[i - compiled->input_count];
+    const TfLiteTensor* tensor = &context->tensors[boundary->tensor];
+    if (!HasExpectedData(tensor, boundary)) {
+      return Report(context, partition->name, "an input or output cannot be copied");
+    }
+    partition->memory[i] = tensor->data.data;
+  }
+  char error[kErrorBytes];
+  const NpuStatus status = RunOnMemory(
+      partition, partition->memory, partition->memory + compiled->input_count, error, sizeof error);
   return status == kNpuOk ? kTfLiteOk : Report(context, partition->name, error);
+}
+
+TfLiteAsyncKernel* NpuAsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
+                                  TfLiteNode* node, const DeputyAsyncRuntime* runtime) {
+  NpuPartition* partition = node->user_data;
+  (void)delegate, (void)context;
+  if (partition == NULL || partition->batch == NULL || runtime->struct_size < sizeof *runtime) {
+    return NULL;
+  }
+  NpuAsyncKernels* added = malloc(sizeof *added);
+  if (added == NULL) return NULL;
+  added->async = NpuCreateAsync(partition, &partition->compiled, RunOnMemory, runtime);
+  if (added->async == NULL) {
+    free(added);
+    return NULL;
+  }
+  added->next = partition->asyncs;
+  partition->asyncs = added;
+  return NpuKernelOf(added->async);
 }
 
 TfLiteRegistration NpuPartitionRegistration(const char* name) {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "deputy/async_types.h"
 #include "deputy/deputy_plugin.h"
 #include "npu_stub/state.h"
 #include "tensorflow/lite/c/common.h"
@@ -35,6 +36,10 @@ TfLiteStatus NpuLoadBuild(TfLiteContext* context, NpuState* state, NpuBuild* bui
 
 /* Returns the functions of a delegate node; `name` must outlive the node. */
 TfLiteRegistration NpuPartitionRegistration(const char* name);
+
+/* Implements async_kernel of the plug-in. */
+TfLiteAsyncKernel* NpuAsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
+                                  TfLiteNode* node, const struct DeputyAsyncRuntime* runtime);
 
 /* Calls back with the times of the newest run of a node (node_events in deputy_plugin.h). */
 TfLiteStatus NpuNodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,

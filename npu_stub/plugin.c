@@ -87,6 +87,7 @@ static const DeputyDelegatePlugin kPlugin = {
     .list_operators = ListOperators,
     .report = NpuReport,
     .node_events = NpuNodeEvents,
+    .async_kernel = NpuAsyncKernel,
 };
 
 DEPUTY_PLUGIN_EXPORTS(&kPlugin)

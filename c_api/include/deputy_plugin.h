@@ -26,6 +26,9 @@
 extern "C" {
 #endif
 
+struct DeputyAsyncRuntime;
+struct TfLiteAsyncKernel;
+
 // Version of this ABI, for DeputyDelegatePlugin.abi_version: 65536 * major + minor. A plug-in with
 // another major number is rejected; every minor number is accepted.
 #define DEPUTY_PLUGIN_ABI_VERSION 0x10000u
@@ -399,6 +402,15 @@ typedef struct DeputyDelegatePlugin {
   // and its outputs are undefined. Called on the thread that applies the delegate before each
   // Prepare, always with the same function. NULL: the delegate's nodes run to their end.
   void (*set_cancellation)(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context));
+  // Returns the asynchronous kernel of a node, for the signatures of a graph that consists of this
+  // node alone; NULL: it has none. Each call may return another kernel, whose buffers are numbered
+  // from 0. The kernel belongs to the node and must exist until the node is freed. `runtime` is
+  // valid as long. Called when a client creates a TfLiteAsyncSignatureRunner.
+  // deputy_plugin_async.h has the structs. NULL: the delegate has no asynchronous kernels, except
+  // for those of the operators of an opaque delegate.
+  struct TfLiteAsyncKernel* (*async_kernel)(TfLiteDelegate* delegate, TfLiteContext* context,
+                                            TfLiteNode* node,
+                                            const struct DeputyAsyncRuntime* runtime);
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_api/include/async_signature_runner.h"
 
+#include <cstddef>
+
+#include "c_api/include/async_task.h"
+#include "c_api/include/deputy_plugin_async.h"
+#include "c_api/include/interop_attribute_map.h"
 #include "c_api/src/objects.h"
 #include "core/async/async_signature_runner.h"
+#include "core/plugin/plugin_delegate.h"
 
 struct TfLiteAsyncSignatureRunner {
   deputy::AsyncSignatureRunner* impl;  // runner that the interpreter owns
@@ -16,6 +22,46 @@ using deputy::Guard;
 const TfLiteOpaqueTensor* AsOpaque(const TfLiteTensor* tensor) {
   return reinterpret_cast<const TfLiteOpaqueTensor*>(tensor);
 }
+
+const DeputyAsyncRuntime kRuntime = {
+    .struct_size = sizeof kRuntime,
+    .buffer_ptr = &TfLiteBackendBufferGetPtr,
+    .sync_ptr = &TfLiteSynchronizationGetPtr,
+    .set_sync_ptr = &TfLiteSynchronizationSetPtr,
+    .is_buffer_map = &TfLiteAttributeMapIsBufferAttributeMap,
+    .copy_map = &TfLiteAttributeMapCopy,
+    .get_size = &TfLiteAttributeMapGetSizeTBufferAttr,
+    .set_size = &TfLiteAttributeMapSetSizeTBufferAttr,
+    .get_string = &TfLiteAttributeMapGetStringBufferAttr,
+    .set_string = &TfLiteAttributeMapSetStringBufferAttr,
+    .get_sync_string = &TfLiteAttributeMapGetStringSyncAttr,
+    .set_sync_string = &TfLiteAttributeMapSetStringSyncAttr,
+    .task_buffer = &TfLiteExecutionTaskGetBufferByIndex,
+    .task_sync = &TfLiteExecutionTaskGetSyncByIndex,
+    .task_data = &TfLiteExecutionTaskGetDelegateExecutionData,
+    .set_task_data = &TfLiteExecutionTaskSetDelegateExecutionData,
+};
+
+// Returns the kernel that the plug-in of the node's delegate has for it; null: none.
+TfLiteAsyncKernel* FindPluginKernel(deputy::Subgraph* subgraph, TfLiteNode* node) {
+  for (TfLiteDelegate* const delegate : subgraph->delegation().applied()) {
+    const deputy::PluginDelegate parts = deputy::Unwrap(delegate);
+    const DeputyDelegatePlugin* const plugin =
+        parts.library == nullptr ? nullptr : parts.library->plugin();
+    if (plugin == nullptr || plugin->async_kernel == nullptr || parts.inner != node->delegate) {
+      continue;
+    }
+    return plugin->async_kernel(parts.inner, subgraph->context(), node, &kRuntime);
+  }
+  return nullptr;
+}
+
+// The kernel of a plug-in is a DeputyAsyncKernel.
+static_assert(sizeof(DeputyAsyncKernel) == sizeof(TfLiteAsyncKernel) &&
+              offsetof(DeputyAsyncKernel, register_buffer) ==
+                  offsetof(TfLiteAsyncKernel, register_buffer) &&
+              offsetof(DeputyAsyncKernel, prepare) == offsetof(TfLiteAsyncKernel, prepare) &&
+              offsetof(DeputyAsyncKernel, finish) == offsetof(TfLiteAsyncKernel, finish));
 
 TfLiteStatus ReturnTypes(const AsyncSignatureRunner::Types* found, const char* const** types,
                          size_t* num_types) {
@@ -34,7 +80,8 @@ TfLiteAsyncSignatureRunner* TfLiteInterpreterGetAsyncSignatureRunner(
     deputy::SignatureRunner* const signature = interpreter->impl->GetSignatureRunner(signature_key);
     if (signature == nullptr) return nullptr;
     AsyncSignatureRunner& runner =
-        interpreter->async_runners.try_emplace(signature, signature).first->second;
+        interpreter->async_runners.try_emplace(signature, signature, &FindPluginKernel)
+            .first->second;
     runner.Bind();
     return new TfLiteAsyncSignatureRunner{&runner};
   });

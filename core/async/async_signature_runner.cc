@@ -46,6 +46,8 @@ TfLiteAsyncKernel* AsyncSignatureRunner::FindKernel() const {
       found = op->async_kernel(context(), node());
     } else if (registration.async_kernel != nullptr) {
       found = registration.async_kernel(subgraph()->context(), graph.node(graph.plan()[0]));
+    } else {
+      found = find_kernel_(subgraph(), graph.node(graph.plan()[0]));
     }
   } catch (...) {
     ReportException("async_kernel");

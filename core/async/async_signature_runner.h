@@ -22,8 +22,12 @@ namespace deputy {
 // reported and become failures.
 class AsyncSignatureRunner {
  public:
+  // Returns the kernel of a node whose registration has no function for it; null: it has none.
+  using FindKernelFunction = TfLiteAsyncKernel* (*)(Subgraph* subgraph, TfLiteNode* node);
+
   // `signature` must outlive the runner. Bind must follow.
-  explicit AsyncSignatureRunner(SignatureRunner* signature) : signature_(signature) {}
+  AsyncSignatureRunner(SignatureRunner* signature, FindKernelFunction find_kernel)
+      : signature_(signature), find_kernel_(find_kernel) {}
   AsyncSignatureRunner(const AsyncSignatureRunner&) = delete;
   AsyncSignatureRunner& operator=(const AsyncSignatureRunner&) = delete;
 
@@ -87,6 +91,7 @@ class AsyncSignatureRunner {
   Result Call(const char* name, Function* function, Result failure, Arguments... arguments) const;
 
   SignatureRunner* const signature_;
+  const FindKernelFunction find_kernel_;
   TfLiteAsyncKernel* kernel_ = nullptr;
   uint64_t binding_ = 0;  // version of the plan that kernel_ belongs to; 0: never bound
   Supported inputs_, outputs_;

@@ -180,6 +180,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.take_events, layers.plugin_.take_events);
   replace(&plugin_.report, layers.plugin_.report);
   replace(&plugin_.node_events, layers.plugin_.node_events);
+  plugin_.async_kernel = nullptr;
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
     plugin_.list_devices = layers.plugin_.list_devices;

@@ -436,6 +436,11 @@ TEST(RunAsync, a_request_that_comes_too_late_has_no_effect) {
   EXPECT_EQ(run.Wait(), kTfLiteOk);
   EXPECT_EQ(late, kTfLiteError);
   EXPECT_EQ(copied, 2);
+  // Nor does it affect the next run.
+  delegate.during = nullptr;
+  TestRun next({{1, 1}}, {2});
+  ASSERT_EQ(next.Start(t.get()), kTfLiteOk);
+  EXPECT_EQ(next.Wait(), kTfLiteOk);
 }
 
 }  // namespace

@@ -617,6 +617,14 @@ static void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLit
   (void)delegate, (void)is_cancelled;
 }
 
+// The nodes have no asynchronous kernel.
+static struct TfLiteAsyncKernel* AsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
+                                             TfLiteNode* node,
+                                             const struct DeputyAsyncRuntime* runtime) {
+  (void)delegate, (void)context, (void)node, (void)runtime;
+  return NULL;
+}
+
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
@@ -645,6 +653,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.node_events = NodeEvents;
   plugin.known.set_model = SetModel;
   plugin.known.set_cancellation = SetCancellation;
+  plugin.known.async_kernel = AsyncKernel;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

@@ -266,6 +266,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->node_events, nullptr);
       EXPECT_EQ(plugin->set_model, nullptr);
       EXPECT_EQ(plugin->set_cancellation, nullptr);
+      EXPECT_EQ(plugin->async_kernel, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
@@ -274,7 +275,8 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_NE(plugin->report, nullptr);
       EXPECT_NE(plugin->node_events, nullptr);
       EXPECT_NE(plugin->set_model, nullptr);
-      EXPECT_EQ(plugin->set_cancellation == nullptr, missing != 0) << name;
+      EXPECT_NE(plugin->set_cancellation, nullptr);
+      EXPECT_EQ(plugin->async_kernel == nullptr, missing != 0) << name;
     }
   }
 }
