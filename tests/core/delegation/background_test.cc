@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -19,6 +20,7 @@
 
 #include "c_api/include/builtin_op_data.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_graph.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
@@ -168,6 +170,8 @@ TEST(Background, the_first_result_does_not_wait_for_the_compilation) {
   EXPECT_EQ(status.kept_shapes, 1);
   EXPECT_GT(status.prepare_ns, 0);
   EXPECT_STREQ(status.failure, "");
+  ExpectRuns(&t, 1);
+  EXPECT_EQ(StatusOf(t).first_inference, 3);
 }
 
 TEST(Background, an_inference_switches_by_itself) {
@@ -790,6 +794,45 @@ TEST(Background, a_cancellation_ends_the_inference_only) {
   }
   EXPECT_EQ(delegate.script->nodes_computed, 1);
   EXPECT_EQ(StatusOf(t).delegate_inferences, 2);
+}
+
+// Runs in flight pass their inputs and outputs in memory of their own; the delegate takes over
+// between two of them.
+TEST(Background, asynchronous_runs_switch) {
+  Gated delegate({0, 1});
+  TestInterpreter t(SquareOfDouble());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ASSERT_EQ(ApplyInBackground(&t, delegate.get()), kTfLiteOk);
+  std::vector<std::array<float, 2>> x(60), y(60);
+  std::vector<DeputyRun*> runs(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i == 20) delegate.gate.Open();
+    x[i] = {1.0f * static_cast<float>(i), 3};
+    const DeputyRunInput input = {x[i].data(), sizeof x[i]};
+    const DeputyRunOutput output = {y[i].data(), sizeof y[i]};
+    auto request = Sized<DeputyRunRequest>();
+    request.inputs = &input;
+    request.outputs = &output;
+    request.input_count = request.output_count = 1;
+    ASSERT_EQ(DeputyInterpreterRunAsync(t.get(), &request, &runs[i]), kTfLiteOk) << t.log();
+    if (i == 19 || i == 39) {  // the CPU runs the first 20 runs, the delegate the last 20
+      ASSERT_TRUE(DeputyRunWait(runs[i], -1, nullptr));
+      ASSERT_EQ(DeputyInterpreterWaitForBackground(t.get(), i == 19 ? 0 : -1),
+                i == 19 ? kTfLiteError : kTfLiteOk);
+    }
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    TfLiteStatus status = kTfLiteError;
+    ASSERT_TRUE(DeputyRunWait(runs[i], -1, &status));
+    EXPECT_EQ(status, kTfLiteOk);
+    EXPECT_THAT(y[i], ElementsAre(4 * x[i][0] * x[i][0], 36)) << i;
+    DeputyRunDelete(runs[i]);
+  }
+  EXPECT_EQ(StatusOf(t).state, kDeputyBackgroundActive);
+  EXPECT_GE(StatusOf(t).cpu_inferences, 20);
+  EXPECT_GE(StatusOf(t).delegate_inferences, 20);
+  EXPECT_EQ(StatusOf(t).delegate_inferences * 2, delegate.script->nodes_computed);
+  ExpectRuns(&t, 1);
 }
 
 TEST(Background, profiles_and_reports_describe_the_plan_that_runs) {
