@@ -133,7 +133,7 @@ TEST_F(NpuAsync, several_tasks_are_in_flight) {
   // Tasks keep their order, so that all of them wait for the first one's event.
   const int ready =
       static_cast<int>(reinterpret_cast<intptr_t>(TfLiteSynchronizationGetPtr(out.get())));
-  EXPECT_FALSE(IsReadable(ready, 0));
+  EXPECT_FALSE(IsReadable(ready, 50));
   EXPECT_EQ(eventfd_write(event, 1), 0);
   for (const auto* task : {c.get(), b.get(), a.get()}) EXPECT_EQ(Wait(*task), kTfLiteOk);
   EXPECT_THAT(a->z, ElementsAre(11, 22, 33));
@@ -155,7 +155,7 @@ TEST_F(NpuAsync, outputs_have_events) {
   ASSERT_EQ(Start(*a), kTfLiteOk);
   const int ready =
       static_cast<int>(reinterpret_cast<intptr_t>(TfLiteSynchronizationGetPtr(out.get())));
-  EXPECT_FALSE(IsReadable(ready, 0));
+  EXPECT_FALSE(IsReadable(ready, 50));
   EXPECT_EQ(eventfd_write(event, 1), 0);
   EXPECT_TRUE(IsReadable(ready, 60'000));
   eventfd_t count = 0;
