@@ -27,6 +27,7 @@ function(deputy_add_delegate target)
   # CMake separates the items of a list by semicolons, as version scripts separate symbols.
   file(GENERATE OUTPUT ${map} CONTENT "{ global: ${exports}; local: *; };\n")
   target_link_options(${target} PRIVATE -Wl,--version-script=${map})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
   # With clang the executable provides the sanitizer's symbols, so -z defs would fail.
   set(sanitizer_undefined FALSE)
   if(DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
