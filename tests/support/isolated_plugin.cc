@@ -2,8 +2,10 @@
 #include "tests/support/isolated_plugin.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <string>
 
 #include "c_api/include/deputy.h"
 #include "tests/support/paths.h"
@@ -12,7 +14,7 @@ namespace deputy {
 
 IsolatedPlugin::IsolatedPlugin(const std::vector<uint8_t>& model, const std::string& library,
                                const std::string& options, const Options& settings)
-    : file_(ScratchFile("isolated_plugin.tflite")) {
+    : file_(ScratchFile(std::to_string(getpid()) + "_isolated.tflite")) {
   WriteBytes(file_, model);
   Options all = {{"library", library}, {"model", file_}, {"options", options}};
   all.insert(all.end(), settings.begin(), settings.end());
