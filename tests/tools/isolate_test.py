@@ -16,9 +16,13 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 MODEL = str(ROOT / "examples/digits/digits_float.tflite")
 
 
+# Under the address sanitizer freed memory would seem to leak, and a crash would end a process with a status.
+SANITIZER = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1:handle_segv=0"}
+
+
 def deputy(*arguments, **environment):
     return subprocess.run([str(BUILD / "deputy"), *arguments], capture_output=True, text=True, check=False,
-                          env={**os.environ, **environment})
+                          env={**os.environ, **SANITIZER, **environment})
 
 
 class Isolate(unittest.TestCase):
