@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "c_api/abi/borrowed_data.h"
 #include "core/exec/interpreter_state.h"
@@ -15,25 +16,33 @@ bool Contains(const std::vector<SlotTensor>& tensors, int index) {
                      [index](const SlotTensor& tensor) { return tensor.index == index; });
 }
 
+// Returns true if each inference has the same shapes. A plan with dynamic tensors is complete after
+// an inference, for the shapes of that inference.
+bool HasFixedShapes(Subgraph* subgraph) {
+  const std::span<const TfLiteTensor> tensors = std::as_const(subgraph->graph()).tensors();
+  return subgraph->execution_plan().is_complete() &&
+         std::none_of(tensors.begin(), tensors.end(), [](const TfLiteTensor& tensor) {
+           return tensor.allocation_type == kTfLiteDynamic;
+         });
+}
+
 // Returns true if no tensor gets other memory during an inference and no observer compares contents
 // with the planned memory.
 bool KeepsAddresses(Subgraph* subgraph) {
-  return subgraph->execution_plan().is_complete() &&
-         !subgraph->interpreter()->needs_exact_tensors();
+  return HasFixedShapes(subgraph) && !subgraph->interpreter()->needs_exact_tensors();
 }
 
 }  // namespace
 
-// A tensor that is listed twice is copied. Shapes of outputs are known if all nodes are prepared.
+// A tensor that is listed twice is copied.
 SlotTensors::SlotTensors(Subgraph* subgraph) {
-  const bool is_complete = subgraph->execution_plan().is_complete();
+  const bool is_fixed = HasFixedShapes(subgraph);
   const auto add = [&](int index, std::vector<SlotTensor>* list) {
     SlotTensor added;
     if (const TfLiteTensor* const tensor = subgraph->graph().tensor(index)) {
       added.index = index;
       added.bytes = tensor->bytes;
-      added.has_size =
-          tensor->allocation_type != kTfLiteDynamic && (list == &inputs || is_complete);
+      added.has_size = tensor->allocation_type != kTfLiteDynamic && (list == &inputs || is_fixed);
       added.may_use_slot = tensor->allocation_type == kTfLiteArenaRw && !Contains(inputs, index) &&
                            !Contains(*list, index);
     }

@@ -232,6 +232,10 @@ TEST(RunAsync, outputs_may_have_a_size_that_is_known_only_afterwards) {
   EXPECT_THAT(wrong->outputs[0], ElementsAre(-1, -1));
   EXPECT_EQ(one->Wait(), kTfLiteOk);
   EXPECT_THAT(one->outputs[0], ElementsAre(6));
+  // The size of the run before does not count if no run is in flight.
+  const auto three = start(3, 3);
+  EXPECT_EQ(three->Wait(), kTfLiteOk);
+  EXPECT_THAT(three->outputs[0], ElementsAre(6, 6, 6));
 }
 
 TEST(RunAsync, leaves_the_interpreter_as_it_was) {
