@@ -89,6 +89,7 @@ TEST_F(Isolation, settings_reach_the_process) {
   EXPECT_NE(text.find("did not reply within 150 ms"), std::string::npos) << text;
 
   isolation.profile = "none";
+  isolation.invoke_ms = 0;
   text = MessagesWith(isolation, "socket", "invoke", &status);
   EXPECT_NE(text.find("exit status 9"), std::string::npos) << text;
 
