@@ -350,17 +350,18 @@ Fd OpenModel(const SandboxDelegate& delegate, std::string* problem) {
   return file;
 }
 
-std::unique_ptr<Session> StartSession(const TfLiteContext& context, const GraphView& graph,
+std::unique_ptr<Session> StartSession(const TfLiteContext& context, GraphView* graph,
                                       const SandboxDelegate& delegate, std::string* problem) {
   Fd model = OpenModel(delegate, problem);
   if (!model.valid()) return nullptr;
-  return Session::Start(delegate.options, SetupFor(context, graph, delegate.options),
-                        std::move(model), problem);
+  return Session::Start(
+      delegate.options, SetupFor(context, *graph, delegate.options), std::move(model),
+      [graph] { graph->ComputeDigests(); }, problem);
 }
 
 // Returns the session that GetSupport has started, or a new one. Null and the reason in `*problem`
 // on failure.
-std::shared_ptr<Session> TakeSession(const TfLiteContext& context, const GraphView& graph,
+std::shared_ptr<Session> TakeSession(const TfLiteContext& context, GraphView* graph,
                                      SandboxDelegate* delegate, std::string* problem) {
   const auto found = delegate->pending.extract(std::this_thread::get_id());
   if (found.empty() || found.mapped().context != &context) {
@@ -371,10 +372,10 @@ std::shared_ptr<Session> TakeSession(const TfLiteContext& context, const GraphVi
 }
 
 TfLiteStatus Apply(TfLiteContext* context, SandboxDelegate* delegate) {
-  const GraphView graph(context, delegate->options.has_dynamic_sizes);
+  GraphView graph(context, delegate->options.has_dynamic_sizes);
   if (graph.available().empty()) return kTfLiteOk;
   std::string problem;
-  delegate->session = TakeSession(*context, graph, delegate, &problem);
+  delegate->session = TakeSession(*context, &graph, delegate, &problem);
   if (delegate->session == nullptr) {
     context->ReportError(context, "sandbox: %s: %s", delegate->options.library.c_str(),
                          problem.c_str());
@@ -425,11 +426,11 @@ void WriteSupport(const std::vector<NodeSupport>& known, DeputySupportResult* re
 }
 
 TfLiteStatus Query(TfLiteContext* context, SandboxDelegate* delegate, DeputySupportResult* result) {
-  const GraphView graph(context, delegate->options.has_dynamic_sizes);
+  GraphView graph(context, delegate->options.has_dynamic_sizes);
   Pending& pending = delegate->pending[std::this_thread::get_id()];
   pending = {context, nullptr, ""};
   if (!graph.available().empty()) {
-    pending.session = StartSession(*context, graph, *delegate, &pending.problem);
+    pending.session = StartSession(*context, &graph, *delegate, &pending.problem);
     if (pending.session == nullptr) return kTfLiteError;  // Prepare reports the problem
   }
   static const std::vector<NodeSupport> kNone;

@@ -126,10 +126,21 @@ uint64_t GraphView::DigestOfNode(int32_t index, size_t constant_bytes) const {
   return digest.value();
 }
 
+void GraphView::ComputeDigests() {
+  digests_.clear();
+  for (const int32_t index : available_) {
+    digests_.push_back(DigestOfNode(index, Digest::kAllBytes));
+  }
+}
+
+// The nodes of the claim are available.
 uint64_t GraphView::DigestOf(const Claim& claim) const {
   Digest all;
   for (const int32_t index : claim.nodes) {
-    all.AddInt(static_cast<int64_t>(DigestOfNode(index, Digest::kAllBytes)));
+    const auto position =
+        std::lower_bound(available_.begin(), available_.end(), index) - available_.begin();
+    all.AddInt(static_cast<int64_t>(digests_.empty() ? DigestOfNode(index, Digest::kAllBytes)
+                                                     : digests_[static_cast<size_t>(position)]));
   }
   return all.value();
 }

@@ -38,6 +38,8 @@ class GraphView {
   const std::vector<int32_t>& available() const { return available_; }
   // Digest of the available nodes, with the first kOutlineConstantBytes of each of their constants.
   uint64_t Outline() const;
+  // Computes the digests by which Refuse compares nodes, so that it does not have to.
+  void ComputeDigests();
 
   // Returns why the claim cannot be accepted; "" if the host has the same nodes and all tensors at
   // the border have a fixed size or, with dynamic sizes, one that is known in a call. The border
@@ -68,6 +70,7 @@ class GraphView {
   TfLiteContext* const context_;
   const bool has_dynamic_sizes_;
   std::vector<int32_t> available_;  // ascending
+  std::vector<uint64_t> digests_;   // of the available nodes with all constants; empty: unknown
 };
 
 // Returns the number of bytes that the tensor's dimensions and type need if it can be in shared

@@ -45,11 +45,12 @@ const Slot* Find(const std::vector<Slot>& slots, int tensor) {
 }  // namespace
 
 std::unique_ptr<Session> Session::Start(const Options& options, Setup setup, Fd model,
+                                        const std::function<void()>& meanwhile,
                                         std::string* problem) {
   std::unique_ptr<Session> session(new Session(options, std::move(setup), std::move(model)));
   session->process_ = Process::Start(options.program, session->model_.get(), problem);
   if (session->process_ == nullptr ||
-      !session->ApplyDelegate(session->process_.get(), &session->claims_, problem)) {
+      !session->ApplyDelegate(session->process_.get(), meanwhile, &session->claims_, problem)) {
     return nullptr;
   }
   return session;
@@ -65,13 +66,13 @@ Session::~Session() {
   if (restarter_.joinable()) restarter_.join();
 }
 
-bool Session::ApplyDelegate(Process* process, Claims* out_claims, std::string* problem) const {
+bool Session::ApplyDelegate(Process* process, const std::function<void()>& meanwhile,
+                            Claims* out_claims, std::string* problem) const {
   const auto deadline = DeadlineIn(options_.prepare_ms);
   std::string answer;
-  if (!process->Send(Encode(setup_), deadline, problem) ||
-      !process->Receive(deadline, &answer, problem)) {
-    return false;
-  }
+  if (!process->Send(Encode(setup_), deadline, problem)) return false;
+  if (meanwhile) meanwhile();
+  if (!process->Receive(deadline, &answer, problem)) return false;
   if (!Decode(answer, out_claims)) {
     *problem = "the process sent an invalid message";
     return false;
@@ -387,7 +388,7 @@ std::unique_ptr<Process> Session::StartNewProcess(std::unique_lock<std::mutex>* 
     process = Process::Start(options_.program, model_.get(), problem);
     Claims claims;
     is_ready = process != nullptr && BeginStart(process.get()) &&
-               ApplyDelegate(process.get(), &claims, problem);
+               ApplyDelegate(process.get(), nullptr, &claims, problem);
     if (is_ready && !AreEqual(claims, claims_)) {
       *problem = "the new process claims other nodes";
       is_ready = false;

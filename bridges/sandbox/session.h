@@ -32,7 +32,9 @@ class Session {
  public:
   // Starts a process that applies the delegate to the model in the file `model`. Returns null and
   // the reason in `*problem` if that fails. May throw bad_alloc.
+  // `meanwhile` is called while the process applies the delegate.
   static std::unique_ptr<Session> Start(const Options& options, Setup setup, Fd model,
+                                        const std::function<void()>& meanwhile,
                                         std::string* problem);
   // Ends the process.
   ~Session();
@@ -108,7 +110,9 @@ class Session {
       : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
 
   // Sends the setup to a new process, and receives its claims with printable texts.
-  bool ApplyDelegate(Process* process, Claims* out_claims, std::string* problem) const;
+  // `meanwhile` may be empty.
+  bool ApplyDelegate(Process* process, const std::function<void()>& meanwhile, Claims* out_claims,
+                     std::string* problem) const;
   bool MapProcess(Process* process, Ready* ready, std::string* problem) const;
   bool IsValid(const Ready& ready) const;
   // Lays out the slots in the shared memory. Returns false if they do not fit.
