@@ -5,13 +5,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bridges/cpu/choose.h"
 #include "bridges/cpu/partition.h"
 #include "core/base/guard.h"
+#include "core/base/processors.h"
 #include "core/base/thread_pool.h"
 
 namespace deputy::cpu {
@@ -42,8 +42,7 @@ TfLiteStatus CatchExceptions(TfLiteContext* context, Body&& body) {
 std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* cpu) {
   const int requested =
       cpu->options.num_threads > 0 ? cpu->options.num_threads : context.recommended_num_threads;
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int threads = std::clamp(requested, 1, cores);
+  const int threads = std::clamp(requested, 1, ProcessorsOfThisThread().fast_count);
   const std::lock_guard lock(cpu->mutex);
   std::shared_ptr<ThreadPool>& pool = cpu->pools[threads];
   if (pool == nullptr) pool = std::make_shared<ThreadPool>(threads);

@@ -31,6 +31,7 @@
 #include "core/base/back_off.h"
 #include "core/base/float_mode.h"
 #include "core/base/process_id.h"
+#include "core/base/processors.h"
 #include "core/base/tile_observer.h"
 
 namespace deputy {
@@ -77,9 +78,8 @@ constexpr uint32_t BitOf(int worker) { return 1u << std::min(worker - 1, kLastBi
 constexpr uint32_t BitsUpTo(int worker) { return worker > kLastBit ? ~0u : (1u << worker) - 1; }
 
 int AvailableProcessors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  const UsableProcessors processors = ProcessorsOfThisThread();
+  return processors.fast_count + processors.slow_count;
 }
 
 // Migrates the calling thread off `processor` by narrowing its affinity and restoring it. Not
@@ -213,6 +213,7 @@ void ThreadPool::State::Start() {
     workers[i].number = i + 1;
     auto body = [](void* worker) -> void* {
       const Worker* self = static_cast<Worker*>(worker);
+      AvoidSlowProcessors(self->state->threads);
       self->state->WorkerLoop(self->number);
       return nullptr;
     };

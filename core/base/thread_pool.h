@@ -30,7 +30,8 @@ class ThreadPool {
 
   // Creates a pool of `threads`, at most 1024, including the caller; 1 or less creates no workers.
   // Workers are started at the first Run of several tiles. If some cannot be started, jobs use
-  // fewer threads than threads() returns.
+  // fewer threads than threads() returns. Workers avoid slow processors (processors.h) if the fast
+  // ones suffice for all threads.
   explicit ThreadPool(int threads, std::chrono::microseconds spin = std::chrono::microseconds(100),
                       Clock clock = &SteadyClock);
   ~ThreadPool();

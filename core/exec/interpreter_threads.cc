@@ -2,7 +2,8 @@
 #include "core/exec/interpreter_threads.h"
 
 #include <algorithm>
-#include <thread>
+
+#include "core/base/processors.h"
 
 namespace deputy {
 
@@ -17,8 +18,8 @@ bool InterpreterThreads::SetCount(int count) {
 
 ThreadPool& InterpreterThreads::pool(bool is_preparing) {
   if (pool_ == nullptr) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    pool_ = std::make_shared<ThreadPool>(std::min(count_, cores));
+    const int limit = ProcessorsOfThisThread().fast_count;
+    pool_ = std::make_shared<ThreadPool>(std::min(count_, limit));
   }
   if (single_ == nullptr) single_ = std::make_unique<ThreadPool>(1);
   return alone_ && !is_preparing ? *single_ : *pool_;

@@ -18,9 +18,10 @@ class InterpreterThreads {
   explicit InterpreterThreads(std::shared_ptr<ThreadPool> pool)
       : is_shared_(pool != nullptr), pool_(std::move(pool)) {}
 
-  // Sets the number of threads of the interpreter's own pool, which has at most as many as the
-  // machine has processors; has no effect on a shared one. Must not be called during an inference.
-  // Returns true if a pool that was in use is replaced: nodes must be prepared again.
+  // Sets the number of threads of the interpreter's own pool, which has at most as many as there
+  // are fast processors (processors.h) for the thread that creates it; has no effect on a shared
+  // one. Must not be called during an inference. Returns true if a pool that was in use is
+  // replaced: nodes must be prepared again.
   bool SetCount(int count);
 
   // Returns the pool of all threads; during a timed inference perhaps a pool without workers, if

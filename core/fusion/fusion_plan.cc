@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/cpu_cache.h"
 #include "core/base/kernel_call.h"
+#include "core/base/processors.h"
 #include "core/fusion/row_groups.h"
 #include "core/fusion/strips.h"
 #include "core/fusion/subsampling.h"

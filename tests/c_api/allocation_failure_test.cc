@@ -28,7 +28,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
-#include "core/base/cpu_cache.h"
+#include "core/base/processors.h"
 #include "tests/npu_stub/npu_models.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "c_api/include/deputy.h"
-#include "core/base/cpu_cache.h"
+#include "core/base/processors.h"
 #include "kernels/cpu/cpu.h"
 #include "tests/core/fusion/run_support.h"
 #include "tests/kernels/cpu/cpu_tables.h"
