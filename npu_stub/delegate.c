@@ -212,6 +212,22 @@ void NpuDestroyDelegate(TfLiteDelegate* delegate) {
   if (delegate != NULL) NpuReleaseState(NpuStateOf(delegate));
 }
 
+/* The next run of a partition reads the options. */
+TfLiteStatus NpuSetOptions(TfLiteDelegate* delegate, const char* const* keys,
+                           const char* const* values, size_t count,
+                           void (*report_error)(const char* text)) {
+  NpuState* state = NpuStateOf(delegate);
+  NpuOptions changed = state->options;
+  char error[512];
+  if (!NpuParseOptions(keys, values, count, &changed, error, sizeof error)) {
+    if (report_error != NULL) report_error(error);
+    return kTfLiteError;
+  }
+  state->options = changed;
+  state->watched = NpuIsWatched(&changed);
+  return kTfLiteOk;
+}
+
 /* ---- Reports --------------------------------------------------------------------------------- */
 
 static void SetUnsupported(DeputySupportResult* result, size_t i, int32_t reason,

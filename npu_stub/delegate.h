@@ -28,6 +28,10 @@ TfLiteStatus NpuGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                            DeputySupportResult* result);
 size_t NpuDeviceBytes(TfLiteDelegate* delegate);
 
+TfLiteStatus NpuSetOptions(TfLiteDelegate* delegate, const char* const* keys,
+                           const char* const* values, size_t count,
+                           void (*report_error)(const char* text));
+
 TfLiteStatus NpuReport(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                        DeputyOptionUseCallback callback, void* user_data);
 

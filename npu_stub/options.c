@@ -20,7 +20,7 @@ const DeputyPluginOption kNpuOptions[kNpuOptionCount] = {
      "Library of a device that replaces the built-in one."},
     {"frequency", kDeputyOptionInt, 0, "3",
      "Speed of the device: 1 low power, 2 balanced, 3 high performance, 4 extreme."},
-    {"time_limit_ms", kDeputyOptionInt, 0, "1000",
+    {"time_limit_ms", kDeputyOptionInt, 1, "1000",
      "Time limit for a run of a partition in milliseconds."},
     {"watchdog", kDeputyOptionString, 0, "auto",
      "Abandoning of a device that ignores the time limit: true (models run on another thread), "

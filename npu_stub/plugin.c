@@ -88,6 +88,7 @@ static const DeputyDelegatePlugin kPlugin = {
     .report = NpuReport,
     .node_events = NpuNodeEvents,
     .async_kernel = NpuAsyncKernel,
+    .set_options = NpuSetOptions,
 };
 
 DEPUTY_PLUGIN_EXPORTS(&kPlugin)

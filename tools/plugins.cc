@@ -73,6 +73,7 @@ Json EntryJson(const DeputyPluginList* list, size_t index) {
     options.push_back({{"name", OrEmpty(option.name)},
                        {"type", TypeText(option.type)},
                        {"default", OrEmpty(option.default_value)},
+                       {"live", option.live != 0},
                        {"help", OrEmpty(option.help)}});
   }
   json.update({{"kind", KindText(info.kind)},
@@ -101,9 +102,9 @@ void PrintEntry(const Json& entry) {
   std::printf("  path    %s\n  kind    %s\n  layout  %s\n", Field(entry, "path").c_str(),
               Field(entry, "kind").c_str(), Field(entry, "layout").c_str());
   for (const Json& option : entry["options"]) {
-    std::printf("  option  %s=%s (%s) %s\n", Field(option, "name").c_str(),
+    std::printf("  option  %s=%s (%s%s) %s\n", Field(option, "name").c_str(),
                 Field(option, "default").c_str(), Field(option, "type").c_str(),
-                Field(option, "help").c_str());
+                option["live"] ? ", live" : "", Field(option, "help").c_str());
   }
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "", "Library of the delegate."},
-    {"options", kDeputyOptionString, 0, "",
+    {"options", kDeputyOptionString, 1, "",
      "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\. An "
      "option ?KEY=VALUE is dropped if the delegate does not declare it."},
     {"layers", kDeputyOptionString, 0, "",
@@ -59,9 +59,12 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
 // A delegate of this library. It owns its inner delegate if that was created from `library`.
 class Layered final : public Interposer {
  public:
-  Layered(const Library& library, TfLiteDelegate* inner, Stack* stack)
+  Layered(const Library& library, TfLiteDelegate* inner, Stack* stack, std::string options)
       : Interposer(inner, library.plugin.node_events != nullptr, std::move(stack->layers)),
-        library_(library) {}
+        options_(std::move(options)),
+        library_(library),
+        isolates_(stack->isolates),
+        has_layers_inside_(!stack->inside.empty()) {}
   ~Layered() override {
     if (library_.destroy != nullptr) library_.destroy(inner());
   }
@@ -69,9 +72,17 @@ class Layered final : public Interposer {
   Layered& operator=(const Layered&) = delete;
 
   const DeputyDelegatePlugin& plugin() const { return library_.plugin; }
+  // The inner delegate is one of the plug-in `sandbox`; in its process are further layers.
+  bool isolates() const { return isolates_; }
+  bool has_layers_inside() const { return has_layers_inside_; }
+  // Options of the inner delegate, as a list.
+  const std::string& options() const { return options_; }
+  void set_options(std::string options) { options_ = std::move(options); }
 
  private:
+  std::string options_;
   const Library library_;
+  const bool isolates_, has_layers_inside_;
 };
 
 Layered& Of(const TfLiteDelegate* delegate) {
@@ -148,7 +159,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
                      error);
   if (inner == nullptr) return nullptr;
   try {
-    return (new Layered(library, inner, &stack))->table();
+    return (new Layered(library, inner, &stack, options.options))->table();
   } catch (...) {
     library.destroy(inner);
     throw;
@@ -191,6 +202,9 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
 TfLiteStatus Report(TfLiteDelegate* delegate, DeputyDelegateReport* report,
                     DeputyOptionUseCallback callback, void* user_data) {
   const Layered& layered = Of(delegate);
+  const DeputyOptionUse use = {sizeof use,         "options", layered.options().c_str(),
+                               kDeputyOptionGiven, 0,         ""};
+  if (!layered.options().empty()) callback(user_data, &use);
   if (layered.plugin().report == nullptr) return kTfLiteOk;
   return layered.plugin().report(layered.inner(), report, callback, user_data);
 }
@@ -215,6 +229,100 @@ void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContex
   layered.plugin().set_cancellation(layered.inner(), is_cancelled);
 }
 
+// Returns the names of the options that can change.
+std::string LiveNames(const DeputyDelegatePlugin& plugin) {
+  std::string names;
+  for (size_t i = 0; i < plugin.option_count; ++i) {
+    if (plugin.options[i].live == 0) continue;
+    names += std::string(names.empty() ? "'" : ", '") + plugin.options[i].name + "'";
+  }
+  return names;
+}
+
+// Splits a list of changed options for the inner delegate, and checks their keys.
+std::string ChangesFor(const Layered& layered, const std::string& list, DelegateOptions* changes) {
+  if (layered.isolates()) {
+    std::string passed = list;
+    if (layered.has_layers_inside()) AppendOption("options=" + list, &(passed = ""));
+    changes->emplace_back("options", std::move(passed));
+    return "";
+  }
+  const DeputyDelegatePlugin& plugin = layered.plugin();
+  for (const std::string& option : SplitOptions(list)) {
+    const auto& [key, value] = changes->emplace_back(SplitOption(option));
+    const auto is_named = [&key](const DeputyPluginOption& declared) {
+      return key == declared.name && declared.live != 0;
+    };
+    if (plugin.option_count > 0 &&
+        std::none_of(plugin.options, plugin.options + plugin.option_count, is_named)) {
+      return "option '" + key + "': expected one of " + LiveNames(plugin);
+    }
+  }
+  return "";
+}
+
+// Returns a list of options with changed values.
+std::string Changed(const std::string& list, const std::string& changes) {
+  DelegateOptions options;
+  for (const std::string& each : {list, changes}) {
+    for (const std::string& option : SplitOptions(each)) {
+      const auto [key, value] = SplitOption(option);
+      SetOption(key, value, &options);
+    }
+  }
+  std::string changed;
+  for (const auto& [key, value] : options) AppendOption(key + "=" + value, &changed);
+  return changed;
+}
+
+TfLiteStatus ChangeOptions(Layered* layered, const std::string& list,
+                           plugin_entry::ReportError report_error, std::string* error) {
+  DelegateOptions changes;
+  *error = layered->plugin().set_options == nullptr
+               ? "expected a library that can change options of its delegates"
+               : ChangesFor(*layered, list, &changes);
+  if (!error->empty()) return kTfLiteError;
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : changes) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  std::string changed = Changed(layered->options(), list);
+  const TfLiteStatus status = layered->plugin().set_options(
+      layered->inner(), keys.data(), values.data(), keys.size(), report_error);
+  if (status == kTfLiteOk) layered->set_options(std::move(changed));
+  return status;
+}
+
+TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
+                        const char* const* values, size_t count,
+                        plugin_entry::ReportError report_error) {
+  return plugin_entry::Contain(kTfLiteError, report_error, [&](std::string* error) {
+    TfLiteStatus status = kTfLiteOk;
+    for (size_t i = 0; i < count && status == kTfLiteOk; ++i) {
+      if (std::string_view(keys[i]) == "options") {
+        status = ChangeOptions(&Of(delegate), values[i], report_error, error);
+      } else {
+        *error = "unknown option '" + std::string(keys[i]) + "'";
+        status = kTfLiteError;
+      }
+    }
+    return status;
+  });
+}
+
+TfLiteStatus RunStart(TfLiteDelegate* delegate, TfLiteContext* context) {
+  const Layered& layered = Of(delegate);
+  const auto start = layered.plugin().run_start;
+  return start == nullptr ? kTfLiteOk : start(layered.inner(), context);
+}
+
+TfLiteStatus RunEnd(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteStatus status) {
+  const Layered& layered = Of(delegate);
+  const auto end = layered.plugin().run_end;
+  return end == nullptr ? kTfLiteOk : end(layered.inner(), context, status);
+}
+
 // Wraps a delegate that the program has created.
 TfLiteDelegate* Wrap(TfLiteDelegate* delegate, const char* layers, std::string* error) {
   if (delegate == nullptr || layers == nullptr) {
@@ -227,7 +335,7 @@ TfLiteDelegate* Wrap(TfLiteDelegate* delegate, const char* layers, std::string* 
   if (error->empty() && stack.isolates) {
     *error = "layer 'isolate': expected the library of the delegate, found a delegate";
   }
-  return error->empty() ? (new Layered(Library(), delegate, &stack))->table() : nullptr;
+  return error->empty() ? (new Layered(Library(), delegate, &stack, ""))->table() : nullptr;
 }
 
 TfLiteStatus ListDevices(DeputyDeviceCallback, void*, plugin_entry::ReportError report_error) {
@@ -253,6 +361,9 @@ const DeputyDelegatePlugin* Describe() {
     plugin.node_events = &NodeEvents;
     plugin.set_model = &SetModel;
     plugin.set_cancellation = &SetCancellation;
+    plugin.set_options = &SetOptions;
+    plugin.run_start = &RunStart;
+    plugin.run_end = &RunEnd;
     return plugin;
   }();
   return &kPlugin;

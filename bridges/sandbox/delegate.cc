@@ -23,6 +23,8 @@
 #include "bridges/sandbox/dynamic_call.h"
 #include "bridges/sandbox/graph_view.h"
 #include "bridges/sandbox/session.h"
+#include "core/support/option_list.h"
+#include "deputy/deputy_plugin_entry.h"
 
 namespace deputy::sandbox {
 namespace {
@@ -49,6 +51,7 @@ struct SandboxDelegate {
   std::string device;                            // text for reports
   std::string report;                            // newest text that was reported
   std::vector<std::string> dropped;  // keys of options that the process dropped; untrusted
+  bool has_changed_options = false;  // true: delegate_options differ from those at creation
 };
 
 SandboxDelegate& Of(const TfLiteDelegate* delegate) {
@@ -469,6 +472,26 @@ TfLiteStatus QuerySessions(SandboxDelegate* delegate, CallKind kind, const Use& 
   return kTfLiteError;
 }
 
+// Changes options of the delegates in all processes. Returns "" or the reason of a failure; the
+// processes have the same delegate, so that the first one refuses invalid values.
+std::string ChangeDelegate(SandboxDelegate* delegate, const DelegateOptions& changes) {
+  std::string problem = "expected a delegate that is applied and has nodes";
+  bool found = false;
+  for (const std::weak_ptr<Session>& each : delegate->sessions) {
+    const std::shared_ptr<Session> session = each.lock();
+    if (session == nullptr) continue;
+    if (!session->SetOptions(changes, &problem)) return problem;
+    found = true;
+  }
+  if (!found) return problem;
+  delegate->pending.clear();  // with the former options
+  for (const auto& [key, value] : changes) {
+    SetOption(key, value, &delegate->options.delegate_options);
+  }
+  delegate->has_changed_options = true;
+  return "";
+}
+
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options) {
@@ -503,6 +526,23 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
 void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context)) {
   const std::lock_guard lock(Of(delegate).mutex);
   Of(delegate).is_cancelled = is_cancelled;
+}
+
+TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
+                        const char* const* values, size_t count,
+                        void (*report_error)(const char* text)) {
+  return plugin_entry::Contain(kTfLiteError, report_error, [&](std::string* error) {
+    SandboxDelegate& sandbox = Of(delegate);
+    const std::lock_guard lock(sandbox.mutex);
+    for (size_t i = 0; i < count && error->empty(); ++i) {
+      DelegateOptions changes;
+      *error = std::string_view(keys[i]) != "options"
+                   ? "unknown option '" + std::string(keys[i]) + "': expected 'options'"
+                   : ParseDelegateOptions(values[i], &changes);
+      if (error->empty()) *error = ChangeDelegate(&sandbox, changes);
+    }
+    return error->empty() ? kTfLiteOk : kTfLiteError;
+  });
 }
 
 TfLiteStatus NodeEvents(TfLiteDelegate*, TfLiteContext* context, TfLiteNode* node,
@@ -561,6 +601,14 @@ TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* repo
     }
     const DeputyOptionUse use = {sizeof use,           key.c_str(), value.c_str(),
                                  kDeputyOptionIgnored, 0,           "unknown to the delegate"};
+    callback(user_data, &use);
+  }
+  if (sandbox.has_changed_options) {
+    std::string list;
+    for (const auto& [key, value] : sandbox.options.delegate_options) {
+      AppendOption(key + "=" + value, &list);
+    }
+    const DeputyOptionUse use = {sizeof use, "options", list.c_str(), kDeputyOptionGiven, 0, ""};
     callback(user_data, &use);
   }
   return kTfLiteOk;

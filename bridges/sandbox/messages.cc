@@ -6,7 +6,16 @@
 namespace deputy::sandbox {
 namespace {
 
-enum class Type : int64_t { kSetup = 1, kClaims, kMapping, kReady, kRecords, kResize, kSizes };
+enum class Type : int64_t {
+  kSetup = 1,
+  kClaims,
+  kMapping,
+  kReady,
+  kRecords,
+  kResize,
+  kSizes,
+  kOptionChanges
+};
 
 MessageWriter Begin(Type type) {
   MessageWriter writer;
@@ -70,15 +79,39 @@ void ReadSlots(MessageReader* reader, std::vector<Slot>* out) {
   });
 }
 
+void WriteOptions(const DelegateOptions& options, MessageWriter* writer) {
+  WriteAll(options, writer, [&](const auto& option) {
+    writer->Text(option.first);
+    writer->Text(option.second);
+  });
+}
+
+void ReadOptions(MessageReader* reader, DelegateOptions* out) {
+  ReadAll(reader, out, [&](auto* option) {
+    option->first = reader->Text();
+    option->second = reader->Text();
+  });
+}
+
 }  // namespace
+
+std::string Encode(const OptionChanges& message) {
+  MessageWriter writer = Begin(Type::kOptionChanges);
+  WriteOptions(message.options, &writer);
+  return writer.bytes();
+}
+
+bool Decode(std::string_view bytes, OptionChanges* out) {
+  MessageReader reader(bytes);
+  if (!IsOfType(&reader, Type::kOptionChanges)) return false;
+  ReadOptions(&reader, &out->options);
+  return reader.IsComplete();
+}
 
 std::string Encode(const Setup& message) {
   MessageWriter writer = Begin(Type::kSetup);
   writer.Text(message.library);
-  WriteAll(message.options, &writer, [&](const auto& option) {
-    writer.Text(option.first);
-    writer.Text(option.second);
-  });
+  WriteOptions(message.options, &writer);
   writer.Int(message.threads);
   writer.Int(static_cast<int64_t>(message.profile));
   writer.Int(message.memory_bytes);
@@ -94,10 +127,7 @@ bool Decode(std::string_view bytes, Setup* out) {
   MessageReader reader(bytes);
   if (!IsOfType(&reader, Type::kSetup)) return false;
   out->library = reader.Text();
-  ReadAll(&reader, &out->options, [&](auto* option) {
-    option->first = reader.Text();
-    option->second = reader.Text();
-  });
+  ReadOptions(&reader, &out->options);
   out->threads = reader.Int();
   const int64_t profile = reader.Int();
   out->profile = static_cast<Profile>(profile);

@@ -17,7 +17,7 @@
 
 namespace deputy::sandbox {
 
-inline constexpr int64_t kProtocolVersion = 3;
+inline constexpr int64_t kProtocolVersion = 4;
 
 // Maximum number of bytes of each constant that the outline of a graph contains.
 inline constexpr size_t kOutlineConstantBytes = 64;
@@ -36,11 +36,13 @@ struct HostTensor {
   bool is_dynamic = false;  // the node that computes the tensor sets its shape
 };
 
+using DelegateOptions = std::vector<std::pair<std::string, std::string>>;
+
 struct Setup {
   std::string library;
   // Options of the delegate. One whose key begins with '?' is dropped if the delegate does not
   // declare it.
-  std::vector<std::pair<std::string, std::string>> options;
+  DelegateOptions options;
   int64_t threads = 1;
   Profile profile = Profile::kDevice;
   int64_t memory_bytes = 0;           // limit of private memory; 0: none
@@ -138,6 +140,11 @@ struct Sizes {
   std::vector<std::vector<int32_t>> dims;
 };
 
+// New values of options.
+struct OptionChanges {
+  DelegateOptions options;
+};
+
 std::string Encode(const Setup& message);
 std::string Encode(const Claims& message);
 std::string Encode(const Mapping& message);
@@ -145,6 +152,7 @@ std::string Encode(const Ready& message);
 std::string Encode(const Records& message);
 std::string Encode(const Resize& message);
 std::string Encode(const Sizes& message);
+std::string Encode(const OptionChanges& message);
 // Return false if the bytes are no complete message of that type and version.
 bool Decode(std::string_view bytes, Setup* out);
 bool Decode(std::string_view bytes, Claims* out);
@@ -153,6 +161,7 @@ bool Decode(std::string_view bytes, Ready* out);
 bool Decode(std::string_view bytes, Records* out);
 bool Decode(std::string_view bytes, Resize* out);
 bool Decode(std::string_view bytes, Sizes* out);
+bool Decode(std::string_view bytes, OptionChanges* out);
 
 // Kind of a call. The process replies to a query with a message of type Records instead of `reply`.
 enum class CallKind : uint32_t {
@@ -160,11 +169,13 @@ enum class CallKind : uint32_t {
   kNodeEvents,
   kPartitionTexts,
   kDeviceEvents,
-  kResize,  // the message Resize follows the request; the message Ready precedes the reply
-  kFetch,   // the message Mapping follows the request; copies outputs to its slots
+  kResize,      // the message Resize follows the request; the message Ready precedes the reply
+  kFetch,       // the message Mapping follows the request; copies outputs to its slots
+  kSetOptions,  // the message OptionChanges follows the request
 };
 constexpr bool IsQuery(CallKind kind) {
-  return kind != CallKind::kRun && kind != CallKind::kResize && kind != CallKind::kFetch;
+  return kind == CallKind::kNodeEvents || kind == CallKind::kPartitionTexts ||
+         kind == CallKind::kDeviceEvents;
 }
 inline constexpr int32_t kStatusSizes = 0x53495a45;  // no TfLiteStatus
 

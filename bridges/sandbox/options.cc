@@ -14,7 +14,7 @@ constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "", "Plug-in of the delegate that runs in the process."},
     {"model", kDeputyOptionString, 0, "",
      "File of the model; empty: Deputy passes the model. TensorFlow Lite needs the file."},
-    {"options", kDeputyOptionString, 0, "",
+    {"options", kDeputyOptionString, 1, "",
      "Options of the delegate, KEY=VALUE;KEY=VALUE; a backslash precedes a literal ; or \\. An "
      "option "
      "?KEY=VALUE is dropped if the delegate does not declare it."},
@@ -57,18 +57,6 @@ std::string SetInt(std::string_view key, std::string_view value, int64_t min, in
   return "";
 }
 
-std::string SetDelegateOptions(std::string_view value, Options* options) {
-  options->delegate_options.clear();
-  for (const std::string& piece : SplitOptions(value)) {
-    const size_t equals = piece.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Invalid("options", "KEY=VALUE;KEY=VALUE", value);
-    }
-    options->delegate_options.emplace_back(piece.substr(0, equals), piece.substr(equals + 1));
-  }
-  return "";
-}
-
 std::string SetProfile(std::string_view text, Options* options) {
   constexpr std::string_view kDynamic = "+dynamic";
   const bool is_dynamic = text.ends_with(kDynamic);
@@ -94,7 +82,7 @@ std::string Set(std::string_view key, std::string_view value, Options* options) 
   } else if (key == "program") {
     options->program = value;
   } else if (key == "options") {
-    return SetDelegateOptions(value, options);
+    return ParseDelegateOptions(value, &options->delegate_options);
   } else if (key == "profile") {
     return SetProfile(value, options);
   } else if (key == "writable") {
@@ -139,6 +127,18 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
     if (!problem.empty()) return problem;
   }
   if (options->library.empty()) return "option 'library': expected the path of a plug-in, found ''";
+  return "";
+}
+
+std::string ParseDelegateOptions(std::string_view list, DelegateOptions* options) {
+  options->clear();
+  for (const std::string& piece : SplitOptions(list)) {
+    const size_t equals = piece.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Invalid("options", "KEY=VALUE;KEY=VALUE", list);
+    }
+    options->emplace_back(piece.substr(0, equals), piece.substr(equals + 1));
+  }
   return "";
 }
 

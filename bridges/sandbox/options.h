@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,10 @@
 namespace deputy::sandbox {
 
 struct Options {
-  std::string library;  // plug-in of the real delegate
-  std::string model;    // file of the model; "": the host program passes the model
-  // Options of the real delegate.
-  std::vector<std::pair<std::string, std::string>> delegate_options;
-  std::string program;  // path of deputy-delegate-host
+  std::string library;               // plug-in of the real delegate
+  std::string model;                 // file of the model; "": the host program passes the model
+  DelegateOptions delegate_options;  // options of the real delegate
+  std::string program;               // path of deputy-delegate-host
   Profile profile = Profile::kDevice;
   std::vector<std::string> writable;
   int64_t memory_bytes = 0;
@@ -34,6 +34,9 @@ struct Options {
 // Parses options; the last of several equal keys wins. Returns "" or an error message.
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options);
+
+// Parses a list KEY=VALUE;KEY=VALUE. Returns "" or an error message.
+std::string ParseDelegateOptions(std::string_view list, DelegateOptions* options);
 
 // Returns the options as deputy_plugin describes them. The array is static.
 std::span<const DeputyPluginOption> PluginOptions();

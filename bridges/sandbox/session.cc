@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "core/support/option_list.h"
+
 namespace deputy::sandbox {
 namespace {
 
@@ -347,6 +349,24 @@ CallResult Session::Fetch(int claim, std::vector<Slot>* slots, std::string* prob
                &has_sizes, problem);
   if (result != CallResult::kDone || !has_sizes) return result;
   return LoseProcess("the process sent an invalid reply", problem);
+}
+
+bool Session::SetOptions(const DelegateOptions& changes, std::string* problem) {
+  const std::lock_guard lock(mutex_);
+  if (!IsRunning(problem)) return false;
+  DelegateOptions options = setup_.options;
+  for (const auto& [key, value] : changes) SetOption(key, value, &options);
+  bool has_sizes = false;
+  const CallResult result =
+      Exchange({CallKind::kSetOptions, 0, Encode(OptionChanges{changes}), nullptr}, nullptr,
+               &has_sizes, problem);
+  if (result != CallResult::kDone) return false;
+  if (has_sizes) {
+    LoseProcess("the process sent an invalid reply", problem);
+    return false;
+  }
+  setup_.options = std::move(options);
+  return true;
 }
 
 void Session::StartNext(const std::string& reason) {

@@ -100,6 +100,10 @@ class Session {
   // Maximum number of bytes of a tensor whose size the process sends.
   int64_t max_bytes() const { return options_.dynamic_bytes; }
 
+  // Changes options of the delegate in the process, and of delegates in later processes. Returns
+  // false and the reason in `*problem` on failure. Thread-safe.
+  bool SetOptions(const DelegateOptions& changes, std::string* problem);
+
   // Number of processes that ended or were killed because of a failure.
   int deaths() const;
   // Returns CallTimes::Text of the newest calls. Thread-safe; does not wait for a call.
@@ -146,7 +150,7 @@ class Session {
   bool BeginStart(Process* process);
 
   const Options options_;
-  const Setup setup_;
+  Setup setup_;     // changes under mutex_ while process_ is not null, so that no restart reads it
   const Fd model_;  // file of the model
   Claims claims_;
   Mapping mapping_;

@@ -1133,6 +1133,24 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate
                                                         DeputyOptionUseCallback callback,
                                                         void* user_data);
 
+// Changes `count` options of a delegate of a plug-in (see DeputyPluginDeleteDelegate). The next run
+// uses the new values; an applied delegate stays applied. The arrays are as in
+// DeputyPluginCreateDelegate. Returns kTfLiteError and changes nothing for other delegates, an
+// unknown key, an option that is not `live` (DeputyPluginOption), a value of the wrong type, and if
+// the plug-in refuses; only DeputyLastError() has the text, no reporter gets it. Must not be called
+// while an interpreter applies, prepares in the background or runs the delegate.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginSetDelegateOptions(TfLiteDelegate* delegate,
+                                                            const char* const* keys,
+                                                            const char* const* values,
+                                                            size_t count);
+
+// Calls `callback` for the option `key`, as DeputyPluginReportDelegate does for all options.
+// kTfLiteError if the delegate has no such option.
+TFL_CAPI_EXPORT TfLiteStatus DeputyPluginGetDelegateOption(TfLiteDelegate* delegate,
+                                                           const char* key,
+                                                           DeputyOptionUseCallback callback,
+                                                           void* user_data);
+
 // Result of a search for plug-ins: plug-ins, and files that could not be loaded as plug-ins.
 typedef struct DeputyPluginList DeputyPluginList;
 

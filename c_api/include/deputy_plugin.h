@@ -101,8 +101,8 @@ typedef struct DeputyPluginOption {
   const char* name;
   // A DeputyOptionType.
   int32_t type;
-  // Reserved; 0.
-  int32_t reserved;
+  // Not 0: `set_options` of DeputyDelegatePlugin can change the option of an existing delegate.
+  int32_t live;
   // Default value, as text.
   const char* default_value;
   // Help text for users, one sentence.
@@ -411,6 +411,28 @@ typedef struct DeputyDelegatePlugin {
   struct TfLiteAsyncKernel* (*async_kernel)(TfLiteDelegate* delegate, TfLiteContext* context,
                                             TfLiteNode* node,
                                             const struct DeputyAsyncRuntime* runtime);
+  // Changes options of an existing delegate; the next run uses the new values, also if the delegate
+  // is applied. The keys are declared and `live`, unless the plug-in declares no options; values
+  // are checked as by `create`. Returns an error and changes nothing if one is invalid;
+  // `report_error`, if it is not NULL, is called with the reason. Not called while an interpreter
+  // applies or runs the delegate. NULL: no option can be changed.
+  TfLiteStatus (*set_options)(TfLiteDelegate* delegate, const char* const* keys,
+                              const char* const* values, size_t count,
+                              void (*report_error)(const char* text));
+  // Called before and after each run of an interpreter to which the delegate is applied, on the
+  // thread of the run, with the context of the subgraph that the client runs; subgraphs called by
+  // nodes belong to the run. `status` is that of the run, which did not begin if a run_start
+  // failed. run_end is called in the reverse order of run_start, and not for a delegate whose
+  // run_start failed. Outputs must be complete when the delegate's nodes return; data on the device
+  // may be read after the run. DeputyInterpreterInvokeNode is a run, tasks of asynchronous kernels
+  // are none. Only ReportError of `context` may be called. Interpreters on several threads may call
+  // the functions concurrently.
+  //
+  // An error of run_start fails the inference; under kDeputyPolicyHot, the delegate's nodes run on
+  // the CPU as after an error of their own. An error of run_end fails an inference that has
+  // succeeded; under kDeputyPolicyHot it is only reported. NULL: nothing to do.
+  TfLiteStatus (*run_start)(TfLiteDelegate* delegate, TfLiteContext* context);
+  TfLiteStatus (*run_end)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteStatus status);
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

@@ -48,8 +48,8 @@ DeputyPlugin* Load(const char* path, ErrorReporter* reporter) {
   return plugin.release();
 }
 
-// Reporter during a search for plug-ins: discards messages, because the entries of the list contain
-// the errors.
+// Reporter that discards messages: the entries of a list of plug-ins contain the errors, and
+// DeputyLastError has those of options.
 void DiscardMessage(void*, const char*, va_list) {}
 
 class Search {
@@ -296,4 +296,40 @@ TfLiteStatus DeputyPluginReportDelegate(TfLiteDelegate* delegate, DeputyDelegate
     }
     return kTfLiteOk;
   });
+}
+
+TfLiteStatus DeputyPluginSetDelegateOptions(TfLiteDelegate* delegate, const char* const* keys,
+                                            const char* const* values, size_t count) {
+  return Guard(kTfLiteError, [&] {
+    ErrorReporter reporter(DiscardMessage, nullptr);
+    return deputy::SetPluginOptions(delegate, {keys, values, count}, &reporter);
+  });
+}
+
+TfLiteStatus DeputyPluginGetDelegateOption(TfLiteDelegate* delegate, const char* key,
+                                           DeputyOptionUseCallback callback, void* user_data) {
+  struct Wanted {
+    const char* key;
+    DeputyOptionUseCallback callback;
+    void* user_data;
+    bool found;
+  } wanted = {key, callback, user_data, false};
+  const auto pass = [](void* data, const DeputyOptionUse* use) {
+    auto* const option = static_cast<Wanted*>(data);
+    if (option->found || std::strcmp(use->name, option->key) != 0) return;
+    option->found = true;
+    option->callback(option->user_data, use);
+  };
+  ErrorReporter reporter(DiscardMessage, nullptr);
+  if (key == nullptr || callback == nullptr) {
+    return deputy::Fail(&reporter, kTfLiteError,
+                        "DeputyPluginGetDelegateOption: expected a key and a callback, found NULL");
+  }
+  DeputyDelegateReport report = {};
+  report.struct_size = sizeof report;
+  const TfLiteStatus status = DeputyPluginReportDelegate(delegate, &report, pass, &wanted);
+  if (status != kTfLiteOk || wanted.found) return status;
+  return deputy::Fail(
+      &reporter, kTfLiteError,
+      "DeputyPluginGetDelegateOption: expected an option of the delegate, found '%s'", key);
 }

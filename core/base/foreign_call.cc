@@ -24,6 +24,12 @@ const char* PlainText(Callback callback) {
       return "set_model threw an exception";
     case Callback::kSetCancellation:
       return "set_cancellation threw an exception";
+    case Callback::kSetOptions:
+      return "set_options threw an exception";
+    case Callback::kRunStart:
+      return "run_start threw an exception";
+    case Callback::kRunEnd:
+      return "run_end threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
     case Callback::kCopyFrom:

@@ -23,6 +23,9 @@ enum class Callback {
   kNodeEvents,       // the plug-in's node_events
   kSetModel,         // the plug-in's set_model
   kSetCancellation,  // the plug-in's set_cancellation
+  kSetOptions,       // the plug-in's set_options
+  kRunStart,         // the plug-in's run_start
+  kRunEnd,           // the plug-in's run_end
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,

@@ -11,6 +11,7 @@
 #include "core/exec/context.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/node_calls.h"
+#include "core/exec/run_hooks.h"
 #include "core/exec/subgraph.h"
 #include "core/graph/graph_digest.h"
 #include "core/model/model.h"
@@ -51,6 +52,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
+  subgraph_->interpreter()->set_delegates_changed(true);
   return status;
 }
 
@@ -155,6 +157,7 @@ void Delegation::Rollback() {
   subgraph_->interpreter()->skippable().KeepFirst(transaction->skippable_count);
   subgraph_->SetUninvokable();
   delegates_.SetApplied(std::move(transaction->applied));
+  subgraph_->interpreter()->set_delegates_changed(true);
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
   delegates_.Revise(kRolledBack);
@@ -353,6 +356,7 @@ TfLiteStatus Delegation::Redo() {
   undone_ = false;
   const std::vector<TfLiteDelegate*> handles = delegates_.applied_handles();
   delegates_.ClearApplied();
+  subgraph_->interpreter()->set_delegates_changed(true);
   for (TfLiteDelegate* handle : handles) {
     const TfLiteStatus status = Apply(handle);
     Commit();
@@ -376,6 +380,7 @@ TfLiteStatus Delegation::Remove(const char* why) {
   RestorePlan();
   FreeHandlesOfRemoved();
   delegates_.ClearApplied();
+  subgraph_->interpreter()->set_delegates_changed(true);
   undone_ = false;
   delegates_.Revise(why);
   const TfLiteStatus status = subgraph_->Reallocate();
@@ -393,6 +398,18 @@ TfLiteStatus Delegation::PropagateShapes() {
   // Kernels of the CPU cannot read the float16 tensors that delegates read.
   const WidenedInputs widened(&subgraph_->graph(), fp16_weights_, original_plan_);
   return subgraph_->execution_plan().PropagateShapes(original_plan_);
+}
+
+void Delegation::AddRunHooks(std::vector<RunHook>* hooks) const {
+  for (const AppliedDelegate* delegate : delegates_.applied()) {
+    const DeputyDelegatePlugin* const plugin =
+        delegate->library == nullptr ? nullptr : delegate->library->plugin();
+    if (plugin == nullptr || (plugin->run_start == nullptr && plugin->run_end == nullptr)) continue;
+    const bool is_listed = std::any_of(hooks->begin(), hooks->end(), [&](const RunHook& hook) {
+      return hook.delegate == delegate->inner;
+    });
+    if (!is_listed) hooks->push_back({delegate->inner, plugin});
+  }
 }
 
 uint64_t Delegation::Digest() const {

@@ -54,6 +54,7 @@ class Delegation final : public DelegateLayer {
   void NotePrepared(int node_index, size_t first_added) override {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
+  void AddRunHooks(std::vector<RunHook>* hooks) const override;
   PartitionEvents EventsOf(int node_index) noexcept override;
   void EnterDelegateMode() override;
   void LeaveDelegateMode() override;

@@ -467,6 +467,11 @@ bool HotFallback::ReadInputsOf(const TfLiteDelegate* delegate) {
   });
 }
 
+void HotFallback::BackOff(const TfLiteDelegate* delegate) {
+  partitions_.BackOff(delegate, subgraph_->interpreter()->inference(),
+                      subgraph_->interpreter()->delegate_retry());
+}
+
 bool HotFallback::RestartInference() {
   if (lost_ == nullptr) return false;
   InterpreterState& interpreter = *subgraph_->interpreter();

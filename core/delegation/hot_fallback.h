@@ -68,6 +68,7 @@ class HotFallback final : public NodeFallback {
   TfLiteStatus InvokeNode(int node_index) override;
   void NoteLostTensor(const TfLiteDelegate* delegate) override { lost_ = delegate; }
   bool RestartInference() override;
+  void BackOff(const TfLiteDelegate* delegate) override;
   void Invalidate() override;
 
   const FallbackStatistics& statistics() const { return statistics_; }

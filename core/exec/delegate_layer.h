@@ -17,6 +17,7 @@
 namespace deputy {
 
 class Subgraph;
+struct RunHook;
 
 // Events of a partition's operators, measured by the delegate; see DeputyNodeEvent.
 struct PartitionEvents {
@@ -64,6 +65,9 @@ class DelegateLayer {
   // Called after a node's kernel was prepared. The tensors with index `first_added` and higher were
   // added by the kernel.
   virtual void NotePrepared(int node_index, size_t first_added) = 0;
+  // Appends the applied delegates that have functions to call around runs, unless `hooks` contains
+  // them.
+  virtual void AddRunHooks(std::vector<RunHook>* hooks) const = 0;
   // Returns the events of the newest run of a delegate node. Does not throw.
   virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
 
@@ -113,6 +117,9 @@ class NodeFallback {
   // if no nodes of the delegate are left to replace, or if inputs or state cannot be restored.
   virtual void NoteLostTensor(const TfLiteDelegate* delegate) = 0;
   virtual bool RestartInference() = 0;
+  // Makes the delegate's nodes run on the CPU in this inference and in the next
+  // InterpreterConfig::delegate_retry ones.
+  virtual void BackOff(const TfLiteDelegate* delegate) = 0;
 
   // Called when the graph has changed: discards cached facts about its nodes.
   virtual void Invalidate() = 0;

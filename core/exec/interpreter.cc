@@ -213,10 +213,13 @@ TfLiteStatus Interpreter::RunSubgraph(Subgraph* subgraph, bool allow_stale_outpu
     Interpreter* const other = background_plans_->Select(*subgraph);
     if (other != nullptr) return RunInstead(subgraph, other);
   }
-  // The inference is not timed if an observer needs exact tensors, since it must see the requested
-  // number of threads.
-  const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
-  return subgraph->Invoke(allow_stale_outputs);
+  const auto run = [&] {
+    // The inference is not timed if an observer needs exact tensors, since it must see the
+    // requested number of threads.
+    const InterpreterThreads::TimedInference timed(needs_exact_tensors() ? nullptr : &threads());
+    return subgraph->Invoke(allow_stale_outputs);
+  };
+  return outermost ? run_hooks_.Around(subgraph, run) : run();
 }
 
 // Runs the other interpreter's subgraph, which polls this interpreter for cancellation.
@@ -246,7 +249,8 @@ TfLiteStatus Interpreter::InvokeDelegateNode(Subgraph* subgraph, int node_index)
   TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("InvokeNode"));
   ArmCancellation();
   const CancelScope cancellable(this, kInvokeCall);
-  return ClientStatus(subgraph->InvokeDelegateNode(node_index));
+  const auto run = [&] { return subgraph->InvokeDelegateNode(node_index); };
+  return ClientStatus(run_hooks_.Around(subgraph, run));
 }
 
 TfLiteStatus Interpreter::ResetVariableTensors() {

@@ -15,6 +15,7 @@
 #include "core/exec/builder.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/op_listener.h"
+#include "core/exec/run_hooks.h"
 #include "core/exec/signature_runner.h"
 #include "core/exec/signatures.h"
 #include "core/exec/subgraph.h"
@@ -144,6 +145,7 @@ class Interpreter final : public InterpreterState {
   std::map<const SignatureDesc*, std::unique_ptr<SignatureRunner>> signature_runners_;
   std::vector<ResolvedOperator> operators_;  // kernels of the model's operator codes
   std::unique_ptr<BackgroundPlans> background_plans_;
+  RunHooks run_hooks_{this};
 };
 
 }  // namespace deputy

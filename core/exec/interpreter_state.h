@@ -86,6 +86,10 @@ class InterpreterState {
   // Index of the newest inference that was started; 0 before the first.
   int64_t inference() const { return inference_; }
 
+  // True if the applied delegates of a subgraph have changed since RunHooks collected them.
+  bool delegates_changed() const { return delegates_changed_; }
+  void set_delegates_changed(bool changed) { delegates_changed_ = changed; }
+
   // Under Hot: number of times a delegate could not be applied and was skipped.
   int64_t skipped_delegates() const { return skipped_delegates_; }
   void NoteDelegateSkipped() { ++skipped_delegates_; }
@@ -239,6 +243,7 @@ class InterpreterState {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
   SkippableSubgraphs skippable_;
+  bool delegates_changed_ = false;
   // Control edges by subgraph, empty for a subgraph without any; no value before metadata are
   // attached.
   std::optional<std::vector<std::vector<PartitionGraph::ControlEdge>>> control_edges_;

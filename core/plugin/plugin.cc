@@ -180,6 +180,9 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.take_events, layers.plugin_.take_events);
   replace(&plugin_.report, layers.plugin_.report);
   replace(&plugin_.node_events, layers.plugin_.node_events);
+  replace(&plugin_.set_options, layers.plugin_.set_options);
+  replace(&plugin_.run_start, layers.plugin_.run_start);
+  replace(&plugin_.run_end, layers.plugin_.run_end);
   plugin_.async_kernel = nullptr;
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
@@ -189,6 +192,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
     plugin_.take_events = layers.plugin_.take_events;
     plugin_.node_events = layers.plugin_.node_events;
     plugin_.report = layers.plugin_.report;
+    plugin_.set_options = layers.plugin_.set_options;
   }
   kind_ = PluginKind::kDeputy;
   plugin_.struct_size = sizeof plugin_;

@@ -7,6 +7,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/plugin/delegate_proxy.h"
+#include "core/support/option_list.h"
 
 namespace deputy {
 namespace {
@@ -45,6 +46,7 @@ class PluginProxy final : public DelegateProxy {
   const std::shared_ptr<const PluginLibrary>& library() const { return library_; }
   const std::shared_ptr<const GivenOptions>& options() const { return options_; }
   std::recursive_mutex& support_mutex() const { return support_mutex_; }
+  void set_options(std::shared_ptr<const GivenOptions> options) { options_ = std::move(options); }
 
   TfLiteStatus Prepare(TfLiteContext* context) override {
     return ForwardDelegatePrepare(context, inner_);
@@ -82,8 +84,8 @@ class PluginProxy final : public DelegateProxy {
   TfLiteDelegate* const inner_;
   const std::shared_ptr<const PluginLibrary> library_;
   mutable std::recursive_mutex support_mutex_;  // the mutex that LockSupport locks
-  // Options with which the delegate was created; null: none.
-  const std::shared_ptr<const GivenOptions> options_;
+  // Options that the client has given, at creation or later; null: none.
+  std::shared_ptr<const GivenOptions> options_;
 };
 
 // Destination of a plug-in's messages during a call of one of its functions. Thread-local, because
@@ -163,8 +165,8 @@ TfLiteDelegate* MakeProxy(std::shared_ptr<const PluginLibrary> library,
 
 // Returns the proxy of a plug-in's delegate; null for any other delegate. Other kinds of proxies
 // have no library.
-const PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
-  return dynamic_cast<const PluginProxy*>(DelegateProxy::Of(delegate));
+PluginProxy* PluginProxyOf(const TfLiteDelegate* delegate) {
+  return dynamic_cast<PluginProxy*>(DelegateProxy::Of(delegate));
 }
 // Returns the proxy of a plug-in's delegate for its handle or a copy of the handle's struct; null
 // for other delegates.
@@ -290,6 +292,53 @@ TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallbac
   return CallOptional(
       PathOf(parts), "take times", take != nullptr, callback != nullptr,
       [&] { return take(parts.inner, callback, user_data); }, reporter);
+}
+
+namespace {
+
+// Calls set_options of the plug-in; reports the reason of a failure.
+TfLiteStatus CallSetOptions(const PluginDelegate& parts, const PluginOptions& options,
+                            ErrorReporter* reporter) {
+  const DeputyDelegatePlugin* const plugin = PluginOf(parts);
+  const auto set = plugin == nullptr ? nullptr : plugin->set_options;
+  return CallOptional(
+      PathOf(parts), "change options of its delegates", set != nullptr, true,
+      [&] { return set(parts.inner, options.keys, options.values, options.count, &CollectReport); },
+      reporter);
+}
+
+// Likewise for a plug-in that wraps the delegates of the library: it gets the options in one text.
+TfLiteStatus CallSetOptionsOfWrapper(const PluginDelegate& parts, const PluginOptions& options,
+                                     ErrorReporter* reporter) {
+  const std::string list = JoinOptions(options);
+  const char* const key = "options";
+  const char* const value = list.c_str();
+  return CallSetOptions(parts, {&key, &value, 1}, reporter);
+}
+
+// Returns `given` with changed options.
+GivenOptions Changed(GivenOptions given, const PluginOptions& changes) {
+  for (size_t i = 0; i < changes.count; ++i) SetOption(changes.keys[i], changes.values[i], &given);
+  return given;
+}
+
+}  // namespace
+
+TfLiteStatus SetPluginOptions(TfLiteDelegate* delegate, const PluginOptions& options,
+                              ErrorReporter* reporter) {
+  PluginProxy* const proxy = PluginProxyOf(delegate);
+  const PluginDelegate parts = Unwrap(delegate);
+  const std::string problem = proxy == nullptr ? "expected a delegate that was created by a plug-in"
+                                               : CheckLiveOptions(PluginOf(parts), options);
+  if (!problem.empty()) {
+    return Fail(reporter, kTfLiteError, "%s: %s", PathOf(parts).c_str(), problem.c_str());
+  }
+  auto changed = std::make_shared<const GivenOptions>(
+      Changed(parts.options == nullptr ? GivenOptions() : *parts.options, options));
+  const auto call = parts.library->is_wrapped() ? &CallSetOptionsOfWrapper : &CallSetOptions;
+  TF_LITE_ENSURE_STATUS(call(parts, options, reporter));
+  proxy->set_options(std::move(changed));
+  return kTfLiteOk;
 }
 
 void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,

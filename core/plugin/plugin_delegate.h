@@ -55,6 +55,11 @@ TfLiteStatus DescribePluginPartitions(TfLiteDelegate* delegate,
 TfLiteStatus TakePluginEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback callback,
                               void* user_data, ErrorReporter* reporter);
 
+// Changes options of a delegate; see DeputyPluginSetDelegateOptions. Throws bad_alloc if out of
+// memory; the options are then unchanged.
+TfLiteStatus SetPluginOptions(TfLiteDelegate* delegate, const PluginOptions& options,
+                              ErrorReporter* reporter);
+
 // Calls set_model of the delegate's plug-in, if it has the function and the model has bytes.
 // `context` is that of the subgraph to which the delegate is about to be applied.
 void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,
@@ -68,7 +73,7 @@ void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;
   std::shared_ptr<const PluginLibrary> library;
-  // Options with which the delegate was created; null: none.
+  // Options that the client has given, at creation or later; null: none.
   std::shared_ptr<const GivenOptions> options;
 };
 PluginDelegate Unwrap(TfLiteDelegate* delegate);

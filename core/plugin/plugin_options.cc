@@ -51,10 +51,13 @@ const DeputyPluginOption* FindOption(const DeputyDelegatePlugin& plugin, std::st
   return nullptr;
 }
 
-std::string Names(const DeputyDelegatePlugin& plugin) {
+// Returns the names of the options for which `is_listed` returns true.
+template <typename IsListed>
+std::string Names(const DeputyDelegatePlugin& plugin, const IsListed& is_listed) {
   std::string names;
   for (size_t i = 0; i < plugin.option_count; ++i) {
-    names += std::string(i == 0 ? "'" : ", '") + plugin.options[i].name + "'";
+    if (!is_listed(plugin.options[i])) continue;
+    names += std::string(names.empty() ? "'" : ", '") + plugin.options[i].name + "'";
   }
   return names;
 }
@@ -63,7 +66,8 @@ std::string CheckPair(const DeputyDelegatePlugin& plugin, const char* key, const
   const DeputyPluginOption* option = FindOption(plugin, key);
   if (option == nullptr) {
     return std::string("unknown option '") + key + "': expected " +
-           (plugin.option_count == 1 ? "" : "one of ") + Names(plugin);
+           (plugin.option_count == 1 ? "" : "one of ") +
+           Names(plugin, [](const DeputyPluginOption&) { return true; });
   }
   if (IsOfType(value, option->type)) return "";
   return std::string("option '") + key + "': expected " + TypeText(option->type) + ", found '" +
@@ -88,6 +92,20 @@ std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginO
     if (!problem.empty()) return problem;
   }
   return "";
+}
+
+std::string CheckLiveOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options) {
+  std::string problem = CheckPluginOptions(plugin, options);
+  const auto is_live = [](const DeputyPluginOption& option) { return option.live != 0; };
+  for (size_t i = 0; problem.empty() && plugin != nullptr && i < options.count; ++i) {
+    const DeputyPluginOption* const option = FindOption(*plugin, options.keys[i]);
+    if (option == nullptr || is_live(*option)) continue;
+    const std::string names = Names(*plugin, is_live);
+    problem = std::string("option '") + options.keys[i] +
+              "' is fixed when the delegate is created; options that can change: " +
+              (names.empty() ? "none" : names);
+  }
+  return problem;
 }
 
 std::string JoinOptions(const PluginOptions& options) {

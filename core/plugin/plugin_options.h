@@ -27,6 +27,10 @@ using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 // and values are valid unless null.
 std::string CheckPluginOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
 
+// Checks new values for options of an existing delegate: like CheckPluginOptions, and that declared
+// options are `live`.
+std::string CheckLiveOptions(const DeputyDelegatePlugin* plugin, const PluginOptions& options);
+
 // Returns the options as one text, KEY=VALUE;KEY=VALUE (core/support/option_list.h).
 std::string JoinOptions(const PluginOptions& options);
 

@@ -45,6 +45,13 @@ inline std::pair<std::string, std::string> SplitOption(const std::string& option
   return {option.substr(0, equals), option.substr(equals + 1)};
 }
 
+// Sets an option of those that are given: replaces its former values.
+inline void SetOption(const std::string& key, std::string_view value,
+                      std::vector<std::pair<std::string, std::string>>* options) {
+  std::erase_if(*options, [&](const auto& option) { return option.first == key; });
+  options->emplace_back(key, value);
+}
+
 }  // namespace deputy
 
 #endif  // DEPUTY_CORE_SUPPORT_OPTION_LIST_H_

@@ -38,6 +38,12 @@ const char* NameOfCallback(Callback callback) {
       return "set_model";
     case Callback::kSetCancellation:
       return "set_cancellation";
+    case Callback::kSetOptions:
+      return "set_options";
+    case Callback::kRunStart:
+      return "run_start";
+    case Callback::kRunEnd:
+      return "run_end";
     case Callback::kDelegatePrepare:
       return "Prepare of the delegate";
     case Callback::kInit:

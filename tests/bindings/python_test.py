@@ -487,6 +487,24 @@ class DelegateTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "unknown option 'nonsense'"):
             load_delegate('npu_stub', {'nonsense': 'x'})
 
+    def test_options_of_an_applied_delegate_change(self):
+        delegate = load_delegate('npu_stub', {'min_nodes': 1})
+        interpreter = allocated(FLOAT, experimental_delegates=[delegate])
+        value = random_input(interpreter)
+        before = run(interpreter, value)
+        self.assertEqual(delegate.get_option('time_limit_ms'), '1000')
+        delegate.set_options({'time_limit_ms': 500})
+        self.assertEqual(delegate.get_option('time_limit_ms'), '500')
+        self.assertTrue(np.array_equal(run(interpreter, value), before))
+        for options, text in (({'nonsense': 1}, "unknown option 'nonsense': expected one of"),
+                              ({'min_nodes': 2}, "'min_nodes' is fixed when the delegate is created"),
+                              ({'time_limit_ms': 0}, 'expected a whole number from 1 to 3600000')):
+            with self.assertRaisesRegex(ValueError, text):
+                delegate.set_options(options)
+        with self.assertRaisesRegex(ValueError, "found 'nonsense'"):
+            delegate.get_option('nonsense')
+        self.assertEqual(delegate.get_option('time_limit_ms'), '500')
+
     def test_a_delegate_that_fails_is_an_exception_or_replaced_by_policy(self):
         value = random_input(allocated(FLOAT))
         plugin = str(BUILD / 'tests/plugins/libfailing.so')

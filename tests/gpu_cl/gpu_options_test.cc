@@ -161,7 +161,7 @@ TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
     EXPECT_EQ(Problem({{option.name, option.default_value}}), "") << option.name;
     const std::string help = option.help;
     EXPECT_TRUE(help.ends_with(".")) << option.name;
-    EXPECT_EQ(option.reserved, 0);
+    EXPECT_EQ(option.live, 0);
   }
   EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
                                           "device", "device_class", "force", "keep_outputs",

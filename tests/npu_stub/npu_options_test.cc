@@ -106,6 +106,35 @@ TEST_F(NpuOptionsTest, time_limit_ms) {
   }
 }
 
+TEST_F(NpuOptionsTest, an_applied_delegate_uses_a_new_time_limit) {
+  DeputyPlugin* const plugin = DeputyPluginLoad(BuildPath("libdeputy_npu_stub.so").c_str());
+  ASSERT_NE(plugin, nullptr) << DeputyLastError();
+  const std::string device = BuildPath("tests/plugins/libnpu_recorder.so");
+  const char *library = "device_library", *limit = "time_limit_ms", *frequency = "frequency";
+  const char *path = device.c_str(), *valid = "77", *invalid = "0";
+  TfLiteDelegate* const delegate = DeputyPluginCreateDelegate(plugin, &library, &path, 1);
+  ASSERT_NE(delegate, nullptr) << DeputyLastError();
+  {
+    TestInterpreter t(MixedChain(2, {0, 1}));
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate), kTfLiteOk) << t.log();
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    FillInputs(&t);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(DeputyPluginSetDelegateOptions(delegate, &limit, &valid, 1), kTfLiteOk)
+        << DeputyLastError();
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(DeputyPluginSetDelegateOptions(delegate, &limit, &invalid, 1), kTfLiteError);
+    EXPECT_THAT(DeputyLastError(), testing::HasSubstr("expected a whole number from 1 to 3600000"));
+    EXPECT_EQ(DeputyPluginSetDelegateOptions(delegate, &frequency, &valid, 1), kTfLiteError);
+    EXPECT_THAT(DeputyLastError(), testing::HasSubstr("options that can change: 'time_limit_ms'"));
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    // The partition stays loaded.
+    EXPECT_THAT(TakeLog(), ElementsAre("open ", "load 3", "run 1000", "run 77", "run 77"));
+  }
+  DeputyPluginDeleteDelegate(delegate);
+  DeputyPluginRelease(plugin);
+}
+
 // With a device thread the calls are the same; npu_watchdog_test counts the threads.
 TEST_F(NpuOptionsTest, watchdog) {
   for (const char* value : {"true", "false"}) {

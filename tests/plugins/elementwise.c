@@ -380,7 +380,7 @@ void tflite_plugin_destroy_delegate(TfLiteDelegate* base) {
 
 static const DeputyPluginOption kOptions[] = {
     {"ops", kDeputyOptionString, 0, "", "Operator numbers to take, separated by commas."},
-    {"log", kDeputyOptionString, 0, "", "A file to write to what was taken."},
+    {"log", kDeputyOptionString, 1, "", "A file to write to what was taken."},
     {"groups", kDeputyOptionString, 0, "", "The group of every node, as letters; '-' is none."},
 #ifdef WITH_DEVICE_OPTION
     {"device", kDeputyOptionInt, 0, "0", "Number of the device, which reports name."},
@@ -625,6 +625,35 @@ static struct TfLiteAsyncKernel* AsyncKernel(TfLiteDelegate* delegate, TfLiteCon
   return NULL;
 }
 
+// The runtime passes live options only: "log".
+static TfLiteStatus SetOptions(TfLiteDelegate* base, const char* const* keys,
+                               const char* const* values, size_t count,
+                               void (*report_error)(const char* text)) {
+  Delegate* delegate = (Delegate*)base->data_;
+  for (size_t i = 0; i < count; ++i) {
+    char* log = strcmp(keys[i], "log") == 0 ? Copy("", values[i], "") : NULL;
+    if (log == NULL) {
+      report_error(keys[i]);
+      return kTfLiteError;
+    }
+    free(delegate->log);
+    delegate->log = log;
+  }
+  return kTfLiteOk;
+}
+
+static TfLiteStatus RunStart(TfLiteDelegate* delegate, TfLiteContext* context) {
+  (void)context;
+  Log((const Delegate*)delegate->data_, "run_start", NULL);
+  return kTfLiteOk;
+}
+
+static TfLiteStatus RunEnd(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteStatus status) {
+  (void)context;
+  Log((const Delegate*)delegate->data_, status == kTfLiteOk ? "run_end" : "run_end failed", NULL);
+  return kTfLiteOk;
+}
+
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
@@ -654,6 +683,9 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.set_model = SetModel;
   plugin.known.set_cancellation = SetCancellation;
   plugin.known.async_kernel = AsyncKernel;
+  plugin.known.set_options = SetOptions;
+  plugin.known.run_start = RunStart;
+  plugin.known.run_end = RunEnd;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

@@ -21,26 +21,48 @@ def _is_missing(library, failure):
     return not os.path.exists(library) or 'ELF' in failure
 
 
+def _option_arrays(options):
+    """Returns arrays of the keys and values, and their length."""
+    pairs = [(_checks.text(key, 'option'), _checks.text(value, f'option {key}'))
+             for key, value in options.items()]
+    return ((_native.TEXT * len(pairs))(*(key for key, _ in pairs)),
+            (_native.TEXT * len(pairs))(*(value for _, value in pairs)), len(pairs))
+
+
 class Delegate:
     """A delegate from a library, see load_delegate(). Interpreters that use it keep it alive."""
 
     def __init__(self, library, options=None):
         lib, reports = _native.library(), Reports()
-        name = _checks.path(library, 'library')
-        pairs = [(_checks.text(key, 'option'), _checks.text(value, f'option {key}'))
-                 for key, value in (options or {}).items()]
+        name, arrays = _checks.path(library, 'library'), _option_arrays(options or {})
         plugin = Owned(lib.DeputyPluginLoadWithErrorReporter(name, reports.function, None),
                        lib.DeputyPluginRelease, reports)
         if not plugin.pointer:
             failure = _failure(library, reports)
             raise (LibraryError if _is_missing(name, failure) else ValueError)(failure)
-        keys = (_native.TEXT * len(pairs))(*(key for key, _ in pairs))
-        values = (_native.TEXT * len(pairs))(*(value for _, value in pairs))
         self._owned = Owned(lib.DeputyPluginCreateDelegateWithErrorReporter(
-            plugin.pointer, keys, values, len(pairs), reports.function, None),
+            plugin.pointer, *arrays, reports.function, None),
             lib.DeputyPluginDeleteDelegate, plugin, reports)
         if not self._owned.pointer:
             raise ValueError(_failure(library, reports))
+
+    def set_options(self, options):
+        """Changes options, a dictionary of keys and values, also if the delegate is applied: the
+        next invoke() uses the new values. Raises ValueError, and changes nothing, for an unknown
+        option, one that is fixed at creation, and an invalid value. No interpreter may run the
+        delegate meanwhile."""
+        if _native.library().DeputyPluginSetDelegateOptions(self._owned.pointer,
+                                                            *_option_arrays(options)):
+            raise ValueError(last_error())
+
+    def get_option(self, key):
+        """Returns the value of an option as a text. Raises ValueError for an unknown option."""
+        found = []
+        note = _native.OptionUseCallback(lambda _, use: found.append(use.contents.value.decode()))
+        if _native.library().DeputyPluginGetDelegateOption(
+                self._owned.pointer, _checks.text(key, 'option'), note, None):
+            raise ValueError(last_error())
+        return found[0]
 
     def _get_native_delegate_pointer(self):
         return self._owned.pointer

@@ -144,11 +144,18 @@ class DeviceEntry(Sized):
                 ('problem', TEXT)]
 
 
+class OptionUse(Sized):
+    """DeputyOptionUse of deputy_plugin.h."""
+    _fields_ = [('struct_size', SIZE), ('name', TEXT), ('value', TEXT), ('state', INT),
+                ('reserved', INT), ('text', TEXT)]
+
+
 DevicePointers = ctypes.POINTER(ctypes.POINTER(DeviceInfo))
 
 # Reports are raised as exceptions, not printed. The library keeps the newest text for
 # DeputyLastError.
 Reporter = ctypes.CFUNCTYPE(None, POINTER, TEXT, POINTER)
+OptionUseCallback = ctypes.CFUNCTYPE(None, POINTER, ctypes.POINTER(OptionUse))
 quiet_reporter = Reporter(lambda user_data, text, arguments: None)
 
 # (name, result, arguments) of every function that the package calls.
@@ -216,6 +223,9 @@ _FUNCTIONS = (
     ('DeputyPluginCreateDelegateWithErrorReporter', POINTER,
      [POINTER, ctypes.POINTER(TEXT), ctypes.POINTER(TEXT), SIZE, Reporter, POINTER]),
     ('DeputyPluginDeleteDelegate', None, [POINTER]),
+    ('DeputyPluginSetDelegateOptions', INT,
+     [POINTER, ctypes.POINTER(TEXT), ctypes.POINTER(TEXT), SIZE]),
+    ('DeputyPluginGetDelegateOption', INT, [POINTER, TEXT, OptionUseCallback, POINTER]),
     ('DeputyPluginListCreate', POINTER, [TEXT]),
     ('DeputyPluginListDelete', None, [POINTER]),
     ('DeputyPluginListGetCount', SIZE, [POINTER]),

@@ -93,6 +93,10 @@ bool ServeRequest(CallKind kind, uint32_t claim, ServedModel* model, CallPage* p
     Mapping mapping;
     if (!Receive(&mapping)) return false;
     problem = model->Fetch(claim, mapping);
+  } else if (kind == CallKind::kSetOptions) {
+    OptionChanges changes;
+    if (!Receive(&changes)) return false;
+    problem = model->SetOptions(changes);
   } else {
     Sizes sizes;
     problem = model->Run(claim, &sizes);

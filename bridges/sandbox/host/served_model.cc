@@ -344,6 +344,17 @@ void ServedModel::CollectNodeEvents() {
   (void)DeputyInterpreterSetProfileCallback(interpreter_, collect, &node_events_);
 }
 
+std::string ServedModel::SetOptions(const OptionChanges& changes) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : changes.options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  const TfLiteStatus status =
+      DeputyPluginSetDelegateOptions(delegate_, keys.data(), values.data(), keys.size());
+  return status == kTfLiteOk ? "" : DeputyLastError();
+}
+
 Records ServedModel::Query(CallKind kind, uint32_t claim) {
   Records found;
   if (kind == CallKind::kNodeEvents && claim == newest_claim_) found = node_events_;

@@ -42,6 +42,9 @@ class ServedModel {
   // Sets the function that returns true if the call in progress was cancelled.
   void SetCancellation(void* data, bool (*is_cancelled)(void* data));
 
+  // Changes options of the delegate. Returns "" or the reason of a failure.
+  std::string SetOptions(const OptionChanges& changes);
+
   // Returns the delegate's reports; for kNodeEvents those of the newest run, and none if that was
   // of another partition.
   Records Query(CallKind kind, uint32_t claim);

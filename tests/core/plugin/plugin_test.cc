@@ -267,6 +267,9 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->set_model, nullptr);
       EXPECT_EQ(plugin->set_cancellation, nullptr);
       EXPECT_EQ(plugin->async_kernel, nullptr);
+      EXPECT_EQ(plugin->set_options, nullptr);
+      EXPECT_EQ(plugin->run_start, nullptr);
+      EXPECT_EQ(plugin->run_end, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
@@ -276,7 +279,10 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_NE(plugin->node_events, nullptr);
       EXPECT_NE(plugin->set_model, nullptr);
       EXPECT_NE(plugin->set_cancellation, nullptr);
-      EXPECT_EQ(plugin->async_kernel == nullptr, missing != 0) << name;
+      EXPECT_NE(plugin->async_kernel, nullptr);
+      EXPECT_NE(plugin->set_options, nullptr);
+      EXPECT_NE(plugin->run_start, nullptr);
+      EXPECT_EQ(plugin->run_end == nullptr, missing != 0) << name;
     }
   }
 }
