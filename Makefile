@@ -316,7 +316,7 @@ uninstall:
 ## wheel    the Python package with the library inside, into build/wheel (docs/python.md)
 .PHONY: wheel
 wheel: command
-	cmake --build $(BUILD) -j $(JOBS) --target deputy_cpu
+	cmake --build $(BUILD) -j $(JOBS) --target deputy_cpu deputy_onnxruntime
 	@tools/make_wheel.py $(BUILD) build/wheel
 
 # The program of PyPI's package ziglang.
@@ -334,7 +334,7 @@ MUSL_FAILING := ElfDamage.*:NodeEvents.that_are_invalid*:On/Conformance*:PluginD
   PluginFiles.missing_dependencies_*:PluginFiles.names_without_*:Sandbox.survives_each_fault_*:$\
   Sandbox.the_limit_of_memory_*:SandboxDeaths.*:validation.every_wrong_delegate_*
 MUSL_TARGETS := unit_tests test_plugins deputy-delegate-host deputy_cpu deputy_hexagon deputy_layers deputy_nnapi \
-  deputy_npu_stub deputy_replay deputy_sandbox softmax_delegate
+  deputy_npu_stub deputy_onnxruntime deputy_replay deputy_sandbox softmax_delegate
 check-musl: setup $(ZIG)
 	@tools/setup.sh tools/packages-musl.txt
 	tools/musl_root.sh $(ZIG) build/musl-root
@@ -352,7 +352,8 @@ check-musl: setup $(ZIG)
 ## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)
 ## wheels-check  install and use them on a bare Debian 12 and 13, for x86-64 and emulated for arm64 (as root)
 .PHONY: wheels wheels-check
-WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_layers deputy_npu_stub deputy_replay deputy_sandbox
+WHEEL_TARGETS := deputy deputy_cpu deputy_gpu deputy_layers deputy_npu_stub deputy_onnxruntime deputy_replay \
+  deputy_sandbox
 WHEEL_CMAKE = $(CMAKE) -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF -DDEPUTY_GLIBC_STUBS=$(CURDIR)/build/glibc-$*
 WHEEL_SYSTEMS ?= amd64 arm64
 wheels: setup wheel-x86_64 wheel-aarch64

@@ -77,6 +77,7 @@ LAYERS = {
     'bridges/xnnpack': ('core/support', 'public'),
     'bridges/hexagon': ('core/support', 'public'),
     'bridges/nnapi': ('core/support', 'public'),
+    'bridges/onnxruntime': ('core/support', 'public'),
     'bridges/sandbox': ('core/support', 'public'),
     'bridges/layers': ('bridges/layers/record', 'core/base', 'core/support', 'public'),
     'bridges/sandbox/host': ('bridges/sandbox', 'public'),

@@ -191,6 +191,7 @@ def main(arguments):
         *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
         *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
         *check_bridge(build / 'libdeputy_nnapi.so'),
+        *check_bridge(build / 'libdeputy_onnxruntime.so'),
         *check_bridge(build / 'libdeputy_hexagon.so'),
         *check_bridge(build / 'libdeputy_sandbox.so'),
         *check_bridge(build / 'libdeputy_replay.so'),

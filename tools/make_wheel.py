@@ -25,7 +25,7 @@ PACKAGE = ROOT / 'bindings/python/deputy'
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              'deputy-delegate-host': 'lib/deputy/deputy-delegate-host',
              **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
-                for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'replay', 'sandbox')}}
+                for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox')}}
 
 
 def project_version():

@@ -18,25 +18,16 @@ constexpr std::string_view kPrefix = "DEPUTY_";
 
 // Names of the variables that Deputy and its delegates read, without the prefix.
 constexpr const char* kKnown[] = {
-    "ARITHMETIC",
-    "CLBLAST_LIBRARY",
-    "CPU",
-    "DELEGATE_POLICY",
-    "LIBRARY",
-    "GPU_FAULTS",
-    "ISOLATE",
-    "LAYERS",
-    "NNAPI_LIBRARY",
-    "NPU",
-    "NPU_FAULTS",
-    "OPENCL_DEVICE",
-    "OPENCL_LIBRARY",
-    "PLAN",
-    "PLUGIN_PATH",
-    "PLUGIN_PROBE",
-    "PRECISION",
-    "VALIDATION",
-    "XNNPACK",
+    "ARITHMETIC",    "CLBLAST_LIBRARY",
+    "CPU",           "DELEGATE_POLICY",
+    "LIBRARY",       "GPU_FAULTS",
+    "ISOLATE",       "LAYERS",
+    "NNAPI_LIBRARY", "NPU",
+    "NPU_FAULTS",    "ONNXRUNTIME_LIBRARY",
+    "OPENCL_DEVICE", "OPENCL_LIBRARY",
+    "PLAN",          "PLUGIN_PATH",
+    "PLUGIN_PROBE",  "PRECISION",
+    "VALIDATION",    "XNNPACK",
 };
 
 // Returns the number of letters to change, add or remove to make the texts equal.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes nodes without their options, which no runtime should do, to the delegates of the NPU stub,
-// the CPU, NNAPI and Hexagon: they must refuse the nodes with a reason. compiler_hostile_test
-// covers the compiler, and with it the OpenCL delegate; the bridge to XNNPACK is a MindSpore
-// delegate and receives attributes.
+// the CPU, NNAPI, ONNX Runtime and Hexagon: they must refuse the nodes with a reason.
+// compiler_hostile_test covers the compiler, and with it the OpenCL delegate; the bridge to XNNPACK
+// is a MindSpore delegate and receives attributes.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,6 +131,9 @@ std::vector<QueriedDelegate> OurDelegates() {
       {BuildPath("libdeputy_cpu.so"), {}, kTfLiteFloat32},
       {BuildPath("libdeputy_nnapi.so"),
        {{"library", doubles + "/libneuralnetworks.so"}},
+       kTfLiteFloat32},
+      {BuildPath("libdeputy_onnxruntime.so"),
+       {{"library", doubles + "/libonnxruntime.so"}},
        kTfLiteFloat32},
       {BuildPath("libdeputy_hexagon.so"),
        {{"interface_library", doubles + "/hexagon/libhexagon_interface.so"}},

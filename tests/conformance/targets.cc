@@ -37,6 +37,11 @@ TargetRow Optional(TargetRow row) {
   return row;
 }
 
+TargetRow Needs(const char* variable, TargetRow row) {
+  row.variable = variable;
+  return row;
+}
+
 TargetRow AllListed(TargetRow row) {
   row.all_listed = true;
   return row;
@@ -156,6 +161,22 @@ std::map<std::string, std::string> GpuDifferences() {
   return differences;
 }
 
+// Returns the known differences of ONNX Runtime.
+std::map<std::string, std::string> OnnxRuntimeDifferences() {
+  std::map<std::string, std::string> differences =
+      ClampedByTflite({"ADD", "SUB", "MUL", "DIV", "L2_POOL_2D", "MAX_POOL_2D", "CONV_2D",
+                       "FULLY_CONNECTED", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D"});
+  for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
+        "its infinities are not made finite";
+  }
+  for (const char* op : {"MAXIMUM", "MINIMUM"}) {
+    differences[op + std::string(" v1 FLOAT32 f32_special_values")] =
+        "NaN takes the other operand's place";
+  }
+  return differences;
+}
+
 // ---- Nodes that the delegates of tests/plugins and examples leave to the CPU --------------------
 
 // Returns true if the first `count` inputs (0: all inputs) and all outputs are of the type.
@@ -270,6 +291,9 @@ std::vector<TargetRow> DelegateRows() {
       AllListed(Plugin("nnapi", "libdeputy_nnapi.so",
                        {{"library", "tests/doubles/libneuralnetworks.so"}}, ReportedReason, 981,
                        5414, NnapiDifferences())),
+      AllListed(Needs("DEPUTY_ONNXRUNTIME_LIBRARY",
+                      Plugin("onnxruntime", "libdeputy_onnxruntime.so", {}, ReportedReason, 1325,
+                             8058, OnnxRuntimeDifferences()))),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 25, 229,
              ClampedByTflite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 25, 242,
@@ -298,6 +322,7 @@ const std::vector<TargetRow>& TargetRows() {
 
 bool IsAvailable(const TargetRow& row, const std::string& build_folder) {
   std::error_code error;
+  if (row.variable[0] != '\0' && std::getenv(row.variable) == nullptr) return false;
   if (row.optional) return std::filesystem::exists(build_folder + "/" + row.library, error);
   return row.table[0] == '\0' || HasCpuTable(row.table);
 }

@@ -39,12 +39,14 @@ struct TargetRow {
   // True if each operator that the library lists must run in a case, so that the test detects a
   // delegate that stops claiming an operator.
   bool all_listed = false;
+  // Environment variable that must name a third-party library; "": none.
+  const char* variable = "";
 };
 
 const std::vector<TargetRow>& TargetRows();
 
-// Returns true if the target can run here: the machine may lack the instructions of a table, and
-// `build_folder` may lack an optional library.
+// Returns true if the target can run here: the machine may lack the instructions of a table,
+// `build_folder` may lack an optional library, and the environment may lack the row's variable.
 bool IsAvailable(const TargetRow& row, const std::string& build_folder);
 
 // Creates the target of a row; `build_folder` contains the delegates' libraries.

@@ -129,6 +129,11 @@ BREAKAGES = (
     row('arithmetic of the CPU delegate', 'bridges/cpu/partition.cc',
         'options.reference ? Arithmetic::kReference : Arithmetic::kDefault', 'Arithmetic::kDefault',
         'cpu_delegate_test'),
+    row('partitions of ONNX Runtime', 'bridges/onnxruntime/delegate.cc', 'replaced.size < min_count',
+        'false', 'onnxruntime_test'),
+    row('threads of ONNX Runtime', 'bridges/onnxruntime/partition.cc',
+        'SetIntraOpNumThreads(options, engine_.options.num_threads)',
+        'SetIntraOpNumThreads(options, 1)', 'onnxruntime_test'),
     row('partitions of Hexagon', 'bridges/hexagon/delegate.cc', 'options.max_delegated_partitions,',
         '16,', 'hexagon_test'),
     # ---- Asynchronous execution ----

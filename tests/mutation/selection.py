@@ -26,6 +26,7 @@ FOLDERS = (
     ('mindspore/', r'mindspore_.*|ms_.*', []),
     ('bridges/cpu/', r'cpu_delegate_test', [CASES + 'cpu']),
     ('bridges/nnapi/', r'nnapi_.*', [CASES + 'nnapi']),
+    ('bridges/onnxruntime/', r'onnxruntime_.*', []),
     ('bridges/hexagon/', r'hexagon_.*', []),
     ('bridges/xnnpack/', r'xnnpack_.*', [CASES + 'xnnpack', ROWS + 'xnnpack']),
     ('tools/certify/', r'certify_test', []),

@@ -16,7 +16,7 @@ import zipfile
 
 EXPECTED = {'lib/libdeputy.so.1', 'lib/deputy/deputy-delegate-host',
             *(f'lib/deputy/plugins/libdeputy_{name}.so'
-              for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'replay', 'sandbox'))}
+              for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox'))}
 SYSTEM = re.compile(r'(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|libgcc_s\.so\.1|ld-linux[a-z0-9_-]*\.so\.\d'
                     r'|libdeputy\.so\.1)$')
 NEWEST_GCC = (7, 0, 0)  # libgcc of g++ 8, which a system with the C library 2.28 has

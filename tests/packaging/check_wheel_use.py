@@ -49,8 +49,8 @@ def check(condition, text):
 def check_package():
     import deputy
     errors = {plugin['name']: plugin['error'] for plugin in deputy.plugins()}
-    check(set(errors) == {'cpu', 'gpu', 'layers', 'npu_stub', 'replay', 'sandbox'},
-          f'expected six plug-ins, found {errors}')
+    check(set(errors) == {'cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox'},
+          f'expected seven plug-ins, found {errors}')
     check(not any(errors.values()), f'a plug-in does not load: {errors}')
     expected, _ = outputs()
     inside, runners = outputs('npu_stub')

@@ -76,6 +76,7 @@ class InstallTest(unittest.TestCase):
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
                      'deputy/plugins/libdeputy_nnapi.so', 'libdeputy_delegate_support.a',
+                     'deputy/plugins/libdeputy_onnxruntime.so',
                      'deputy/plugins/libdeputy_sandbox.so', 'deputy/deputy-delegate-host',
                      'deputy/plugins/libdeputy_layers.so', 'deputy/plugins/libdeputy_replay.so',
                      'cmake/Deputy/DeputyConfig.cmake', 'cmake/tensorflow-lite/tensorflow-lite-config.cmake',

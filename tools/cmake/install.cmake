@@ -30,8 +30,8 @@ if(TARGET deputy_tool)
   install(TARGETS deputy_tool RUNTIME)
 endif()
 set(installed_plugins "")
-foreach(plugin deputy_cpu deputy_gpu deputy_hexagon deputy_nnapi deputy_layers deputy_npu_stub deputy_replay
-               deputy_sandbox deputy_xnnpack softmax_delegate)
+foreach(plugin deputy_cpu deputy_gpu deputy_hexagon deputy_nnapi deputy_layers deputy_npu_stub
+               deputy_onnxruntime deputy_replay deputy_sandbox deputy_xnnpack softmax_delegate)
   if(TARGET ${plugin})
     list(APPEND installed_plugins ${plugin})
   endif()

@@ -17,6 +17,17 @@ set_target_properties(hexagon_double PROPERTIES OUTPUT_NAME hexagon_interface
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/hexagon)
 add_dependencies(test_plugins hexagon_double deputy_hexagon)
 
+# A test double of ONNX Runtime's library for the tests of its bridge.
+deputy_add_delegate(onnxruntime_double SOURCES tests/doubles/onnxruntime/double.c
+                    EXPORTS OrtGetApiBase OrtDoubleAlive OrtDoubleFail OrtDoubleHide OrtDoubleModel
+                            OrtDoubleReset OrtDoubleRuns OrtDoubleSetVersion OrtDoubleText
+                    LINKS Threads::Threads m)
+target_include_directories(onnxruntime_double PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(onnxruntime_double PRIVATE -fvisibility=default)
+set_target_properties(onnxruntime_double PROPERTIES OUTPUT_NAME onnxruntime
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles)
+add_dependencies(test_plugins onnxruntime_double deputy_onnxruntime)
+
 # deputy_add_plugin(<name> <source> [<definition>...] [SOURCES <more>...] [LINKS <library>...]
 #                   [UNDEFINED_SYMBOLS])
 function(deputy_add_plugin name source)

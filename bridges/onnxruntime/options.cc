@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Table of the options: description for deputy_plugin and parser of each option.
+#include "bridges/onnxruntime/options.h"
+
+#include <charconv>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace deputy::onnxruntime {
+namespace {
+
+// Parsers store an option's text in a member. They return "" on success, otherwise a description
+// of the expected text.
+std::string ReadLibrary(std::string_view text, Options* options) {
+  options->library = text;
+  return "";
+}
+
+template <int32_t Options::*member, int32_t max>
+std::string ReadCount(std::string_view text, Options* options) {
+  int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > max) {
+    return "a whole number from 1 to " + std::to_string(max);
+  }
+  options->*member = value;
+  return "";
+}
+
+std::string ReadOptimization(std::string_view text, Options* options) {
+  constexpr std::pair<std::string_view, int32_t> kLevels[] = {{"none", kOptimizeNothing},
+                                                              {"basic", kOptimizeBasic},
+                                                              {"extended", kOptimizeExtended},
+                                                              {"all", kOptimizeAll}};
+  for (const auto& [name, level] : kLevels) {
+    if (text != name) continue;
+    options->optimization = level;
+    return "";
+  }
+  return "none, basic, extended or all";
+}
+
+using Read = std::string (*)(std::string_view text, Options* options);
+
+constexpr DeputyPluginOption kOptions[] = {
+    {"library", kDeputyOptionString, 0, "",
+     "ONNX Runtime's library; empty: DEPUTY_ONNXRUNTIME_LIBRARY, or libonnxruntime.so.1."},
+    {"num_threads", kDeputyOptionInt, 0, "1", "Number of threads that a session uses."},
+    {"optimization", kDeputyOptionString, 0, "all",
+     "Graph optimisation in ONNX Runtime: none, basic, extended or all."},
+    {"min_nodes", kDeputyOptionInt, 0, "1", "Minimum number of nodes per partition."},
+};
+
+constexpr Read kReaders[] = {
+    ReadLibrary,
+    ReadCount<&Options::num_threads, 1024>,
+    ReadOptimization,
+    ReadCount<&Options::min_nodes, 1 << 30>,
+};
+static_assert(std::size(kOptions) == std::size(kReaders));
+
+std::string ReadOption(std::string_view key, std::string_view value, Options* options) {
+  std::string names;
+  for (size_t i = 0; i < std::size(kOptions); ++i) {
+    if (key == kOptions[i].name) {
+      const std::string expected = kReaders[i](value, options);
+      if (expected.empty()) return "";
+      return "option '" + std::string(key) + "': expected " + expected + ", found '" +
+             std::string(value) + "'";
+    }
+    names.append(names.empty() ? "" : ", ").append(kOptions[i].name);
+  }
+  return "option '" + std::string(key) + "': expected one of " + names;
+}
+
+}  // namespace
+
+std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
+                         Options* options) {
+  Options parsed = *options;
+  for (size_t i = 0; i < count; ++i) {
+    std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
+                                     values[i] == nullptr ? "" : values[i], &parsed);
+    if (!problem.empty()) return problem;
+  }
+  *options = std::move(parsed);
+  return "";
+}
+
+std::span<const DeputyPluginOption> PluginOptions() { return kOptions; }
+
+}  // namespace deputy::onnxruntime
