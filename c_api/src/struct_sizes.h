@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes of the structs of deputy.h, deputy_async.h, deputy_devices.h and deputy_graph.h in their
+// Sizes of the structs of deputy.h and of the other headers named deputy_*.h in their
 // first release, the smallest that a client can have.
 //
 // A struct may grow at its end; these sizes do not change. New fields must come after the size of
@@ -15,6 +15,7 @@
 #include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
 #include "c_api/include/deputy_graph.h"
+#include "c_api/include/deputy_placement.h"
 
 namespace deputy {
 
@@ -61,6 +62,9 @@ DEPUTY_FIRST_RELEASE(DeputyTensorParameters, 104, is_variable)
 DEPUTY_FIRST_RELEASE(DeputyNodeParameters, 88, registration)
 DEPUTY_FIRST_RELEASE(DeputySignature, 64, output_tensors)
 DEPUTY_FIRST_RELEASE(DeputyRunRequest, 64, done)
+DEPUTY_FIRST_RELEASE(DeputyPlacementSettings, 48, clock)
+DEPUTY_FIRST_RELEASE(DeputyPlacementAlternative, 48, measured_ns)
+DEPUTY_FIRST_RELEASE(DeputyPlacementStatus, 24, spent_ns)
 
 // NOLINTEND(bugprone-sizeof-expression)
 #undef DEPUTY_FIRST_RELEASE

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of placement plans. They are not trusted: a damaged file counts as absent.
+#ifndef DEPUTY_C_API_SRC_PLACEMENT_FILE_H_
+#define DEPUTY_C_API_SRC_PLACEMENT_FILE_H_
+
+#include <span>
+#include <string>
+
+#include "c_api/include/delegate_serialization.h"
+#include "c_api/include/deputy_placement.h"
+#include "c_api/src/objects.h"
+
+namespace deputy {
+
+// The contents of the file of a plan.
+std::string WritePlan(const DeputyPlacementPlan& plan);
+// Reads a plan with `nodes` nodes and the delegates of `*plan`; returns false, with an unchanged
+// plan, if the bytes are invalid.
+bool ReadPlan(std::span<const char> bytes, size_t nodes, DeputyPlacementPlan* plan);
+
+class PlacementFile {
+ public:
+  // Determines the file of a plan by everything that it depends on. There is none if the settings
+  // name no directory or have a `prepare`, and if a delegate does not describe itself.
+  PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOptions& options,
+                const DeputyPlacementSettings& settings);
+
+  // Returns false, with an unchanged plan, if there is no valid file.
+  bool Read(DeputyPlacementPlan* plan) const;
+  void Write(const DeputyPlacementPlan& plan) const;
+
+ private:
+  bool AddDelegate(TfLiteDelegate* delegate);
+
+  std::string directory_;  // "" if there is no file
+  size_t nodes_ = 0;       // of subgraph 0
+  DeputyFingerprint fingerprint_ = {};
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_PLACEMENT_FILE_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measures inferences of a model with an assignment of its nodes, for placement plans.
+#ifndef DEPUTY_C_API_SRC_PLACEMENT_MEASUREMENT_H_
+#define DEPUTY_C_API_SRC_PLACEMENT_MEASUREMENT_H_
+
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "c_api/include/deputy_placement.h"
+#include "c_api/src/objects.h"
+#include "core/delegation/placement_problem.h"
+
+namespace deputy {
+
+struct MeasuredPartition {
+  int delegate = 0;
+  std::vector<int> nodes;  // ascending
+  double ns = 0;           // with copies
+};
+
+// Costs of one inference of subgraph 0, the one with the median time.
+struct Measurement {
+  double total_ns = 0;
+  std::vector<double> cpu_ns;  // time by node index; 0 for nodes that a delegate runs
+  std::vector<MeasuredPartition> partitions;
+  // The delegates' estimates by delegate and node; negative if there is none.
+  std::vector<std::vector<double>> declared_ns;
+};
+
+class PlacementMeter {
+ public:
+  // The pointers are borrowed. `options` may have delegates.
+  PlacementMeter(const TfLiteModel* model, const TfLiteInterpreterOptions* options,
+                 const DeputyPlacementSettings& settings);
+
+  int64_t Now() const;
+  // Measures the CPU alone and describes the plan without delegates in `*out_problem`, whose nodes
+  // refer to this object. Returns false, after a report, if the model does not run.
+  bool MeasureCpu(PlacementProblem* out_problem, Measurement* out);
+  // Measures the delegates with the given indices in their order, which take the nodes that they
+  // claim; with an assignment, only those that it gives them. Returns false if they fail; the
+  // interpreter has then reported the reason.
+  bool Measure(const std::vector<int>& delegates, const Assignment* assignment, Measurement* out);
+
+  int measurements() const { return measurements_; }
+
+ private:
+  TfLiteInterpreter* Prepare(const std::vector<int>& delegates, const Assignment* assignment);
+  bool Time(TfLiteInterpreter* interpreter, Measurement* out);
+  void Describe(const Subgraph& subgraph, PlacementProblem* out);
+
+  const TfLiteModel* const model_;
+  TfLiteInterpreterOptions options_;        // without delegates
+  std::vector<TfLiteDelegate*> delegates_;  // of the options
+  const DeputyPlacementSettings settings_;
+  std::list<std::vector<int>> node_tensors_;  // inputs and outputs of the problem's nodes
+  double overhead_ns_ = 0;                    // time of an inference on the CPU outside its nodes
+  int measurements_ = 0;
+};
+
+}  // namespace deputy
+
+#endif  // DEPUTY_C_API_SRC_PLACEMENT_MEASUREMENT_H_

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Placement by measured times (deputy_placement.h). A search measures the CPU, each delegate alone,
+// and all delegates in their order. Then it divides the nodes of each delegate into 2, 4, 8 and 16
+// segments and times every second one, which shows the time of each segment and the cost of an
+// additional partition. From these times it solves the problem of placement_problem.h, measures the
+// solution, and repeats that with what the measurement has shown.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c_api/include/deputy_placement.h"
+#include "c_api/src/placement_file.h"
+#include "c_api/src/placement_measurement.h"
+#include "c_api/src/placement_plan.h"
+#include "c_api/src/struct_io.h"
+#include "core/delegation/placement_problem.h"
+
+using deputy::Assignment;
+using deputy::DelegateCosts;
+using deputy::ErrorReporter;
+using deputy::Guard;
+using deputy::kCpuOwner;
+using deputy::Measurement;
+using deputy::PlacementAlternative;
+using deputy::PlacementProblem;
+using deputy::Prediction;
+
+namespace {
+
+constexpr int kDefaultBudgetMs = 10000;
+constexpr int kMaxSegments = 16;
+constexpr int kMaxSolutions = 8;
+// Part of a predicted time that may be estimated if the budget ends before it is measured.
+constexpr double kMaxEstimated = 0.1;
+
+size_t At(int index) { return static_cast<size_t>(index); }
+
+// What is known about a delegate.
+struct KnownDelegate {
+  bool works = false;
+  std::vector<int> nodes;            // nodes that it claims alone, in the order of the plan
+  double alone_ns = 0;               // time of its partitions then
+  size_t alone_count = 0;            // number of its partitions then
+  std::vector<double> weights;       // declared or CPU time by node index
+  std::vector<double> launch_costs;  // cost of an additional partition, by division in segments
+};
+
+class PlacementSearch {
+ public:
+  PlacementSearch(deputy::PlacementMeter* meter, size_t delegates, int budget_ms)
+      : meter_(meter), delegates_(delegates), began_(meter->Now()) {
+    end_ = began_ + int64_t{budget_ms > 0 ? budget_ms : kDefaultBudgetMs} * 1000000;
+  }
+
+  // Returns false if the model does not run on the CPU.
+  bool Run(DeputyPlacementPlan* plan) {
+    Measurement cpu;
+    if (!meter_->MeasureCpu(&problem_, &cpu)) return false;
+    on_cpu_.assign(problem_.cpu_ns.size(), kCpuOwner);
+    Add("CPU", on_cpu_, cpu.total_ns);
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      problem_.delegates.emplace_back().node_ns.assign(problem_.cpu_ns.size(), -1);
+      if (HasTime()) MeasureAlone(static_cast<int>(d));
+    }
+    if (delegates_.size() > 1 && HasTime()) MeasureInOrder();
+    for (int segments = 2; segments <= kMaxSegments; segments *= 2) {
+      for (size_t d = 0; d < delegates_.size(); ++d) Divide(static_cast<int>(d), segments);
+    }
+    Combine();
+    Choose(plan);
+    plan->status.measurements = meter_->measurements();
+    plan->status.spent_ns = meter_->Now() - began_;
+    return true;
+  }
+
+ private:
+  bool HasTime() const { return meter_->Now() < end_; }
+
+  PlacementAlternative* Find(const Assignment& assignment) {
+    const auto found = std::find_if(alternatives_.begin(), alternatives_.end(),
+                                    [&](const auto& a) { return a.assignment == assignment; });
+    return found == alternatives_.end() ? nullptr : &*found;
+  }
+
+  void Add(std::string name, const Assignment& assignment, double measured_ns) {
+    if (Find(assignment) != nullptr) return;
+    alternatives_.push_back({.name = std::move(name), .assignment = assignment});
+    alternatives_.back().measured_ns = measured_ns;
+  }
+
+  // Stores the costs of partitions. The lower one of two costs of the same partition counts.
+  void Learn(const Measurement& measured) {
+    for (const deputy::MeasuredPartition& partition : measured.partitions) {
+      auto& known = problem_.delegates[At(partition.delegate)].measured;
+      const auto [entry, is_new] = known.try_emplace(partition.nodes, partition.ns);
+      if (!is_new) entry->second = std::min(entry->second, partition.ns);
+    }
+  }
+
+  Assignment AssignmentOf(const Measurement& measured) const {
+    Assignment assignment = on_cpu_;
+    for (const deputy::MeasuredPartition& partition : measured.partitions) {
+      for (const int node : partition.nodes) {
+        if (At(node) < assignment.size()) assignment[At(node)] = partition.delegate;
+      }
+    }
+    return assignment;
+  }
+
+  void MeasureAlone(int d) {
+    Measurement measured;
+    if (!meter_->Measure({d}, nullptr, &measured)) return;
+    Learn(measured);
+    KnownDelegate& delegate = delegates_[At(d)];
+    delegate.works = true;
+    delegate.alone_count = measured.partitions.size();
+    for (const auto& partition : measured.partitions) delegate.alone_ns += partition.ns;
+    const Assignment assignment = AssignmentOf(measured);
+    bool are_declared = true;
+    const std::vector<double>& declared = measured.declared_ns[At(d)];
+    for (const int node : problem_.graph.plan) {
+      if (assignment[At(node)] != d) continue;
+      delegate.nodes.push_back(node);
+      are_declared &= At(node) < declared.size() && declared[At(node)] >= 0;
+    }
+    delegate.weights = are_declared ? declared : problem_.cpu_ns;
+    Add("delegate " + std::to_string(d), assignment, measured.total_ns);
+  }
+
+  void MeasureInOrder() {
+    std::vector<int> working;
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      if (delegates_[d].works) working.push_back(static_cast<int>(d));
+    }
+    Measurement measured;
+    if (working.size() < 2 || !meter_->Measure(working, nullptr, &measured)) return;
+    Learn(measured);
+    Add("in order", AssignmentOf(measured), measured.total_ns);
+  }
+
+  // Measures the nodes of a delegate in segments of about equal weight, or each node alone if there
+  // are no more nodes than segments: first the segments with an even number, then the others.
+  void Divide(int d, int segments) {
+    KnownDelegate& delegate = delegates_[At(d)];
+    const size_t count = delegate.nodes.size();
+    if (!delegate.works || count < 2 || count <= At(segments) / 2) return;
+    double all = 0;
+    for (const int node : delegate.nodes) all += delegate.weights[At(node)];
+    double ns = 0;
+    size_t partitions = 0;
+    for (int parity = 0; parity < 2; ++parity) {
+      if (!HasTime()) return;
+      Assignment assignment = on_cpu_;
+      double before = 0;
+      for (size_t i = 0; i < count; ++i) {
+        const int node = delegate.nodes[i];
+        const int by_weight = std::min(segments - 1, static_cast<int>(before / all * segments));
+        const int segment = count <= At(segments) ? static_cast<int>(i) : by_weight;
+        if (segment % 2 == parity) assignment[At(node)] = d;
+        before += delegate.weights[At(node)];
+      }
+      Measurement measured;
+      if (!meter_->Measure({d}, &assignment, &measured)) return;
+      Learn(measured);
+      partitions += measured.partitions.size();
+      for (const auto& partition : measured.partitions) ns += partition.ns;
+    }
+    if (partitions <= delegate.alone_count) return;
+    delegate.launch_costs.push_back(std::max(
+        0.0, (ns - delegate.alone_ns) / static_cast<double>(partitions - delegate.alone_count)));
+  }
+
+  // Estimates the costs of nodes and partitions from the measured partitions.
+  void Estimate() {
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      KnownDelegate& delegate = delegates_[d];
+      DelegateCosts& costs = problem_.delegates[d];
+      std::vector<double> launches = delegate.launch_costs;
+      std::sort(launches.begin(), launches.end());
+      costs.launch_ns = launches.empty() ? 0 : launches[launches.size() / 2];
+      // The smallest partition of a node counts.
+      std::vector<size_t> sizes(on_cpu_.size(), SIZE_MAX);
+      for (const auto& [nodes, ns] : costs.measured) {
+        double weight = 0;
+        for (const int node : nodes) weight += delegate.weights[At(node)];
+        for (const int node : nodes) {
+          if (nodes.size() >= sizes[At(node)]) continue;
+          sizes[At(node)] = nodes.size();
+          const double part = weight > 0 ? delegate.weights[At(node)] / weight
+                                         : 1 / static_cast<double>(nodes.size());
+          costs.node_ns[At(node)] = std::max(0.0, ns - costs.launch_ns) * part;
+        }
+      }
+    }
+  }
+
+  // Solves the problem and measures the solution, until nothing new is found.
+  void Combine() {
+    for (int i = 0; i < kMaxSolutions; ++i) {
+      Estimate();
+      std::vector<Assignment> starts;
+      for (const PlacementAlternative& each : alternatives_) starts.push_back(each.assignment);
+      const Assignment solution = deputy::Solve(problem_, starts);
+      if (Find(solution) != nullptr) return;
+      if (!HasTime()) return Add("combination", solution, -1);
+      std::vector<int> used;
+      for (size_t d = 0; d < delegates_.size(); ++d) {
+        const int index = static_cast<int>(d);
+        if (std::count(solution.begin(), solution.end(), index) > 0) used.push_back(index);
+      }
+      Measurement measured;
+      if (!meter_->Measure(used, &solution, &measured)) return;
+      Learn(measured);
+      // A delegate may have refused nodes without their neighbours.
+      const Assignment actual = AssignmentOf(measured);
+      const bool is_new = Find(actual) == nullptr;
+      Add("combination", actual, measured.total_ns);
+      if (!is_new) return;
+    }
+  }
+
+  // Sorts the alternatives by their time, the chosen one first.
+  void Choose(DeputyPlacementPlan* plan) {
+    Estimate();
+    for (PlacementAlternative& each : alternatives_) {
+      Prediction prediction;
+      if (!deputy::Predict(problem_, each.assignment, &prediction)) continue;
+      each.predicted_ns = prediction.total_ns;
+      each.estimated_ns = prediction.estimated_ns;
+      each.partitions = static_cast<int32_t>(prediction.partitions.size());
+      each.delegated = static_cast<int32_t>(std::count_if(
+          each.assignment.begin(), each.assignment.end(), [](int owner) { return owner >= 0; }));
+    }
+    const auto time = [](const PlacementAlternative& each) {
+      if (each.measured_ns >= 0) return each.measured_ns;
+      const bool is_known = each.estimated_ns <= kMaxEstimated * each.predicted_ns;
+      return is_known ? each.predicted_ns : std::numeric_limits<double>::infinity();
+    };
+    std::stable_sort(alternatives_.begin(), alternatives_.end(),
+                     [&](const auto& a, const auto& b) { return time(a) < time(b); });
+    plan->owners = alternatives_.front().assignment;
+    plan->alternatives = std::move(alternatives_);
+  }
+
+  deputy::PlacementMeter* const meter_;
+  std::vector<KnownDelegate> delegates_;
+  const int64_t began_;
+  int64_t end_;
+  PlacementProblem problem_;
+  Assignment on_cpu_;
+  std::vector<PlacementAlternative> alternatives_;
+};
+
+bool ReadSettings(const DeputyPlacementSettings* settings, DeputyPlacementSettings* out) {
+  *out = {};
+  out->struct_size = sizeof *out;
+  if (settings == nullptr) return true;
+  return deputy::ReadStruct(settings, out) && out->budget_ms >= 0 && out->runs >= 0;
+}
+
+}  // namespace
+
+DeputyPlacementPlan* DeputyPlacementPlanCreate(const TfLiteModel* model,
+                                               const TfLiteInterpreterOptions* options,
+                                               const DeputyPlacementSettings* settings) {
+  const auto refuse = [](const char* expected) -> DeputyPlacementPlan* {
+    ErrorReporter().Report("DeputyPlacementPlanCreate: expected %s", expected);
+    return nullptr;
+  };
+  DeputyPlacementSettings given;
+  if (model == nullptr || options == nullptr) return refuse("a model and options, found NULL");
+  if (!ReadSettings(settings, &given)) {
+    return refuse("settings with their size in struct_size and no negative number");
+  }
+  if (!options->placements.empty()) return refuse("options without placements");
+  return Guard(nullptr, [&]() -> DeputyPlacementPlan* {
+    auto plan = std::make_unique<DeputyPlacementPlan>();
+    plan->delegates = options->delegates;
+    const deputy::PlacementFile file(model, *options, given);
+    if (file.Read(plan.get())) return plan.release();
+    deputy::PlacementMeter meter(model, options, given);
+    if (!PlacementSearch(&meter, options->delegates.size(), given.budget_ms).Run(plan.get())) {
+      return refuse("a model that runs on the CPU alone");
+    }
+    file.Write(*plan);
+    return plan.release();
+  });
+}
+
+void DeputyPlacementPlanDelete(DeputyPlacementPlan* plan) { delete plan; }
+
+TfLiteStatus DeputyInterpreterOptionsSetPlacementPlan(TfLiteInterpreterOptions* options,
+                                                      const DeputyPlacementPlan* plan) {
+  if (options == nullptr || plan == nullptr || !options->placements.empty()) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    std::vector<TfLiteDelegate*> used;
+    for (size_t d = 0; d < plan->delegates.size(); ++d) {
+      TfLiteDelegate* const delegate = plan->delegates[d];
+      const std::vector<TfLiteDelegate*>& given = options->delegates;
+      if (std::find(given.begin(), given.end(), delegate) == given.end()) return kTfLiteError;
+      const auto count = std::count(plan->owners.begin(), plan->owners.end(), static_cast<int>(d));
+      if (count > 0) used.push_back(delegate);
+    }
+    std::vector<deputy::Placement> placements;
+    for (size_t i = 0; i < plan->owners.size(); ++i) {
+      const int owner = plan->owners[i];
+      const TfLiteDelegate* delegate = owner == kCpuOwner ? nullptr : plan->delegates[At(owner)];
+      placements.push_back(
+          {deputy::Placement::Selector::kIndex, 0, static_cast<int>(i), "", delegate});
+    }
+    options->delegates = std::move(used);
+    options->placements = std::move(placements);
+    return kTfLiteOk;
+  });
+}
+
+int32_t DeputyPlacementPlanGetOwner(const DeputyPlacementPlan* plan, int32_t node_index) {
+  if (plan == nullptr || node_index < 0 || At(node_index) >= plan->owners.size()) return -2;
+  return plan->owners[At(node_index)];
+}
+
+size_t DeputyPlacementPlanGetAlternativeCount(const DeputyPlacementPlan* plan) {
+  return plan == nullptr ? 0 : plan->alternatives.size();
+}
+
+TfLiteStatus DeputyPlacementPlanGetAlternative(const DeputyPlacementPlan* plan, size_t index,
+                                               DeputyPlacementAlternative* alternative) {
+  if (index >= DeputyPlacementPlanGetAlternativeCount(plan)) return kTfLiteError;
+  const PlacementAlternative& each = plan->alternatives[index];
+  DeputyPlacementAlternative full{};
+  full.name = each.name.c_str();
+  full.partition_count = each.partitions;
+  full.delegated_count = each.delegated;
+  full.predicted_ns = each.predicted_ns;
+  full.estimated_ns = each.estimated_ns;
+  full.measured_ns = each.measured_ns;
+  return deputy::WriteStruct(full, alternative);
+}
+
+TfLiteStatus DeputyPlacementPlanGetStatus(const DeputyPlacementPlan* plan,
+                                          DeputyPlacementStatus* status) {
+  return plan == nullptr ? kTfLiteError : deputy::WriteStruct(plan->status, status);
+}
