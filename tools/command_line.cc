@@ -159,6 +159,21 @@ void AddBackgroundOption(CLI::App* command, SessionOptions* options) {
                     "the model until they are ready");
 }
 
+void AddPlaceOptions(CLI::App* command, SessionOptions* options) {
+  command->add_flag("--place", options->place.requested,
+                    "Place nodes on the delegates and the CPU by measured\n"
+                    "times");
+  command
+      ->add_option("--place-budget", options->place.budget_ms,
+                   "Time for the measurements of --place in milliseconds\n(default: 10000)")
+      ->type_name("MS")
+      ->check(CLI::Range(1, 1000000).description(""));
+  command
+      ->add_option("--place-cache", options->place.directory,
+                   "Directory in which --place stores its result")
+      ->type_name("DIR");
+}
+
 void AddSignatureOption(CLI::App* command, SessionOptions* options) {
   command
       ->add_option("--signature,--signature_to_run_for", options->signature,
@@ -245,6 +260,7 @@ void AddRunCommand(CLI::App* app) {
   AddSignatureOption(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
+  AddPlaceOptions(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command
@@ -373,6 +389,7 @@ void AddExplainCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
+  AddPlaceOptions(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
   command

@@ -85,6 +85,7 @@ Session::Session(const SessionOptions& options)
     AddPlaceholders(missing_, settings.get());
   }
   ExcludeFromDelegation(options.first_delegate_node, options.last_delegate_node, settings.get());
+  if (options.place.requested) Place(options, settings.get());
   interpreter_.reset(TfLiteInterpreterCreate(model(), settings.get()));
   if (interpreter_ == nullptr) Refuse("cannot be run");
   CheckSelectors(options.pins, options.excludes, interpreter_.get());
@@ -123,6 +124,20 @@ void Session::LoadDelegates(const SessionOptions& options) {
     absent_.emplace_back(flag, loaded.problem);
   }
   if (!options.delegates.empty()) WarnOfIgnoredLimits(options.limits, declared);
+}
+
+void Session::Place(const SessionOptions& options, TfLiteInterpreterOptions* settings) {
+  const bool is_restricted = !options.pins.empty() || !options.excludes.empty() ||
+                             options.first_delegate_node > 0 ||
+                             options.last_delegate_node < INT_MAX;
+  if (is_restricted || options.background || !options.shapes.empty() ||
+      !options.signature.empty()) {
+    FailUsage(
+        "--place excludes --pin, --exclude, --background, --shape, --signature and ranges of "
+        "nodes");
+  }
+  placement_ = PlaceByTimes(model(), delegates_, options.place, settings);
+  if (placement_.is_null()) Refuse("cannot be placed by measured times");
 }
 
 void Session::ApplyInBackground(const std::vector<TfLiteDelegate*>& delegates) {
@@ -170,6 +185,7 @@ void Session::ApplyDelegates(const SessionOptions& options) {
     return ApplyInBackground(handles);
   }
   for (size_t i = 0; i < delegates_.size(); ++i) {
+    if (!placement_.is_null() && !placement_["used"][i].get<bool>()) continue;
     const TfLiteStatus status =
         TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
     const bool fine = status == kTfLiteOk || options.failed_delegates_are_fine ||

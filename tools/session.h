@@ -18,6 +18,7 @@
 #include "deputy/deputy.h"
 #include "findings.h"
 #include "json.h"
+#include "measured_placement.h"
 #include "missing.h"
 #include "model_file.h"
 #include "provide.h"
@@ -53,6 +54,8 @@ struct SessionOptions {
   bool background = false;
   // With `background`: true to wait for them before the session is used.
   bool waits_for_background = false;
+  // Measured placement of nodes, instead of the delegates' order.
+  PlaceOptions place;
   // False if delegates are only created, and the caller applies them.
   bool apply_delegates = true;
   // True to open the session even if a delegate cannot be applied.
@@ -93,6 +96,8 @@ class Session {
   // Returns the requested delegates that are not available, with option and reason. A warning has
   // been printed for each.
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
+  // Returns the description of the measured placement (measured_placement.h); null: none.
+  const Json& placement() const { return placement_; }
   DeputyDelegationStatus delegation_status() const;
   // Prepares delegates on another thread. Ends the command with kExitFailed if the library refuses.
   void ApplyInBackground(const std::vector<TfLiteDelegate*>& delegates);
@@ -138,6 +143,7 @@ class Session {
   void SelectSignature(const std::string& key);
   TfLiteStatus Allocate();
   void LoadDelegates(const SessionOptions& options);
+  void Place(const SessionOptions& options, TfLiteInterpreterOptions* settings);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
   void PrintSummary() const;
@@ -154,6 +160,7 @@ class Session {
   Findings findings_{&report_};            // must outlive the interpreter
   std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter
   std::vector<std::pair<std::string, std::string>> absent_;
+  Json placement_;
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "c_api/include/c_api.h"
+#include "c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,7 +104,7 @@ TFL_CAPI_EXPORT size_t DeputyPlacementPlanGetAlternativeCount(const DeputyPlacem
 TFL_CAPI_EXPORT TfLiteStatus DeputyPlacementPlanGetAlternative(
     const DeputyPlacementPlan* plan, size_t index, DeputyPlacementAlternative* alternative);
 
-// How a plan was made.
+// Description of how a plan was made.
 typedef struct DeputyPlacementStatus {
   // sizeof(DeputyPlacementStatus).
   size_t struct_size;

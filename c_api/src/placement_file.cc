@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "c_api/src/placement_plan.h"
+#include "c_api/src/placement_objects.h"
 #include "core/plugin/delegate_report.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_delegate.h"

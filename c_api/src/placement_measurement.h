@@ -45,6 +45,8 @@ class PlacementMeter {
   bool Measure(const std::vector<int>& delegates, const Assignment* assignment, Measurement* out);
 
   int measurements() const { return measurements_; }
+  // Time of an inference on the CPU outside its nodes.
+  double overhead_ns() const { return overhead_ns_; }
 
  private:
   TfLiteInterpreter* Prepare(const std::vector<int>& delegates, const Assignment* assignment);
@@ -56,7 +58,7 @@ class PlacementMeter {
   std::vector<TfLiteDelegate*> delegates_;  // of the options
   const DeputyPlacementSettings settings_;
   std::list<std::vector<int>> node_tensors_;  // inputs and outputs of the problem's nodes
-  double overhead_ns_ = 0;                    // time of an inference on the CPU outside its nodes
+  double overhead_ns_ = 0;
   int measurements_ = 0;
 };
 

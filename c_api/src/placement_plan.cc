@@ -16,7 +16,7 @@
 #include "c_api/include/deputy_placement.h"
 #include "c_api/src/placement_file.h"
 #include "c_api/src/placement_measurement.h"
-#include "c_api/src/placement_plan.h"
+#include "c_api/src/placement_objects.h"
 #include "c_api/src/struct_io.h"
 #include "core/delegation/placement_problem.h"
 
@@ -40,7 +40,7 @@ constexpr double kMaxEstimated = 0.1;
 
 size_t At(int index) { return static_cast<size_t>(index); }
 
-// What is known about a delegate.
+// A delegate with its measured costs.
 struct KnownDelegate {
   bool works = false;
   std::vector<int> nodes;            // nodes that it claims alone, in the order of the plan
@@ -230,7 +230,7 @@ class PlacementSearch {
     for (PlacementAlternative& each : alternatives_) {
       Prediction prediction;
       if (!deputy::Predict(problem_, each.assignment, &prediction)) continue;
-      each.predicted_ns = prediction.total_ns;
+      each.predicted_ns = prediction.total_ns + meter_->overhead_ns();
       each.estimated_ns = prediction.estimated_ns;
       each.partitions = static_cast<int32_t>(prediction.partitions.size());
       each.delegated = static_cast<int32_t>(std::count_if(

@@ -16,7 +16,7 @@
 
 #include "c_api/include/deputy_placement.h"
 #include "c_api/src/placement_file.h"
-#include "c_api/src/placement_plan.h"
+#include "c_api/src/placement_objects.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/programmed.h"

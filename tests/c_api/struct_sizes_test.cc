@@ -13,6 +13,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
+#include "c_api/include/deputy_placement.h"
 #include "c_api/src/struct_io.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
@@ -70,6 +71,8 @@ struct Objects {
     EXPECT_NE(plugin, nullptr) << DeputyLastError();
   }
   ~Objects() {
+    DeputyPlacementPlanDelete(plan);
+    TfLiteInterpreterOptionsDelete(options);
     DeputyDeviceListDelete(devices);
     DeputyPluginRelease(plugin);
   }
@@ -88,6 +91,8 @@ struct Objects {
   TestInterpreter t{Chain(3), &Watch};
   DeputyPlugin* plugin;
   DeputyDeviceList* devices = DeputyDeviceListCreate(Library("described0").c_str());
+  TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
+  DeputyPlacementPlan* plan = DeputyPlacementPlanCreate(t.model(), options, nullptr);
 };
 
 struct FilledStruct {
@@ -100,6 +105,14 @@ const FilledStruct kFilled[] = {
     {"DeputyDelegationStatus", 56,
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetDelegationStatus(w->t.get(), m->As<DeputyDelegationStatus>());
+     }},
+    {"DeputyPlacementAlternative", 48,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyPlacementPlanGetAlternative(w->plan, 0, m->As<DeputyPlacementAlternative>());
+     }},
+    {"DeputyPlacementStatus", 24,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyPlacementPlanGetStatus(w->plan, m->As<DeputyPlacementStatus>());
      }},
     {"DeputyVerificationStatus", 80,
      [](Objects* w, ClientMemory* m) {
@@ -209,6 +222,20 @@ TEST(StructSizes, structs_are_read_up_to_the_clients_size) {
       EXPECT_TRUE(memory.UntouchedFrom(size) && memory.KeepsItsSize());
     }
     TfLiteInterpreterOptionsDelete(options);
+  }
+}
+
+TEST(StructSizes, settings_of_placement_are_read_up_to_the_clients_size) {
+  const Objects objects;
+  for (const auto& [size, is_fine] :
+       {std::pair(40, false), std::pair(48, true), std::pair(56, true)}) {
+    ClientMemory memory(static_cast<size_t>(size));
+    memory.Zero();
+    DeputyPlacementPlan* const plan = DeputyPlacementPlanCreate(
+        objects.t.model(), objects.options, memory.As<DeputyPlacementSettings>());
+    EXPECT_EQ(plan != nullptr, is_fine) << size;
+    EXPECT_TRUE(memory.UntouchedFrom(static_cast<size_t>(size)) && memory.KeepsItsSize());
+    DeputyPlacementPlanDelete(plan);
   }
 }
 

@@ -189,6 +189,9 @@ ELSEWHERE = {
         "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "background_option_test": {"test_explain_waits_and_shows_the_delegate": ["--background"]},
+    "place_option_test": {"test_nodes_of_a_slow_delegate_run_on_the_cpu": ["--place"],
+                          "test_the_budget_limits_the_measurements": ["--place-budget"],
+                          "test_the_plan_is_stored_for_the_same_circumstances": ["--place-cache"]},
     "device_policy_test": {"test_nodes_run_on_the_device_that_the_policy_chooses": ["--device-policy"]},
     "verification_test": {"": ["--verify"]},
     "layer_option_test": {"test_faults_of_a_layer_are_computed_on_the_cpu": ["--layer"]},

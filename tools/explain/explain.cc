@@ -111,6 +111,7 @@ void ExplainModel(const ExplainOptions& options) {
   if (!options.session.device_choice.is_null()) {
     report["device_choice"] = options.session.device_choice;
   }
+  if (!session.placement().is_null()) report["placement"] = session.placement();
   if (options.session.background) report["background"] = BackgroundJson(session);
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));

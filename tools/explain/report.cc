@@ -130,13 +130,15 @@ Json Report::DelegatesJson() const {
     const bool known =
         known_index != library_.end() &&
         DeputyInterpreterGetDelegateInfo(interpreter_, known_index->second, &info) == kTfLiteOk;
+    const bool is_placed = !session_.placement().is_null();
+    const char* const reason = is_placed ? "the placement does not use it" : "it was not applied";
     delegates.push_back({{"index", own},
                          {"name", delegate.name},
                          {"version", delegate.version},
                          {"vendor", delegate.vendor},
                          {"path", delegate.library},
                          {"applied", known && info.applied != 0},
-                         {"failure", known ? Text(info.failure) : "it was not applied"},
+                         {"failure", known ? Text(info.failure) : reason},
                          {"nodes", info.node_count},
                          {"partitions", info.partition_count},
                          {"facts", DelegateFacts(delegate.handle.get(), delegate.undeclared)}});

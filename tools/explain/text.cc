@@ -15,6 +15,7 @@
 #include "tools/delegate_facts.h"
 #include "tools/device_choice.h"
 #include "tools/explain/report.h"
+#include "tools/measured_placement.h"
 #include "tools/session.h"
 #include "tools/text.h"
 
@@ -101,6 +102,7 @@ void PrintHead(const Json& report) {
                 NanosecondsText(report["delegated_ns"]).c_str(),
                 PluralText(report["inferences"], "inference", "inferences").c_str());
   }
+  if (report.contains("placement")) PrintPlacement(report["placement"]);
   if (report.contains("background")) PrintWrapped("background ", report["background"]["text"]);
   PrintStatus(report);
   PrintFindings(report);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DEPUTY_C_API_SRC_PLACEMENT_PLAN_H_
-#define DEPUTY_C_API_SRC_PLACEMENT_PLAN_H_
+//
+// Placement plans, as the library stores them.
+#ifndef DEPUTY_C_API_SRC_PLACEMENT_OBJECTS_H_
+#define DEPUTY_C_API_SRC_PLACEMENT_OBJECTS_H_
 
 #include <cstdint>
 #include <string>
@@ -29,4 +31,4 @@ struct DeputyPlacementPlan {
   DeputyPlacementStatus status = {};
 };
 
-#endif  // DEPUTY_C_API_SRC_PLACEMENT_PLAN_H_
+#endif  // DEPUTY_C_API_SRC_PLACEMENT_OBJECTS_H_
