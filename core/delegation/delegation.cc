@@ -157,7 +157,6 @@ void Delegation::Rollback() {
   subgraph_->interpreter()->skippable().KeepFirst(transaction->skippable_count);
   subgraph_->SetUninvokable();
   delegates_.SetApplied(std::move(transaction->applied));
-  subgraph_->interpreter()->set_delegates_changed(true);
   original_plan_.swap(transaction->original_plan);
   undone_ = transaction->undone;
   delegates_.Revise(kRolledBack);
@@ -356,7 +355,6 @@ TfLiteStatus Delegation::Redo() {
   undone_ = false;
   const std::vector<TfLiteDelegate*> handles = delegates_.applied_handles();
   delegates_.ClearApplied();
-  subgraph_->interpreter()->set_delegates_changed(true);
   for (TfLiteDelegate* handle : handles) {
     const TfLiteStatus status = Apply(handle);
     Commit();

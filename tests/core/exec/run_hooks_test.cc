@@ -121,6 +121,27 @@ TEST_F(RunHooks, delegates_that_are_not_applied_are_not_called) {
   EXPECT_EQ(Calls(), "");
 }
 
+TEST_F(RunHooks, a_delegate_of_several_subgraphs_is_called_once_for_each_run) {
+  ModelBuilder m;
+  for (const char* const body : {"", "body"}) {
+    if (*body != '\0') m.AddSubgraph(body);
+    const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+    const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+    m.AddOp(kTfLiteBuiltinAdd, {x, x}, {y}, schema::CreateAddOptions(m.fbb()));
+    m.SetInputs({x});
+    m.SetOutputs({y});
+  }
+  const Handle a = Delegate("A", "0");
+  TestInterpreter t(m.Finish());
+  Apply(a.get(), &t);
+  for (int subgraph = 0; subgraph < 2; ++subgraph) {
+    EXPECT_EQ(DeputyInterpreterGetPartitionCount(t.get(), subgraph), 1);
+    ASSERT_EQ(DeputyInterpreterAllocateSubgraph(t.get(), subgraph), kTfLiteOk) << t.log();
+    ASSERT_EQ(DeputyInterpreterInvokeSubgraph(t.get(), subgraph), kTfLiteOk) << t.log();
+    EXPECT_EQ(Calls(), "A run_start; A node; A run_end 0; ");
+  }
+}
+
 TEST_F(RunHooks, a_resize_applies_the_delegate_again_and_keeps_its_functions) {
   const Handle a = Delegate("A", "0");
   TestInterpreter t(Model());
