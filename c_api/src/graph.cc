@@ -270,6 +270,16 @@ TfLiteStatus DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* inte
   });
 }
 
+TfLiteStatus DeputyInterpreterReleaseMemory(TfLiteInterpreter* interpreter) {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
+    Interpreter* const impl = IdleInterpreter(interpreter, function);
+    if (impl == nullptr) return kTfLiteError;
+    impl->ReleaseIdleMemory();
+    return kTfLiteOk;
+  });
+}
+
 // ---- Settings -----------------------------------------------------------------------------------
 
 TfLiteStatus DeputyInterpreterSetNumThreads(TfLiteInterpreter* interpreter, int32_t num_threads) {

@@ -77,6 +77,22 @@ bool Arena::Plan(std::vector<Slot> slots, const Limits& limits, ThreadPool* pool
   return true;
 }
 
+void Arena::DiscardPages() {
+  if (guard_bytes_ > 0) return;
+  std::vector<std::pair<size_t, size_t>> kept;
+  for (const int tensor : placed_) {
+    const Slot& slot = slots_[static_cast<size_t>(tensor)];
+    if (slot.lifetime.last == kForever) kept.emplace_back(slot.offset, slot.offset + slot.bytes);
+  }
+  kept.emplace_back(block_.size(), block_.size());
+  std::sort(kept.begin(), kept.end());
+  size_t begin = 0;
+  for (const auto& [first, last] : kept) {
+    if (first > begin) deputy::DiscardPages(block_.data() + begin, first - begin);
+    begin = std::max(begin, last);
+  }
+}
+
 char* Arena::Address(int tensor) const {
   if (static_cast<size_t>(tensor) >= slots_.size()) return nullptr;
   const Slot& slot = slots_[tensor];

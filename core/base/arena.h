@@ -75,6 +75,10 @@ class Arena {
   // offsets, if a limit is exceeded or memory is exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
+  // Releases the pages without contents that last between inferences: those of tensors with limited
+  // lifetimes. Addresses stay valid. No effect with guard bytes, which have contents.
+  void DiscardPages();
+
   // Returns a tensor's address, null if it has none. Plan may change it; Reset, Release and
   // ForgetFrom discard it.
   char* Address(int tensor) const;

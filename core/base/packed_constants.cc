@@ -67,12 +67,17 @@ const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parame
   // The lock is held during the fill, so that a second caller waits for the values instead of
   // computing them again.
   const std::lock_guard lock(mutex_);
-  if (const auto found = places_.find(full_key); found != places_.end()) return found->second;
-  char* const place = Place(bytes, limits, pool);
+  const auto found = places_.find(full_key);
+  if (found != places_.end() && found->second.is_filled) return found->second.data;
+  char* const place = found == places_.end() ? Place(bytes, limits, pool) : found->second.data;
   if (place == nullptr) return nullptr;
-  // The fill may throw, so the entry is added afterwards.
+  // The fill may throw, so the entry is added or changed afterwards.
   call(fill, place);
-  places_.emplace(std::move(full_key), place);
+  if (found == places_.end()) {
+    places_.emplace(std::move(full_key), Values{place, true});
+  } else {
+    found->second.is_filled = true;
+  }
   bytes_ += bytes;
   return place;
 }
@@ -87,6 +92,19 @@ char* PackedConstants::Reserve(size_t bytes, const Limits& limits, ThreadPool* p
 void PackedConstants::Expect(size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;
+}
+
+void PackedConstants::BeginUse() {
+  const std::lock_guard lock(mutex_);
+  ++users_;
+}
+
+void PackedConstants::EndUse() {
+  const std::lock_guard lock(mutex_);
+  if (--users_ > 0) return;
+  for (auto& [key, values] : places_) values.is_filled = false;
+  if (!places_.empty()) bytes_ = 0;
+  for (Chunk& chunk : chunks_) DiscardPages(chunk.block.data(), chunk.used);
 }
 
 bool PackedConstants::Contains(const void* data) const {

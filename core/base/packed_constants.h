@@ -36,7 +36,8 @@ struct PackedKey {
 class PackedConstants {
  public:
   // Returns the values of this key: `bytes`, aligned to kTensorAlignment, which fill(char* data)
-  // writes at the first call. They are valid as long as this object. `parameters` are the bytes of
+  // writes at the first call, and again at the first one after they were discarded. The address is
+  // valid as long as this object. `parameters` are the bytes of
   // everything else that the values depend on. The pool's threads prefault memory. Returns null if
   // a limit is exceeded or memory is exhausted.
   template <typename Fill>
@@ -61,10 +62,16 @@ class PackedConstants {
   // Releases pages that are not used yet.
   void ReleaseUnused();
 
+  // Count the users of the values. EndUse of the last one discards all values: their pages are
+  // released, addresses stay valid. A user must call FindOrMake again for each of its keys, and
+  // write again to memory of Reserve, before it reads values again.
+  void BeginUse();
+  void EndUse();
+
   // Returns true if `data` points into values of this object.
   bool Contains(const void* data) const;
 
-  // Total size of all values.
+  // Total size of all values that are not discarded, and of all memory of Reserve.
   size_t bytes() const {
     const std::lock_guard lock(mutex_);
     return bytes_;
@@ -83,10 +90,16 @@ class PackedConstants {
     char* Take(size_t bytes, ThreadPool* pool);
   };
 
+  struct Values {
+    char* data = nullptr;
+    bool is_filled = false;  // false: they were discarded
+  };
+
   char* Place(size_t bytes, const Limits& limits, ThreadPool* pool);
 
   mutable std::mutex mutex_;
-  std::map<std::pair<PackedKey, std::string>, char*> places_;
+  std::map<std::pair<PackedKey, std::string>, Values> places_;
+  int users_ = 0;
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
   size_t expected_ = 0;  // expected value of bytes_ when packing is complete

@@ -16,7 +16,7 @@ namespace {
 [[maybe_unused]] constexpr size_t kPiece = size_t{2} << 20;
 
 // Applies the advice to all pages that are completely inside the range.
-[[maybe_unused]] void Advise(char* data, size_t bytes, int advice) {
+void Advise(char* data, size_t bytes, int advice) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t before = (page - reinterpret_cast<uintptr_t>(data) % page) % page;
   if (bytes < before + page) return;
@@ -47,6 +47,8 @@ void MakeResident([[maybe_unused]] char* data, [[maybe_unused]] size_t bytes,
   });
 #endif
 }
+
+void DiscardPages(char* data, size_t bytes) { Advise(data, bytes, MADV_DONTNEED); }
 
 void MakeResidentForInference(char* data, size_t bytes, ThreadPool* pool) {
   if (bytes <= kMaxResidentBytes) MakeResident(data, bytes, pool);

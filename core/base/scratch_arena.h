@@ -28,6 +28,11 @@ class ScratchArena {
   // pool's threads (null: the calling thread). Returns false on failure.
   bool Grow(const Limits& limits, ThreadPool* pool);
 
+  // Frees the block unless it is in use; the next Acquire allocates it again.
+  void Free() {
+    if (pieces_.empty()) block_.Free();
+  }
+
   // Size of the block.
   size_t bytes() const { return block_.size(); }
 

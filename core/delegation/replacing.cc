@@ -260,6 +260,7 @@ TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
   node.inputs = subset.inputs;
   node.outputs = subset.outputs;
   node.registration = registration;
+  node.is_delegates = true;
   node.builtin_data = MakeDelegateParams(delegate, replacer.builder, subset);
   if (node.builtin_data == nullptr) return Fail(reporter, kTfLiteError, "out of memory");
   if (subgraph_->AddNode(node) != kTfLiteOk) return kTfLiteError;

@@ -163,6 +163,29 @@ void Interpreter::ReleaseMemory() {
   for (auto& subgraph : subgraphs_) subgraph->ReleaseMemory();
 }
 
+void Interpreter::ReleaseIdleMemory() {
+  if (Interpreter* const other = running(); other != this) other->ReleaseIdleMemory();
+  for (auto& subgraph : subgraphs_) subgraph->ReleaseIdleMemory();
+  scratch().Free();
+  const auto can_prepare = [](const auto& subgraph) { return subgraph->CanPrepareUnnoticed(); };
+  if (!std::all_of(subgraphs_.begin(), subgraphs_.end(), can_prepare)) return;
+  ReleasePackedConstants();
+  must_prepare_ = true;
+}
+
+// Prepares the subgraphs whose packed constants were released. Cancellation is deferred: a
+// subgraph that is not prepared could not run again.
+TfLiteStatus Interpreter::PrepareReleased() {
+  if (!std::exchange(must_prepare_, false)) return kTfLiteOk;
+  const CancelScope uninterrupted(this, nullptr);
+  TfLiteStatus status = kTfLiteOk;
+  for (auto& subgraph : subgraphs_) {
+    const TfLiteStatus prepared = subgraph->PrepareAgain();
+    if (status == kTfLiteOk) status = prepared;
+  }
+  return status;
+}
+
 Subgraph* Interpreter::FindOwner(const TfLiteTensor* tensor) const {
   for (const auto& subgraph : subgraphs_) {
     if (subgraph->graph().IndexOf(tensor) >= 0) return subgraph.get();
@@ -240,6 +263,7 @@ TfLiteStatus Interpreter::Invoke(Subgraph* subgraph, bool allow_stale_outputs) {
 TfLiteStatus Interpreter::InvokeArmed(Subgraph* subgraph, bool allow_stale_outputs) {
   const bool outermost = IsOutermostCall();
   const CancelScope cancellable(this, kInvokeCall);
+  if (outermost) TF_LITE_ENSURE_STATUS(PrepareReleased());
   if (outermost && subgraph->ready()) CountInference();
   const TfLiteStatus status = RunSubgraph(subgraph, allow_stale_outputs, outermost);
   return outermost ? ClientStatus(status) : status;

@@ -113,6 +113,10 @@ class Interpreter final : public InterpreterState {
   // Sets the number of threads; 0 is 1, -1 is the default, and less is an error. Subgraphs that are
   // ready stay ready.
   TfLiteStatus SetNumThreads(int num_threads);
+  // Releases memory that the next run provides again with the same addresses: pages of the arenas,
+  // except those of inputs and outputs, scratch memory, plans for other shapes, and packed
+  // constants, unless the run of a node could reveal that its subgraph was prepared again.
+  void ReleaseIdleMemory();
   // Frees the memory that AllocateTensors plans, except that of tensors which persist between
   // inferences, in all subgraphs.
   void ReleaseMemory();
@@ -127,6 +131,7 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus Build(const InterpreterConfig& config, OpResolver* resolver);
   TfLiteStatus RunSubgraph(Subgraph* subgraph, bool allow_stale_outputs, bool outermost);
   TfLiteStatus RunInstead(Subgraph* subgraph, Interpreter* other);
+  TfLiteStatus PrepareReleased();
   void AddSubgraph(const SubgraphDesc* desc);
   TfLiteStatus ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
   // The applied delegates of each subgraph.
@@ -136,6 +141,7 @@ class Interpreter final : public InterpreterState {
   bool IsOutermostCall() const { return !is_running(); }
 
   OpTimer timer_;
+  bool must_prepare_ = false;    // true: packed constants were released
   bool observes_timer_ = false;  // true: timer_ is in the list of observers
   std::vector<std::unique_ptr<Subgraph>> subgraphs_;
   std::deque<SubgraphCallee> callees_;  // interface of each subgraph for callers, by index

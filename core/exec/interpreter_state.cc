@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "core/model/control_edges.h"
 
@@ -22,7 +23,19 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
   }
 }
 
-InterpreterState::~InterpreterState() = default;
+InterpreterState::~InterpreterState() { ReleasePackedConstants(); }
+
+void InterpreterState::UsePackedConstants() {
+  if (std::exchange(uses_packed_constants_, true)) return;
+  packed_constants_->BeginUse();
+  node_constants_.BeginUse();
+}
+
+void InterpreterState::ReleasePackedConstants() {
+  if (!std::exchange(uses_packed_constants_, false)) return;
+  packed_constants_->EndUse();
+  node_constants_.EndUse();
+}
 
 void InterpreterState::AttachMetadata() {
   control_edges_.emplace();

@@ -150,6 +150,10 @@ class InterpreterState {
   Resources& resources() { return resources_; }
   // Packed constants that all interpreters of the model share.
   PackedConstants& packed_constants() const { return *packed_constants_; }
+  // Begins or ends the use of packed constants. After the end, nodes must be prepared again before
+  // they run.
+  void UsePackedConstants();
+  void ReleasePackedConstants();
   // Packed constants that nodes of this interpreter do not share with other interpreters.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return config_.arithmetic; }
@@ -229,6 +233,7 @@ class InterpreterState {
   Resources resources_;
   const std::shared_ptr<PackedConstants> packed_constants_;
   PackedConstants node_constants_;
+  bool uses_packed_constants_ = false;  // true: counted as a user of both
   Cancellation cancellation_;
   const std::shared_ptr<RunGate> run_gate_ = std::make_shared<RunGate>();
   int call_depth_ = 0;
@@ -297,6 +302,7 @@ class AllocationPass {
  public:
   explicit AllocationPass(InterpreterState* interpreter) : interpreter_(interpreter) {
     if (interpreter->allocation_passes_.depth++ == 0) ++interpreter->allocation_passes_.newest;
+    interpreter->UsePackedConstants();
   }
   ~AllocationPass() { --interpreter_->allocation_passes_.depth; }
   AllocationPass(const AllocationPass&) = delete;

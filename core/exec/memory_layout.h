@@ -46,6 +46,8 @@ class MemoryLayout {
   void Reset();
   // Frees the arena and takes its memory from the tensors; keeps the block that persists.
   void Release();
+  // Releases pages of the arena; see Arena::DiscardPages.
+  void DiscardPages() { arena_.DiscardPages(); }
   // Exchanges the blocks of two layouts of the same graph.
   void Swap(MemoryLayout* other);
   // Discards the arena offsets of tensors first used at or after `position`, except for those with

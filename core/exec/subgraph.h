@@ -89,7 +89,8 @@ class Subgraph final {
     void* builtin_data = nullptr;
     std::span<const uint8_t> custom_options;
     TfLiteRegistration registration{};
-    bool is_own = false;  // true: the kernel is a builtin of this library
+    bool is_own = false;        // true: the kernel is a builtin of this library
+    bool is_delegates = false;  // true: the kernel is a delegate's
   };
   // Appends a node to the table and the plan and calls its init. Takes ownership of `builtin_data`
   // (malloc) in every case.
@@ -114,6 +115,17 @@ class Subgraph final {
   TfLiteStatus PrepareAgain();
   // Frees the arena. AllocateTensors must follow before the next Invoke.
   void ReleaseMemory();
+  // Discards plans for other shapes, and pages of the arena whose contents are not needed between
+  // inferences.
+  void ReleaseIdleMemory() {
+    plans_.Clear();
+    plan_.memory().DiscardPages();
+  }
+  // Returns true if PrepareAgain changes no result: no kernel has state that a prepare may reset.
+  // Delegates must permit that their nodes are prepared again.
+  bool CanPrepareUnnoticed() const {
+    return !ready() || (!plan_.has_state() && !has_client_kernel_);
+  }
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
   // `allow_stale_outputs`.
   TfLiteStatus Invoke(bool allow_stale_outputs);
@@ -208,6 +220,7 @@ class Subgraph final {
   ExecutionPlan plan_;
   uint64_t plan_version_ = 1;
   PlanCache plans_;
+  bool has_client_kernel_ = false;  // true: a node has a kernel of the client
   KernelRuntime runtime_;
   NodeCosts costs_;
   std::unique_ptr<GraphIndex> graph_index_;

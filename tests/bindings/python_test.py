@@ -533,6 +533,14 @@ class DelegateTest(unittest.TestCase):
 
 class RunningTest(unittest.TestCase):
 
+    def test_released_memory_comes_back_with_equal_results(self):
+        for path in (FLOAT, INT8, STATEFUL):
+            interpreter, other = allocated(path), allocated(path)
+            value = random_input(interpreter)
+            for _ in range(3):
+                self.assertTrue(np.array_equal(run(interpreter, value), run(other, value)), path)
+                interpreter.release_memory()
+
     def test_interpreters_of_one_model_share_it(self):
         def shared(first, second):
             return first._model.pointer == second._model.pointer

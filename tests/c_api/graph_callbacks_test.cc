@@ -159,6 +159,7 @@ std::vector<Call> CallsOnInterpreter() {
       {"DeputyInterpreterClearCustomAllocations",
        [](TfLiteInterpreter* t) { return DeputyInterpreterClearCustomAllocations(t, 0); }},
       {"DeputyInterpreterReleaseNonPersistentMemory", &DeputyInterpreterReleaseNonPersistentMemory},
+      {"DeputyInterpreterReleaseMemory", &DeputyInterpreterReleaseMemory},
       {"DeputyInterpreterSetNumThreads",
        [](TfLiteInterpreter* t) { return DeputyInterpreterSetNumThreads(t, 2); }},
       {"DeputyInterpreterModifySubgraphs",

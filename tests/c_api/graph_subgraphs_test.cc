@@ -503,6 +503,7 @@ TEST(GraphSubgraphs, CancelEndsSubgraphsThatKernelsRun) {
     EXPECT_EQ(DeputyInterpreterAddNode(interpreter, 0, &node, nullptr), kTfLiteError);
     EXPECT_EQ(DeputyInterpreterAddSubgraphs(interpreter, 1, nullptr), kTfLiteError);
     EXPECT_EQ(DeputyInterpreterReleaseNonPersistentMemory(interpreter), kTfLiteError);
+    EXPECT_EQ(DeputyInterpreterReleaseMemory(interpreter), kTfLiteError);
     EXPECT_EQ(DeputyInterpreterRemoveDelegates(interpreter), kTfLiteError);
     return kTfLiteOk;
   };

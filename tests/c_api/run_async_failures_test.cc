@@ -312,6 +312,7 @@ TEST_F(RunAsyncFailures, calls_that_change_the_interpreter_fail_meanwhile) {
   expect(DeputyInterpreterSetNumThreads(i, 2), "SetNumThreads");
   expect(DeputyInterpreterReplaceDelegate(i, &delegate.base, &delegate.base), "ReplaceDelegate");
   expect(DeputyInterpreterReleaseNonPersistentMemory(i), "ReleaseNonPersistentMemory");
+  expect(DeputyInterpreterReleaseMemory(i), "ReleaseMemory");
   expect(DeputyInterpreterInvokeSubgraph(i, 0), "InvokeSubgraph");
   expect(DeputyInterpreterAllocateSubgraph(i, 0), "AllocateSubgraph");
   expect(DeputyInterpreterSetCancellationFunction(i, nullptr, nullptr), "SetCancellationFunction");

@@ -62,7 +62,7 @@ inline constexpr char kReferenceTarget[] = "reference";
 
 // Runs two inferences on one interpreter, because data that is packed during the first one must be
 // valid in the second one. Inputs without values in the case are random. `job` holds further
-// settings of the run; may be null.
+// settings of the run, and a `feed` that is called after the inputs are set; may be null.
 Result RunCase(const OpCase& op_case, const Target& target, DeputyArithmetic arithmetic,
                const Job* job = nullptr);
 

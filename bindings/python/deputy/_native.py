@@ -202,6 +202,7 @@ _FUNCTIONS = (
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
     ('DeputySignatureRunnerResizeInputTensor', INT,
      [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
+    ('DeputyInterpreterReleaseMemory', INT, [POINTER]),
     ('DeputyInterpreterGetSubgraphCount', INT, [POINTER]),
     ('DeputyInterpreterGetTensorCount', INT, [POINTER, INT]),
     ('DeputyInterpreterGetTensor', TensorPointer, [POINTER, INT, INT]),

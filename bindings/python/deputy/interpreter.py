@@ -296,6 +296,12 @@ class Interpreter:
             return self._lib.DeputyInterpreterWaitForBackground(self._owned.pointer,
                                                                 milliseconds) == OK
 
+    def release_memory(self):
+        """Releases memory that is not needed until the next invoke(), which provides it again
+        (DeputyInterpreterReleaseMemory). Inputs, outputs and variables keep their contents."""
+        with self._changing('release_memory'):
+            self._check(self._lib.DeputyInterpreterReleaseMemory(self._owned.pointer))
+
     def findings(self):
         """Returns the findings of the validation layer, see `validation` (docs/validation.md)."""
         with self._guard.metadata:
