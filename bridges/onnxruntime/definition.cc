@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/support/half.h"
+#include "deputy/builtin_ops.h"
+
 namespace deputy::onnxruntime {
 namespace {
 
@@ -113,6 +116,51 @@ std::string NameOf(const TfLiteTensor& tensor) {
   return "tensor '" + std::string(tensor.name == nullptr ? "" : tensor.name) + "'";
 }
 
+HalfConstants FindHalfConstants(TfLiteContext* context, int last_node) {
+  HalfConstants constants;
+  for (int i = 0; i <= last_node; ++i) {
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* registration = nullptr;
+    if (context->GetNodeAndRegistration(context, i, &node, &registration) != kTfLiteOk) break;
+    if (registration->builtin_code != kTfLiteBuiltinDequantize || node->inputs->size != 1 ||
+        node->outputs->size != 1 || node->inputs->data[0] < 0 || node->outputs->data[0] < 0) {
+      continue;
+    }
+    const TfLiteTensor& half = context->tensors[node->inputs->data[0]];
+    const TfLiteTensor& whole = context->tensors[node->outputs->data[0]];
+    if (half.type != kTfLiteFloat16 || whole.type != kTfLiteFloat32 || !IsConstant(half) ||
+        whole.dims == nullptr ||
+        half.bytes != static_cast<size_t>(CountOf(DimsOf(whole))) * sizeof(uint16_t)) {
+      continue;
+    }
+    constants[node->outputs->data[0]] = node->inputs->data[0];
+  }
+  return constants;
+}
+
+bool Definition::IsConstant(int tensor) const {
+  return IsHalfConstant(tensor) || onnxruntime::IsConstant(context_->tensors[tensor]);
+}
+
+// Returns the bytes of a constant, "" while only checking.
+std::string Definition::Contents(int tensor) const {
+  if (checking_) return "";
+  const auto half = halves_->find(tensor);
+  if (half == halves_->end()) {
+    const TfLiteTensor& host = context_->tensors[tensor];
+    return {host.data.raw_const, host.bytes};
+  }
+  const TfLiteTensor& host = context_->tensors[half->second];
+  std::string bytes(host.bytes * 2, '\0');
+  for (size_t i = 0; i < host.bytes / sizeof(uint16_t); ++i) {
+    uint16_t bits = 0;
+    memcpy(&bits, host.data.raw_const + i * sizeof bits, sizeof bits);
+    const float number = HalfToFloat(bits);
+    memcpy(bytes.data() + i * sizeof number, &number, sizeof number);
+  }
+  return bytes;
+}
+
 bool Definition::Refuse(DeputyReason reason, const std::string& text) {
   if (ok()) refusal_ = {reason, text};
   return false;
@@ -133,12 +181,12 @@ std::string Definition::FirstValue(int tensor, Layout layout, const Values& valu
   const TfLiteTensor& host = context_->tensors[tensor];
   const ElementType type = TypeOf(host);
   Dims dims = DimsOf(host);
-  if (IsConstant(host)) {
-    const std::string_view bytes = ToBytes(host.data.raw_const, host.bytes);
+  if (IsConstant(tensor)) {
+    std::string bytes = Contents(tensor);
     if (layout == Layout::kNhwc) return Constant(type, dims, bytes);
     dims.insert(dims.begin(), 4 - dims.size(), 1);
-    return Constant(type, Permuted(dims, kToNchw),
-                    checking_ ? "" : PermutedBytes(bytes, dims, kToNchw, ElementBytes(type)));
+    if (!checking_) bytes = PermutedBytes(bytes, dims, kToNchw, ElementBytes(type));
+    return Constant(type, Permuted(dims, kToNchw), bytes);
   }
   if (layout == Layout::kNchw) return Add("Transpose", {Stored(tensor)}, {{"perm", kToNchw}});
   if (!values.nchw.empty()) return Add("Transpose", {values.nchw}, {{"perm", kToNhwc}});
@@ -175,7 +223,7 @@ void Definition::SetReal(int tensor, const std::string& value, Layout layout) {
 bool Definition::IsOnlyNchw(int tensor) const {
   const auto found = values_.find(tensor);
   return found != values_.end() && !found->second.nchw.empty() && found->second.nhwc.empty() &&
-         !IsConstant(context_->tensors[tensor]);
+         !IsConstant(tensor);
 }
 
 // Adds the scale and zero point of a tensor that has one of each.
@@ -224,41 +272,44 @@ bool Definition::ReadScales(const TfLiteTensor& weights, int channel,
                     ": expected positive scales and zero points in the range of its type");
 }
 
+// Returns the bytes of a constant as float32; "" while only checking, and after a refusal.
+std::string Definition::Numbers(int tensor, int channel) {
+  const TfLiteTensor& host = context_->tensors[tensor];
+  if (!IsQuantized(host)) return Contents(tensor);
+  std::vector<float> scales;
+  std::vector<int> zero_points;
+  if (!ReadScales(host, channel, &scales, &zero_points) || checking_) return "";
+  const Dims dims = DimsOf(host);
+  const int64_t inner = CountOf({dims.begin() + channel + 1, dims.end()});
+  std::vector<float> numbers(host.bytes);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t slice = i / static_cast<size_t>(inner) % scales.size();
+    const int value = host.type == kTfLiteInt8 ? host.data.int8[i] : host.data.uint8[i];
+    numbers[i] = scales[slice] * static_cast<float>(value - zero_points[slice]);
+  }
+  return std::string(ToBytes(numbers.data(), numbers.size() * sizeof(float)));
+}
+
 std::string Definition::Weights(int tensor, const Dims& order, int channel) {
   if (!ok()) return "";
   const auto known = weights_.find({tensor, order});
   if (known != weights_.end()) return known->second;
   const TfLiteTensor& host = context_->tensors[tensor];
+  const bool keeps_order = std::is_sorted(order.begin(), order.end());
   std::string& name = weights_[{tensor, order}];
-  if (!IsConstant(host)) {
+  if (!IsConstant(tensor)) {
     if (IsQuantized(host)) {
       Refuse(kDeputyReasonNotConstant, NameOf(host) + ": expected a constant");
       return "";
     }
-    return name = Add("Transpose", {Stored(tensor)}, {{"perm", order}});
+    name = Stored(tensor);
+    if (!keeps_order) name = Add("Transpose", {name}, {{"perm", order}});
+    return name;
   }
   const Dims dims = DimsOf(host);
-  std::string_view bytes = ToBytes(host.data.raw_const, host.bytes);
-  std::vector<float> numbers;
-  if (IsQuantized(host)) {
-    std::vector<float> scales;
-    std::vector<int> zero_points;
-    if (!ReadScales(host, channel, &scales, &zero_points)) return "";
-    if (!checking_) {
-      const auto count = static_cast<size_t>(CountOf(dims));
-      const size_t inner =
-          channel < 0 ? 1 : static_cast<size_t>(CountOf({dims.begin() + channel + 1, dims.end()}));
-      numbers.resize(count);
-      for (size_t i = 0; i < count; ++i) {
-        const size_t slice = i / inner % scales.size();
-        const int value = host.type == kTfLiteInt8 ? host.data.int8[i] : host.data.uint8[i];
-        numbers[i] = scales[slice] * static_cast<float>(value - zero_points[slice]);
-      }
-      bytes = ToBytes(numbers.data(), count * sizeof(float));
-    }
-  }
-  return name = Constant(kFloat32, Permuted(dims, order),
-                         checking_ ? "" : PermutedBytes(bytes, dims, order, sizeof(float)));
+  std::string bytes = Numbers(tensor, channel);
+  if (!checking_ && !keeps_order) bytes = PermutedBytes(bytes, dims, order, sizeof(float));
+  return name = Constant(kFloat32, Permuted(dims, order), bytes);
 }
 
 std::string Definition::Bias(int tensor, const TfLiteTensor& input, const TfLiteTensor& weights,
@@ -279,7 +330,7 @@ std::string Definition::Bias(int tensor, const TfLiteTensor& input, const TfLite
   if (is_float) return Stored(tensor);
   std::vector<float> scales;
   std::vector<int> zero_points;
-  if (!IsConstant(host)) {
+  if (!IsConstant(tensor)) {
     Refuse(kDeputyReasonNotConstant, NameOf(host) + ": expected a constant");
     return "";
   }
@@ -287,7 +338,7 @@ std::string Definition::Bias(int tensor, const TfLiteTensor& input, const TfLite
                   &scales, &zero_points)) {
     return "";
   }
-  std::vector<float> numbers(static_cast<size_t>(count));
+  std::vector<float> numbers(checking_ ? 0 : static_cast<size_t>(count));
   for (size_t i = 0; i < numbers.size(); ++i) {
     const double scale = static_cast<double>(input.params.scale) * scales[i % scales.size()];
     numbers[i] = static_cast<float>(scale * host.data.i32[i]);

@@ -28,11 +28,18 @@ namespace deputy::onnxruntime {
 
 enum class Layout { kNhwc, kNchw };
 
+// Constants of float16, by the float32 tensor into which a DEQUANTIZE node converts them. The host
+// computes that node once, so that the tensor is a constant, too.
+using HalfConstants = std::map<int, int>;
+
+// Finds the constants among the outputs of the nodes up to `last_node`.
+HalfConstants FindHalfConstants(TfLiteContext* context, int last_node);
+
 class Definition {
  public:
   // With `checking` the definition is only used for checks: contents of constants are not copied.
-  Definition(const TfLiteContext* context, bool checking)
-      : context_(context), checking_(checking) {}
+  Definition(const TfLiteContext* context, const HalfConstants* halves, bool checking)
+      : context_(context), halves_(halves), checking_(checking) {}
   Definition(const Definition&) = delete;
   Definition& operator=(const Definition&) = delete;
 
@@ -42,6 +49,9 @@ class Definition {
   bool Refuse(DeputyReason reason, const std::string& text);
   const Refusal& refusal() const { return refusal_; }
   bool ok() const { return !refusal_; }
+
+  bool IsHalfConstant(int tensor) const { return halves_->count(tensor) != 0; }
+  bool IsConstant(int tensor) const;
 
   // ---- Values of tensors ------------------------------------------------------------------------
   // The functions return the name of a value; after a refusal the name is meaningless. NCHW
@@ -88,6 +98,8 @@ class Definition {
     std::string nhwc, nchw;
   };
 
+  std::string Contents(int tensor) const;
+  std::string Numbers(int tensor, int channel);
   std::string NewName() { return "v" + std::to_string(next_++); }
   std::string FirstValue(int tensor, Layout layout, const Values& values);
   bool Affine(const TfLiteTensor& tensor, std::string* out_scale, std::string* out_zero_point);
@@ -95,6 +107,7 @@ class Definition {
                   std::vector<int>* out_zero_points);
 
   const TfLiteContext* const context_;
+  const HalfConstants* const halves_;
   const bool checking_;
   Refusal refusal_;
   OnnxModel model_;

@@ -46,6 +46,8 @@ TfLiteStatus CatchExceptions(TfLiteContext* context, const Body& body) {
 // Returns for each node the reason why it is not supported, or an empty refusal.
 TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<const int> nodes,
                         std::vector<Refusal>* out_refusals) {
+  const int last_node = nodes.empty() ? -1 : *std::max_element(nodes.begin(), nodes.end());
+  const HalfConstants halves = FindHalfConstants(context, last_node);
   for (const int index : nodes) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
@@ -56,7 +58,7 @@ TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<
       out_refusals->push_back({kDeputyReasonOther, engine.problem});
       continue;
     }
-    Definition definition(context, true);
+    Definition definition(context, &halves, true);
     AddNode(&definition, *node, *registration);
     out_refusals->push_back(definition.refusal());
   }

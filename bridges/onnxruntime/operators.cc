@@ -162,12 +162,13 @@ int TypesWith(const TfLiteTensor& tensor) {
 }
 
 // Checks that apply to every tensor of a node.
-bool CheckTensor(Definition* definition, const TfLiteTensor& tensor) {
+bool CheckTensor(Definition* definition, int index) {
+  const TfLiteTensor& tensor = definition->context().tensors[index];
   if (tensor.allocation_type == kTfLiteDynamic || tensor.dims == nullptr) {
     return definition->Refuse(kDeputyReasonDynamicShape,
                               NameOf(tensor) + ": its shape is not known before run time");
   }
-  if (tensor.allocation_type == kTfLitePersistentRo) {
+  if (tensor.allocation_type == kTfLitePersistentRo && !definition->IsHalfConstant(index)) {
     return definition->Refuse(kDeputyReasonNotConstant,
                               NameOf(tensor) + ": computed before the first inference");
   }
@@ -209,7 +210,7 @@ bool CheckTensors(const Operation& op) {
       if (index < 0) {
         return op.definition->Refuse(kDeputyReasonOther, "optional outputs are not supported");
       }
-      if (!CheckTensor(op.definition, op.definition->context().tensors[index])) return false;
+      if (!CheckTensor(op.definition, index)) return false;
     }
   }
   return true;
@@ -225,6 +226,10 @@ bool CheckRow(const Operation& op, const Row& row) {
   if ((row.flags & kDataIsThird) != 0) data = 2;
   if (op.outputs() == 0 || op.In(data) < 0) {
     return definition->Refuse(kDeputyReasonOther, "expected an input and an output");
+  }
+  if (definition->IsHalfConstant(op.Out(0))) {
+    return definition->Refuse(kDeputyReasonOther,
+                              "a constant of float16, which the nodes that read it contain");
   }
   if (!CheckTensors(op)) return false;
   const TfLiteTensor& input = op.in(data);
@@ -372,7 +377,7 @@ Layout Operation::SharedLayout(int count) const {
   bool is_only_nchw = false;
   for (int i = 0; i < count; ++i) {
     const int rank = in(i).dims->size;
-    if (rank > 4 || (rank < 4 && !IsConstant(in(i)))) return Layout::kNhwc;
+    if (rank > 4 || (rank < 4 && !definition->IsConstant(In(i)))) return Layout::kNhwc;
     is_only_nchw = is_only_nchw || definition->IsOnlyNchw(In(i));
   }
   return is_only_nchw ? Layout::kNchw : Layout::kNhwc;

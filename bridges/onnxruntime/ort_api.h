@@ -26,8 +26,8 @@ struct ApiBase {
 };
 using GetApiBaseFunction = const ApiBase* (*)();
 
-// ONNX Runtime 1.14, the oldest release that was tested. The models need opset 17 of release 1.12.
-constexpr uint32_t kApiVersion = 14;
+// ONNX Runtime 1.19, the first release whose wheel has the library.
+constexpr uint32_t kApiVersion = 19;
 
 enum LogLevel : int32_t { kLogFatal = 4 };
 enum OptimizationLevel : int32_t {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bridges/onnxruntime/partition.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -46,7 +47,9 @@ TfLiteStatus Partition::Prepare(TfLiteContext* context) {
 }
 
 std::string Partition::Build(TfLiteContext* context, std::string* out_model) {
-  Definition definition(context, false);
+  const int last_node = nodes_.empty() ? -1 : *std::max_element(nodes_.begin(), nodes_.end());
+  const HalfConstants halves = FindHalfConstants(context, last_node);
+  Definition definition(context, &halves, false);
   for (const int index : nodes_) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;

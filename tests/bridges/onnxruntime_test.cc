@@ -131,8 +131,8 @@ TEST_F(OnnxRuntime, without_a_library_no_node_is_claimed_and_each_has_the_reason
   check("/nowhere/libonnxruntime.so",
         "'/nowhere/libonnxruntime.so', which the options name, cannot be opened: ");
   check(Plugin().c_str(), ", has no OrtGetApiBase");
-  OF_DOUBLE(OrtDoubleSetVersion)(13);
-  check(DoublePath().c_str(), named + ", is too old: expected version 1.14 or later, found 1.13.0");
+  OF_DOUBLE(OrtDoubleSetVersion)(18);
+  check(DoublePath().c_str(), named + ", is too old: expected version 1.19 or later, found 1.18.0");
   OF_DOUBLE(OrtDoubleSetVersion)(0);
   for (const char* function : {"Run", "ReleaseStatus", "AddSessionConfigEntry", "CreateEnv"}) {
     OF_DOUBLE(OrtDoubleHide)(function);
@@ -333,6 +333,36 @@ TEST_F(OnnxRuntime, quantised_layers_are_computed_in_float32) {
             "v4 = Gemm(v2, v3) transB=1\n"
             "v7 = QuantizeLinear(v4, v5, v6)\n"
             "output v7 INT8[1,2]\n");
+}
+
+// FULLY_CONNECTED with weights that a DEQUANTIZE converts from float16.
+TEST_F(OnnxRuntime, constants_of_float16_are_constants_of_the_model) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2}), y = m.AddTensor(kTfLiteFloat32, {1, 3});
+  const std::vector<uint16_t> halves = {0x3c00, 0xc000, 0x3800, 0x0001, 0x7bff, 0x0000};
+  const int half = m.AddConstant<uint16_t>(kTfLiteFloat16, {3, 2}, halves);
+  const int weights = m.AddTensor(kTfLiteFloat32, {3, 2});
+  m.AddOp(kTfLiteBuiltinDequantize, {half}, {weights});
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, weights, -1}, {y},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  const Handle delegate = Make();
+  ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
+  EXPECT_EQ(Delegated(&t), 1);
+  EXPECT_THAT(ReasonOf(&t, 0), HasSubstr("a constant of float16, which the nodes that read it"));
+  EXPECT_THAT(Text(), testing::EndsWith("opset 17\n"
+                                        "const v0 FLOAT[3,2] 24 bytes\n"
+                                        "input t0 FLOAT[1,2]\n"
+                                        "v1 = Gemm(t0, v0) transB=1\n"
+                                        "output v1 FLOAT[1,3]\n"));
+  size_t bytes = 0;
+  const unsigned char* const model = OF_DOUBLE(OrtDoubleModel)(&bytes);
+  const float numbers[] = {1, -2, 0.5F, 0x1p-24F, 65504, 0};
+  const std::string contents(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  EXPECT_THAT(std::string(model, model + bytes), HasSubstr(contents));
 }
 
 // ---- Interpreters, partitions and shapes --------------------------------------------------------

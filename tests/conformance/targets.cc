@@ -293,7 +293,7 @@ std::vector<TargetRow> DelegateRows() {
                        5414, NnapiDifferences())),
       AllListed(Needs("DEPUTY_ONNXRUNTIME_LIBRARY",
                       Plugin("onnxruntime", "libdeputy_onnxruntime.so", {}, ReportedReason, 1325,
-                             8058, OnnxRuntimeDifferences()))),
+                             8085, OnnxRuntimeDifferences()))),
       Plugin("element", "tests/plugins/libelement.so", {}, Element, 25, 229,
              ClampedByTflite({"ADD", "MUL"})),
       Plugin("element_half", "tests/plugins/libelement.so", {{"half", "1"}}, Element, 25, 242,

@@ -123,6 +123,9 @@ std::vector<Row> Rows() {
       {"npu_stub", BuildPath("libdeputy_npu_stub.so"), {}},
       {"cpu", BuildPath("libdeputy_cpu.so"), {}},
       {"nnapi", BuildPath("libdeputy_nnapi.so"), {{"library", doubles + "/libneuralnetworks.so"}}},
+      {"onnxruntime",
+       BuildPath("libdeputy_onnxruntime.so"),
+       {{"library", doubles + "/libonnxruntime.so"}}},
       {"mindspore_plugin", BuildPath("examples/libmindspore_plugin.so"), {}},
       {"xnnpack", BuildPath("libdeputy_xnnpack.so"), {}},
 #ifndef __SANITIZE_THREAD__  // ThreadSanitizer does not know the driver's threads

@@ -203,10 +203,11 @@ class CorrectTest(unittest.TestCase):
     def ours(self):
         doubles = BUILD / "tests" / "doubles"
         xnnpack = ["xnnpack"] if (BUILD / "libdeputy_xnnpack.so").exists() else []
+        onnxruntime = ["onnxruntime"] if os.environ.get("DEPUTY_ONNXRUNTIME_LIBRARY") else []
         return [str(BUILD / "examples" / "libsoftmax_delegate.so"),
                 str(BUILD / "examples" / "libmindspore_plugin.so"), "npu_stub",
                 "cpu", f"nnapi,library={doubles}/libneuralnetworks.so",
-                f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so", *xnnpack]
+                f"hexagon,interface_library={doubles}/hexagon/libhexagon_interface.so", *xnnpack, *onnxruntime]
 
     def test_included_delegates_are_certified(self):
         for library in self.ours():

@@ -81,16 +81,24 @@ class DevicesTest(unittest.TestCase):
         self.assertEqual(text.count("\n  none: "), 4)
 
     def test_the_host_is_a_device_of_cpu_delegates(self):
-        for name in ("cpu", "xnnpack"):
+        library = BUILD / "tests" / "doubles" / "libonnxruntime.so"
+        for name in ("cpu", "onnxruntime", "xnnpack"):
             with self.subTest(plugin=name):
                 self.own(name)
-                device = self.device_of(name)
+                device = self.device_of(name, DEPUTY_ONNXRUNTIME_LIBRARY=str(library))
                 self.assertEqual((device["type"], device["class"], device["power"], device["usable"]),
                                  ("CPU", "cpu", "medium", True))
                 self.assertGreater(device["memory_bytes"], 1 << 26)
                 self.assertEqual(device["compute_units"], os.sysconf("SC_NPROCESSORS_ONLN"))
                 self.assertEqual(device["prefers"],
                                  {"precision": "as in the model", "layout": "NHWC", "batch": 0})
+
+    def test_onnx_runtime_has_no_device_without_its_library(self):
+        self.own("onnxruntime")
+        result = self.deputy("devices", "onnxruntime", DEPUTY_ONNXRUNTIME_LIBRARY="/nowhere/lib.so")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("'/nowhere/lib.so', which DEPUTY_ONNXRUNTIME_LIBRARY names, cannot be opened",
+                      " ".join(result.stdout.split()))
 
     def test_the_npu_stub_is_a_simulation(self):
         self.own("npu_stub")

@@ -341,7 +341,7 @@ endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 get_property(example_targets DIRECTORY examples PROPERTY BUILDSYSTEM_TARGETS)
 add_dependencies(all_tests ${example_targets})
-add_dependencies(thread_tests mindspore_plugin deputy_nnapi)  # opened by path
+add_dependencies(thread_tests mindspore_plugin deputy_nnapi deputy_onnxruntime)  # opened by path
 
 # Scripts: *_test.py BUILD_FOLDER, with Python's standard library only. Exit code 77 means "skipped".
 file(GLOB_RECURSE script_tests CONFIGURE_DEPENDS tests/*_test.py)
