@@ -10,6 +10,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import unittest.mock
@@ -116,6 +117,43 @@ class BackgroundTest(unittest.TestCase):
         delegate = load_delegate(self.LIBRARY)
         with self.assertRaisesRegex(RuntimeError, 'expected no validation'):
             Interpreter(FLOAT, experimental_delegates=[delegate], background=True, validation=True)
+
+
+class PlacementTest(unittest.TestCase):
+    def test_nodes_run_where_the_plan_places_them(self):
+        delegate = load_delegate(str(BUILD / 'tests/plugins/libelementwise.so'))
+        interpreter = Interpreter(FLOAT, experimental_delegates=[delegate], placement={'runs': 2})
+        plan = interpreter.placement_plan()
+        self.assertGreater(plan['measurements'], 1)
+        self.assertFalse(plan['from_cache'])
+        chosen, *others = plan['alternatives']
+        self.assertIn('delegate 0', [each['name'] for each in (chosen, *others)])
+        self.assertEqual(chosen['nodes'], sum(owner is not None for owner in plan['owners']))
+        for other in others:
+            self.assertGreaterEqual(other['measured_ns'], chosen['measured_ns'])
+        interpreter.allocate_tensors()
+        nodes = interpreter.explain()['nodes']
+        for owner, node in zip(plan['owners'], nodes):
+            self.assertEqual(node['run_by'] == 'CPU', owner is None)
+
+    def test_the_budget_and_the_directory_have_effects(self):
+        library = str(BUILD / 'libdeputy_npu_stub.so')
+        with tempfile.TemporaryDirectory() as folder:
+            settings = {'cache_directory': folder, 'budget_ms': 60000}
+            plans = [Interpreter(FLOAT, experimental_delegates=[load_delegate(library)],
+                                 placement=settings).placement_plan() for _ in range(2)]
+        self.assertEqual([plan['from_cache'] for plan in plans], [False, True])
+        self.assertEqual(plans[0]['owners'], plans[1]['owners'])
+        self.assertEqual(plans[1]['measurements'], 0)
+
+    def test_wrong_settings_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "expected budget_ms, runs, cache_directory, found 'budget'"):
+            Interpreter(FLOAT, placement={'budget': 1})
+        with self.assertRaisesRegex(ValueError, 'expected no background'):
+            Interpreter(FLOAT, placement=True, background=True)
+        with self.assertRaisesRegex(RuntimeError, 'expected settings'):
+            Interpreter(FLOAT, placement={'runs': -1})
+        self.assertIsNone(Interpreter(FLOAT).placement_plan())
 
 
 class DevicesTest(unittest.TestCase):

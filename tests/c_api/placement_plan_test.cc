@@ -33,6 +33,7 @@ constexpr int kOnCpu = -1;
 struct Device {
   std::vector<int64_t> node_ns;
   int64_t launch_ns = 0;
+  int64_t copy_ns = 0;  // time of a copy of outputs to the CPU; 0: they are on the CPU
 };
 
 // A chain of custom nodes y = x + 1, and two devices.
@@ -71,7 +72,18 @@ class Simulation {
         now_ += device.launch_ns;
         for (const int each : taken) now_ += device.node_ns[static_cast<size_t>(each)];
         ++device_runs_[static_cast<size_t>(&device - devices_.data())];
+        if (device.copy_ns > 0) {
+          TfLiteTensor& output = context->tensors[node->outputs->data[0]];
+          output.buffer_handle = 1;
+          output.data_is_stale = true;
+        }
         return AddTo(context, node, static_cast<float>(taken.size()));
+      };
+      copying_ = this;
+      delegate->base.CopyFromBufferHandle = [](TfLiteContext*, TfLiteDelegate*, TfLiteBufferHandle,
+                                               TfLiteTensor*) {
+        copying_->now_ += copying_->devices_[0].copy_ns;
+        return kTfLiteOk;
       };
       TfLiteInterpreterOptionsAddDelegate(options_,
                                           reinterpret_cast<TfLiteOpaqueDelegate*>(&delegate->base));
@@ -101,6 +113,7 @@ class Simulation {
     plan_ = DeputyPlacementPlanCreate(model_, options_, &settings_);
     return plan_;
   }
+  const DeputyPlacementPlan* Current() const { return plan_; }
   std::vector<int> Owners() const {
     std::vector<int> owners;
     for (size_t i = 0; i < cpu_ns_.size(); ++i) {
@@ -177,6 +190,7 @@ class Simulation {
   DeputyPlacementSettings settings_{};
   DeputyPlacementPlan* plan_ = nullptr;
   int64_t now_ = 0;
+  static inline Simulation* copying_ = nullptr;  // the simulation whose first device copies
 };
 
 constexpr int64_t kMs = 1000000;
@@ -210,7 +224,7 @@ TEST(PlacementPlan, lists_what_it_considered_by_time) {
   ASSERT_NE(simulation.Plan(), nullptr);
   std::vector<std::string> names;
   double before = 0;
-  for (size_t i = 0; i < DeputyPlacementPlanGetAlternativeCount(simulation.Plan()); ++i) {
+  for (size_t i = 0; i < DeputyPlacementPlanGetAlternativeCount(simulation.Current()); ++i) {
     const DeputyPlacementAlternative each = simulation.Alternative(i);
     names.emplace_back(each.name);
     EXPECT_GE(each.measured_ns, before);
@@ -253,6 +267,19 @@ TEST(PlacementPlan, nodes_run_where_it_places_them) {
   // The options have placements now.
   EXPECT_EQ(DeputyInterpreterOptionsSetPlacementPlan(simulation.options(), plan), kTfLiteError);
   EXPECT_EQ(DeputyPlacementPlanCreate(simulation.model(), simulation.options(), nullptr), nullptr);
+}
+
+TEST(PlacementPlan, copies_count_as_costs_of_the_delegate) {
+  Simulation simulation({1000, 1000, 1000}, {{{100, 100, -1}, 0, 5000}});
+  ASSERT_NE(simulation.Plan(), nullptr);
+  EXPECT_STREQ(simulation.Alternative(0).name, "CPU");
+  for (size_t i = 1; i < DeputyPlacementPlanGetAlternativeCount(simulation.Current()); ++i) {
+    const DeputyPlacementAlternative alone = simulation.Alternative(i);
+    if (std::string(alone.name) != "delegate 0") continue;
+    EXPECT_EQ(alone.measured_ns, 100 + 100 + 5000 + 1000);
+    EXPECT_EQ(alone.predicted_ns, alone.measured_ns);
+    EXPECT_EQ(alone.estimated_ns, 0);
+  }
 }
 
 TEST(PlacementPlan, unused_delegates_are_not_applied) {
@@ -307,14 +334,30 @@ TEST(PlacementPlan, measures_the_cpu_only_if_the_budget_ends_with_it) {
   EXPECT_EQ(simulation.Owners(), (std::vector<int>{0, 0}));
 }
 
-TEST(PlacementPlan, estimates_are_not_chosen) {
-  // The budget ends after the measurement of the delegate, which is slow at node 1.
-  Simulation simulation({kMs, kMs, kMs}, {{{1, 2 * kMs, 1}, 0}});
-  simulation.settings().budget_ms = 28;
+TEST(PlacementPlan, known_partitions_are_combined_after_the_budget) {
+  Simulation simulation({kMs, kMs, kMs}, {{{1, -1, -1}, 0}, {{-1, -1, 1}, 0}});
+  simulation.settings().budget_ms = 31;  // the second delegate begins after 30 ms
   ASSERT_NE(simulation.Plan(), nullptr);
-  EXPECT_EQ(simulation.Status().measurements, 2);
-  EXPECT_STREQ(simulation.Alternative(0).name, "delegate 0");
+  EXPECT_EQ(simulation.Status().measurements, 3);
+  EXPECT_EQ(simulation.Owners(), (std::vector<int>{0, -1, 1}));
+  EXPECT_LT(simulation.Alternative(0).measured_ns, 0);
+  EXPECT_EQ(simulation.Alternative(0).predicted_ns, kMs + 2);
   EXPECT_EQ(simulation.Alternative(0).estimated_ns, 0);
+}
+
+TEST(PlacementPlan, estimates_are_not_chosen) {
+  // Without the first node the first delegate would have a partition that was not measured.
+  Simulation simulation({kMs, kMs, 4 * kMs}, {{{kMs, kMs, kMs}, 0}, {{1000, -1, -1}, 0}});
+  simulation.settings().budget_ms = 55;  // the second delegate begins after 54 ms
+  ASSERT_NE(simulation.Plan(), nullptr);
+  EXPECT_EQ(simulation.Status().measurements, 3);
+  EXPECT_STREQ(simulation.Alternative(0).name, "delegate 0");
+  const size_t count = DeputyPlacementPlanGetAlternativeCount(simulation.Current());
+  const DeputyPlacementAlternative last = simulation.Alternative(count - 1);
+  EXPECT_STREQ(last.name, "combination");
+  EXPECT_LT(last.measured_ns, 0);
+  EXPECT_LT(last.predicted_ns, simulation.Alternative(0).predicted_ns);
+  EXPECT_GT(last.estimated_ns, last.predicted_ns / 2);
 }
 
 TEST(PlacementPlan, delegates_that_fail_are_not_used) {
@@ -325,8 +368,13 @@ TEST(PlacementPlan, delegates_that_fail_are_not_used) {
     } else {
       simulation.delegate(0).body = [](TfLiteContext*, TfLiteDelegate*) { return kTfLiteError; };
     }
+    // Even under Hot, where the CPU computes its nodes.
+    DeputyInterpreterOptionsSetDelegatePolicy(simulation.options(), kDeputyPolicyHot);
     ASSERT_NE(simulation.Plan(), nullptr);
     EXPECT_EQ(simulation.Owners(), (std::vector<int>{1, 1}));
+    for (size_t i = 0; i < DeputyPlacementPlanGetAlternativeCount(simulation.Current()); ++i) {
+      EXPECT_STRNE(simulation.Alternative(i).name, "delegate 0");
+    }
   }
 }
 
@@ -383,6 +431,7 @@ TEST(PlacementPlan, is_the_same_after_writing_and_reading) {
   read.delegates = plan.delegates;
   const std::string bytes = WritePlan(plan);
   EXPECT_FALSE(ReadPlan(bytes, 8, &read));
+  EXPECT_FALSE(ReadPlan(bytes + '\0', 7, &read));
   ASSERT_TRUE(ReadPlan(bytes, 7, &read));
   EXPECT_EQ(read.owners, plan.owners);
   ASSERT_EQ(read.alternatives.size(), plan.alternatives.size());

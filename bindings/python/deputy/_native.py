@@ -114,6 +114,22 @@ class BackgroundStatus(Sized):
                 ('prepare_ns', ctypes.c_int64), ('failure', TEXT)]
 
 
+class PlacementSettings(Sized):
+    _fields_ = [('struct_size', SIZE), ('budget_ms', INT), ('runs', INT), ('cache_directory', TEXT),
+                ('user_data', POINTER), ('prepare', POINTER), ('clock', POINTER)]
+
+
+class PlacementAlternative(Sized):
+    _fields_ = [('struct_size', SIZE), ('name', TEXT), ('partition_count', INT),
+                ('delegated_count', INT), ('predicted_ns', ctypes.c_double),
+                ('estimated_ns', ctypes.c_double), ('measured_ns', ctypes.c_double)]
+
+
+class PlacementStatus(Sized):
+    _fields_ = [('struct_size', SIZE), ('measurements', INT), ('from_cache', INT),
+                ('spent_ns', ctypes.c_int64)]
+
+
 class ValidationOptions(Sized):
     _fields_ = [('struct_size', SIZE), ('enabled', INT), ('reserved', INT),
                 ('invoke_budget_ns', ctypes.c_int64), ('on_finding', POINTER),
@@ -167,6 +183,7 @@ _FUNCTIONS = (
     ('TfLiteInterpreterOptionsDelete', None, [POINTER]),
     ('TfLiteInterpreterOptionsSetNumThreads', None, [POINTER, INT]),
     ('TfLiteInterpreterOptionsSetErrorReporter', None, [POINTER, Reporter, POINTER]),
+    ('TfLiteInterpreterOptionsAddDelegate', None, [POINTER, POINTER]),
     ('TfLiteInterpreterCreate', POINTER, [POINTER, POINTER]),
     ('TfLiteInterpreterDelete', None, [POINTER]),
     ('TfLiteInterpreterAllocateTensors', INT, [POINTER]),
@@ -194,6 +211,14 @@ _FUNCTIONS = (
     ('TfLiteSignatureRunnerInvoke', INT, [POINTER]),
     ('TfLiteSignatureRunnerDelete', None, [POINTER]),
     ('TfLiteTensorRealloc', INT, [SIZE, TensorPointer]),
+    ('DeputyPlacementPlanCreate', POINTER, [POINTER, POINTER, ctypes.POINTER(PlacementSettings)]),
+    ('DeputyPlacementPlanDelete', None, [POINTER]),
+    ('DeputyInterpreterOptionsSetPlacementPlan', INT, [POINTER, POINTER]),
+    ('DeputyPlacementPlanGetOwner', INT, [POINTER, INT]),
+    ('DeputyPlacementPlanGetAlternativeCount', SIZE, [POINTER]),
+    ('DeputyPlacementPlanGetAlternative', INT,
+     [POINTER, SIZE, ctypes.POINTER(PlacementAlternative)]),
+    ('DeputyPlacementPlanGetStatus', INT, [POINTER, ctypes.POINTER(PlacementStatus)]),
     ('DeputyVersion', TEXT, []),
     ('DeputyLastError', TEXT, []),
     ('DeputyInterpreterLastError', TEXT, [POINTER]),

@@ -2,8 +2,8 @@
 """TensorFlow Lite's Python interpreter, on Deputy.
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
-import to this module. Additions of Deputy: `delegate_policy`, `validation` and `background` of an
-Interpreter, `explain()`, `delegation_status()`, `background_status()`, `wait_for_background()` and
+import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background` and
+`placement` of an Interpreter, `explain()`, `placement_plan()`, `delegation_status()`, `background_status()`, `wait_for_background()` and
 `findings()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
@@ -14,7 +14,7 @@ import enum
 
 import numpy as np
 
-from . import _checks, _explain, _native, _signature, _tensors
+from . import _checks, _explain, _native, _placement, _signature, _tensors
 from ._delegate import Delegate, load_delegate
 from ._guard import CallGuard
 from ._model import create_model
@@ -81,6 +81,8 @@ class Interpreter:
         value of the environment variable DEPUTY_VALIDATION.
     background: True prepares the delegates on another thread while the CPU runs the model
         (docs/background.md); a number does so for that many input shapes.
+    placement: True places the nodes on the delegates and the CPU by measured times
+        (docs/placement.md); a dictionary does so with budget_ms, runs and cache_directory.
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -96,7 +98,7 @@ class Interpreter:
                  experimental_compress_quantization_zero_points=False,
                  experimental_disable_delegate_node_fusion=False,
                  experimental_force_delegate_node_profiling=False,
-                 delegate_policy=None, validation=None, background=False):
+                 delegate_policy=None, validation=None, background=False, placement=None):
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
@@ -110,7 +112,12 @@ class Interpreter:
         if experimental_preserve_all_tensors:
             self._preserved = PreservedTensors(lib, self._model, self._options)
         self._delegates = list(experimental_delegates or [])
+        if placement and background:
+            raise ValueError('placement: expected no background')
+        self._placement = self._place(placement) if placement else None
         self._owned = self._create()
+        if placement:
+            return
         if background and self._delegates:
             self._apply_in_background(int(background))
             return
@@ -119,6 +126,20 @@ class Interpreter:
 
     def _add_custom_ops(self, options):
         pass
+
+    def _place(self, settings):
+        self._reports.clear()
+        pointers = [delegate._get_native_delegate_pointer() for delegate in self._delegates]
+        plan = _placement.place(self._lib, self._model.pointer, self._options.pointer, pointers, settings)
+        if plan is None:
+            raise RuntimeError(self._reports.failure(last_error(), last_error()))
+        return plan
+
+    def placement_plan(self):
+        """Returns the placement by measured times as a dictionary: owners has for each node of subgraph 0
+        the index of its delegate, or None for the CPU; alternatives has the considered assignments, the
+        chosen one first, with their times in nanoseconds. None without `placement`."""
+        return self._placement
 
     def _create(self):
         self._reports.clear()
