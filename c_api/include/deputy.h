@@ -232,6 +232,15 @@ typedef struct DeputyLimits {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
                                                                const DeputyLimits* limits);
 
+// Sets an upper bound on the memory of an interpreter created with these options, in bytes: the
+// blocks of DeputyMemoryMap of all its subgraphs together, and the memory for constants that nodes
+// do not share. Memory beyond it is refused: AllocateTensors or Invoke fails with a report. Scratch
+// memory that grows during an inference counts twice. 0, the default: none. Not limited are the
+// model, outputs of dynamic size, resources, memory of delegates and of fallbacks for them.
+// kTfLiteError for NULL options.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* options, size_t bytes);
+
 // Create a model like TfLiteModelCreate and TfLiteModelCreateFromFile, with other limits than the
 // defaults. NULL on failure, and for limits that DeputyInterpreterOptionsSetLimits rejects.
 TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,

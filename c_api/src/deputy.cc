@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "c_api/src/struct_io.h"
 #include "core/base/environment.h"
@@ -189,6 +190,13 @@ TfLiteStatus DeputyInterpreterOptionsSetThreadPool(TfLiteInterpreterOptions* opt
 TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
                                                const DeputyLimits* limits) {
   if (options == nullptr || !ReadLimits(limits, &options->config.limits)) return kTfLiteError;
+  return kTfLiteOk;
+}
+
+TfLiteStatus DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* options,
+                                                     size_t bytes) {
+  if (options == nullptr) return kTfLiteError;
+  options->config.memory_budget = bytes == 0 ? std::numeric_limits<size_t>::max() : bytes;
   return kTfLiteOk;
 }
 

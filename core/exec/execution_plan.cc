@@ -101,12 +101,21 @@ TfLiteStatus ExecutionPlan::PrepareAndAllocate() {
   next_to_prepare_ = last_prepared + 1;
   fusion_.Announce(&parts_->context, next_to_prepare_);
   // If the block cannot grow, the kernel that needs the scratch memory reports it.
-  interpreter_->scratch().Grow(interpreter_->limits(), &interpreter_->pool());
-  return PackConstants();
+  ScratchArena& scratch = interpreter_->scratch();
+  scratch.Grow(interpreter_->LimitsFor(scratch.bytes()), &interpreter_->pool());
+  TF_LITE_ENSURE_STATUS(PackConstants());
+  if (!interpreter_->exceeds_budget()) return kTfLiteOk;
+  // Blocks that persist and constants that were packed before are not limited one by one.
+  const size_t used = interpreter_->MemoryUse();
+  memory_.Release();
+  return Fail(interpreter_->reporter(), kTfLiteError,
+              "subgraph %d: expected at most %zu bytes of memory (budget), found %zu",
+              parts_->index, interpreter_->memory_budget(), used);
 }
 
 TfLiteStatus ExecutionPlan::PlanMemory(int last_prepared) {
-  const Limits& limits = interpreter_->limits();
+  const Limits limits =
+      interpreter_->LimitsFor(memory_.arena().bytes() + memory_.persistent().bytes());
   const MemoryLayout::Nodes nodes = {.first_new = next_to_prepare_,
                                      .last_prepared = last_prepared,
                                      .groups = &fusion_.groups(),

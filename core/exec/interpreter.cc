@@ -163,6 +163,17 @@ void Interpreter::ReleaseMemory() {
   for (auto& subgraph : subgraphs_) subgraph->ReleaseMemory();
 }
 
+size_t Interpreter::MemoryUse() const {
+  auto& self = const_cast<Interpreter&>(*this);
+  size_t bytes =
+      self.scratch().bytes() + self.node_constants().bytes() + packed_constants().bytes();
+  for (const auto& subgraph : subgraphs_) {
+    const MemoryLayout& memory = subgraph->execution_plan().memory();
+    bytes += memory.arena().bytes() + memory.persistent().bytes() + subgraph->plans().idle_bytes();
+  }
+  return bytes;
+}
+
 void Interpreter::ReleaseIdleMemory() {
   if (Interpreter* const other = running(); other != this) other->ReleaseIdleMemory();
   for (auto& subgraph : subgraphs_) subgraph->ReleaseIdleMemory();

@@ -113,6 +113,7 @@ class Interpreter final : public InterpreterState {
   // Sets the number of threads; 0 is 1, -1 is the default, and less is an error. Subgraphs that are
   // ready stay ready.
   TfLiteStatus SetNumThreads(int num_threads);
+  size_t MemoryUse() const override;
   // Releases memory that the next run provides again with the same addresses: pages of the arenas,
   // except those of inputs and outputs, scratch memory, plans for other shapes, and packed
   // constants, unless the run of a node could reveal that its subgraph was prepared again.

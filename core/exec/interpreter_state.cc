@@ -37,6 +37,15 @@ void InterpreterState::ReleasePackedConstants() {
   node_constants_.EndUse();
 }
 
+Limits InterpreterState::LimitsFor(size_t replaced) const {
+  Limits left = limits();
+  if (!has_budget()) return left;
+  const size_t used = MemoryUse() - replaced;
+  const size_t remaining = memory_budget() > used ? memory_budget() - used : 0;
+  left.max_block_bytes = std::min(left.max_block_bytes, remaining);
+  return left;
+}
+
 void InterpreterState::AttachMetadata() {
   control_edges_.emplace();
   if (const auto* edges = FindMetadata(kControlDependenciesMetadata)) {

@@ -6,6 +6,7 @@
 #define DEPUTY_CORE_EXEC_INTERPRETER_STATE_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,8 @@ struct InterpreterConfig {
   Limits limits;
   // Table of the interpreter's kernels; must outlive the interpreter. Required.
   const CpuKernels* cpu = nullptr;
+  // Upper bound on InterpreterState::MemoryUse; the maximum value: none.
+  size_t memory_budget = std::numeric_limits<size_t>::max();
   // True to form fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
   // Number of input shapes for which each subgraph stays prepared (core/exec/plan_cache.h).
@@ -175,6 +178,15 @@ class InterpreterState {
   int delegate_retry() const { return config_.delegate_retry; }
   int max_plans() const { return config_.max_plans; }
   const Limits& limits() const { return config_.limits; }
+  // Size of the memory that the budget limits, in bytes: arenas and persistent blocks of all
+  // subgraphs, scratch memory, and packed constants, shared ones included.
+  virtual size_t MemoryUse() const = 0;
+  size_t memory_budget() const { return config_.memory_budget; }
+  bool exceeds_budget() const { return has_budget() && MemoryUse() > memory_budget(); }
+  // Returns the limits for a new block that replaces blocks of `replaced` bytes: those of the
+  // configuration, and the remaining part of the budget.
+  Limits LimitsFor(size_t replaced) const;
+  bool has_budget() const { return memory_budget() != std::numeric_limits<size_t>::max(); }
   const CpuKernels& cpu() const { return *config_.cpu; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);

@@ -15,7 +15,11 @@ ThreadPool& KernelRuntime::pool() { return parts_->interpreter->pool(); }
 TileObserver* KernelRuntime::tile_observer() { return parts_->interpreter->tile_observer(); }
 Arithmetic KernelRuntime::arithmetic() const { return parts_->interpreter->arithmetic(); }
 Precision KernelRuntime::precision() const { return parts_->interpreter->precision(); }
-const Limits& KernelRuntime::limits() const { return parts_->interpreter->limits(); }
+const Limits& KernelRuntime::limits() const {
+  const InterpreterState& interpreter = *parts_->interpreter;
+  if (!interpreter.has_budget()) return interpreter.limits();
+  return remaining_limits_ = interpreter.LimitsFor(0);
+}
 const CpuKernels& KernelRuntime::cpu() const { return parts_->interpreter->cpu(); }
 
 bool KernelRuntime::HasDeclaredShape(int tensor_index) const {

@@ -52,6 +52,7 @@ class KernelRuntime final : public Runtime {
  private:
   SubgraphParts* const parts_;
   ExecutionPlan* const plan_;
+  mutable Limits remaining_limits_;  // result of limits() with a memory budget
 };
 
 }  // namespace deputy

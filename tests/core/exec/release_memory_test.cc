@@ -129,6 +129,30 @@ TEST_F(ReleaseMemory, a_plan_that_was_prepared_in_the_background_releases_too) {
   EXPECT_EQ(t.Get<float>(0), expected);
 }
 
+TEST_F(ReleaseMemory, kernels_of_the_client_are_not_prepared_again) {
+  ModelBuilder m;
+  const std::vector<float> weights(64 * 64, 0.5f);
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 64}, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {64, 64}, weights, "w");
+  const int t = m.AddTensor(kTfLiteFloat32, {1, 64}, "t");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 64}, "y");
+  m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {t},
+          schema::CreateFullyConnectedOptions(m.fbb()));
+  m.AddCustomOp("Backwards", {t}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter own(m.Finish());
+  ASSERT_EQ(own.Allocate(), kTfLiteOk) << own.log();
+  own.Set<float>(0, std::vector<float>(64, 1));
+  ASSERT_EQ(own.Invoke(), kTfLiteOk) << own.log();
+  const int64_t preparations = MapOf(own).preparations;
+  ASSERT_EQ(DeputyInterpreterReleaseMemory(own.get()), kTfLiteOk);
+  EXPECT_GT(MapOf(own).packed_bytes, 0u);
+  ASSERT_EQ(own.Invoke(), kTfLiteOk) << own.log();
+  EXPECT_EQ(own.Get<float>(0), std::vector<float>(64, 32));
+  EXPECT_EQ(MapOf(own).preparations, preparations);
+}
+
 TEST_F(ReleaseMemory, a_cancelled_run_leaves_the_interpreter_ready) {
   TestInterpreter t(LargeModel(1));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
