@@ -180,7 +180,7 @@ class InterpreterState {
   const Limits& limits() const { return config_.limits; }
   // Size of the memory that the budget limits, in bytes: arenas and persistent blocks of all
   // subgraphs, scratch memory, and packed constants, shared ones included.
-  virtual size_t MemoryUse() const = 0;
+  virtual size_t MemoryUse() const { return 0; }
   size_t memory_budget() const { return config_.memory_budget; }
   bool exceeds_budget() const { return has_budget() && MemoryUse() > memory_budget(); }
   // Returns the limits for a new block that replaces blocks of `replaced` bytes: those of the
