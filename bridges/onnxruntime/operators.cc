@@ -337,6 +337,12 @@ bool Operation::ReadInts(int input, Dims* out_values) const {
   } else {
     out_values->assign(tensor.data.i32, tensor.data.i32 + count);
   }
+  // Sums of such values do not overflow.
+  if (std::any_of(out_values->begin(), out_values->end(),
+                  [](int64_t value) { return value != static_cast<int32_t>(value); })) {
+    return definition->Refuse(kDeputyReasonParameter,
+                              NameOf(tensor) + ": a value is out of the range of INT32");
+  }
   return true;
 }
 

@@ -199,6 +199,13 @@ void DefineMirrorPad(const Operation& op) {
     d.Refuse(kDeputyReasonParameter, "mode: expected REFLECT");
     return;
   }
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const int extent = op.in(0).dims->data[i % RankOf(op.in(0))];
+    if (pads[i] < extent) continue;
+    d.Refuse(kDeputyReasonParameter,
+             "paddings: expected less than the extent " + std::to_string(extent));
+    return;
+  }
   d.SetStored(op.Out(0), d.Add(op.onnx, {d.Stored(op.In(0)), d.Ints(pads)},
                                {{"mode", std::string_view("reflect")}}));
 }

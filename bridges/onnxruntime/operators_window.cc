@@ -40,10 +40,11 @@ bool FindPads(const Operation& op, TfLitePadding padding, Window* window) {
     const int64_t in = op.in(0).dims->data[1 + i], out = op.out(0).dims->data[1 + i];
     const int64_t reach = (window->kernel[i] - 1) * window->dilation[i] + 1;
     const int64_t needed = std::max<int64_t>((out - 1) * window->stride[i] + reach - in, 0);
-    const int64_t total = padding == kTfLitePaddingSame ? needed : 0;
-    window->pads[i] = total / 2;
-    window->pads[2 + i] = total - total / 2;
-    if (in + total < reach || (in + total - reach) / window->stride[i] + 1 != out) {
+    const bool is_same = padding == kTfLitePaddingSame;
+    window->pads[i] = is_same ? needed / 2 : 0;
+    window->pads[2 + i] = is_same ? needed - needed / 2 : 0;
+    const int64_t starts = is_same ? in : in - reach + 1;  // positions where a window may begin
+    if (starts < 1 || (starts + window->stride[i] - 1) / window->stride[i] != out) {
       return d.Refuse(kDeputyReasonShape,
                       NameOf(op.out(0)) + ": its extents do not match those of the input");
     }

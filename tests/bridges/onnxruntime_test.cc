@@ -347,9 +347,9 @@ TEST_F(OnnxRuntime, constants_of_float16_are_constants_of_the_model) {
           schema::CreateFullyConnectedOptions(m.fbb()));
   m.SetInputs({x});
   m.SetOutputs({y});
+  const Handle delegate = Make();
   TestInterpreter t(m.Finish());
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
-  const Handle delegate = Make();
   ASSERT_EQ(Apply(&t, delegate), kTfLiteOk) << t.log();
   EXPECT_EQ(Delegated(&t), 1);
   EXPECT_THAT(ReasonOf(&t, 0), HasSubstr("a constant of float16, which the nodes that read it"));
