@@ -72,7 +72,8 @@ class Layered final : public Interposer {
   Layered& operator=(const Layered&) = delete;
 
   const DeputyDelegatePlugin& plugin() const { return library_.plugin; }
-  // The inner delegate is one of the plug-in `sandbox`; in its process are further layers.
+  // Return true if the inner delegate is one of the plug-in `sandbox`, and if its process has
+  // further layers.
   bool isolates() const { return isolates_; }
   bool has_layers_inside() const { return has_layers_inside_; }
   // Options of the inner delegate, as a list.
@@ -239,7 +240,7 @@ std::string LiveNames(const DeputyDelegatePlugin& plugin) {
   return names;
 }
 
-// Splits a list of changed options for the inner delegate, and checks their keys.
+// Splits a list of changed options for the inner delegate. Returns "" or the problem with a key.
 std::string ChangesFor(const Layered& layered, const std::string& list, DelegateOptions* changes) {
   if (layered.isolates()) {
     std::string passed = list;
@@ -261,7 +262,7 @@ std::string ChangesFor(const Layered& layered, const std::string& list, Delegate
   return "";
 }
 
-// Returns a list of options with changed values.
+// Returns the options of `list` with the new values of `changes`.
 std::string Changed(const std::string& list, const std::string& changes) {
   DelegateOptions options;
   for (const std::string& each : {list, changes}) {

@@ -37,7 +37,7 @@ HalfConstants FindHalfConstants(TfLiteContext* context, int last_node);
 
 class Definition {
  public:
-  // With `checking` the definition is only used for checks: contents of constants are not copied.
+  // If `checking`, the definition only checks nodes and does not copy the contents of constants.
   Definition(const TfLiteContext* context, const HalfConstants* halves, bool checking)
       : context_(context), halves_(halves), checking_(checking) {}
   Definition(const Definition&) = delete;
@@ -57,12 +57,12 @@ class Definition {
   // The functions return the name of a value; after a refusal the name is meaningless. NCHW
   // requires four dimensions, or at most four for a constant.
 
-  // Returns the tensor as it is stored: quantised tensors as integers, truth values as UINT8,
+  // Returns the tensor as it is stored: quantised tensors as integers, boolean ones as UINT8,
   // because ONNX Runtime expects 0 or 1 and TensorFlow Lite accepts any byte.
   std::string Stored(int tensor, Layout layout = Layout::kNhwc);
-  // Returns the tensor's numbers: quantised tensors as float32, truth values as BOOL.
+  // Returns the tensor's numbers: quantised tensors as float32, boolean ones as BOOL.
   std::string Real(int tensor, Layout layout = Layout::kNhwc);
-  // Make a value that an operator has computed the tensor's.
+  // Set the tensor's value to the result of an operator.
   void SetStored(int tensor, const std::string& value, Layout layout = Layout::kNhwc);
   void SetReal(int tensor, const std::string& value, Layout layout = Layout::kNhwc);
   // Returns true if the tensor has been computed in NCHW and not been used in NHWC.

@@ -228,8 +228,9 @@ bool CheckRow(const Operation& op, const Row& row) {
     return definition->Refuse(kDeputyReasonOther, "expected an input and an output");
   }
   if (definition->IsHalfConstant(op.Out(0))) {
-    return definition->Refuse(kDeputyReasonOther,
-                              "a constant of float16, which the nodes that read it contain");
+    return definition->Refuse(
+        kDeputyReasonOther,
+        "its output is a constant of float16, which the nodes that read it contain");
   }
   if (!CheckTensors(op)) return false;
   const TfLiteTensor& input = op.in(data);

@@ -65,7 +65,7 @@ struct Operation {
   bool Activate(TfLiteFusedActivation activation, std::string* value) const;
 
   // Returns NCHW if that avoids a transposition of one of the first `count` inputs and all of them
-  // have a value in it.
+  // can have a value in NCHW.
   Layout SharedLayout(int count) const;
 };
 

@@ -331,7 +331,8 @@ void DefineStridedSlice(const Operation& op) {
     if ((params.shrink_axis_mask & bit) != 0) end[i] = begin[i] + (step > 0 ? 1 : -1);
     const int64_t count = step == 0 ? 0 : (end[i] - begin[i] + step - (step > 0 ? 1 : -1)) / step;
     if (step == 0 || count <= 0 || begin[i] < 0 || begin[i] >= extent) {
-      op.definition->Refuse(kDeputyReasonParameter, "expected strides and positions of elements");
+      op.definition->Refuse(kDeputyReasonParameter,
+                            "expected strides other than 0 and at least one element");
       return;
     }
     dims.push_back(count);
@@ -423,7 +424,7 @@ void DefineBlocks(const Operation& op) {
     d.Refuse(kDeputyReasonParameter, "block size: expected a positive number");
     return;
   }
-  // `fine` has the larger images.
+  // `fine` is the shape with more rows and columns.
   const Dims in = DimsOf(op.in(0)), out = DimsOf(op.out(0));
   const Dims &fine = to_depth ? in : out, &coarse = to_depth ? out : in;
   if (fine[0] != coarse[0] || fine[1] != coarse[1] * block || fine[2] != coarse[2] * block ||

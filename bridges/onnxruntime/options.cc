@@ -12,8 +12,8 @@
 namespace deputy::onnxruntime {
 namespace {
 
-// Parsers store an option's text in a member. They return "" on success, otherwise a description
-// of the expected text.
+// Each parser converts an option's text and stores it in a member. It returns "" on success,
+// otherwise a description of the expected text.
 std::string ReadLibrary(std::string_view text, Options* options) {
   options->library = text;
   return "";

@@ -472,7 +472,7 @@ TfLiteStatus QuerySessions(SandboxDelegate* delegate, CallKind kind, const Use& 
   return kTfLiteError;
 }
 
-// Changes options of the delegates in all processes. Returns "" or the reason of a failure; the
+// Changes options of the delegates in all processes. Returns "" or the reason of a failure. All
 // processes have the same delegate, so that the first one refuses invalid values.
 std::string ChangeDelegate(SandboxDelegate* delegate, const DelegateOptions& changes) {
   std::string problem = "expected a delegate that is applied and has nodes";
@@ -484,7 +484,7 @@ std::string ChangeDelegate(SandboxDelegate* delegate, const DelegateOptions& cha
     found = true;
   }
   if (!found) return problem;
-  delegate->pending.clear();  // with the former options
+  delegate->pending.clear();  // these sessions have the former options
   for (const auto& [key, value] : changes) {
     SetOption(key, value, &delegate->options.delegate_options);
   }

@@ -232,12 +232,13 @@ typedef struct DeputyLimits {
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreterOptions* options,
                                                                const DeputyLimits* limits);
 
-// Sets an upper bound on the memory of an interpreter created with these options, in bytes: the
-// blocks of DeputyMemoryMap of all its subgraphs together, and the memory for constants that nodes
-// do not share. Memory beyond it is refused: AllocateTensors or Invoke fails with a report. Scratch
-// memory that grows during an inference counts twice. 0, the default: none. Not limited are the
-// model, outputs of dynamic size, resources, memory of delegates and of fallbacks for them.
-// kTfLiteError for NULL options.
+// Sets an upper bound on the memory of an interpreter created with these options, in bytes. The sum
+// includes the two blocks and the idle plans of all subgraphs, scratch memory, and packed
+// constants, also those that the interpreter shares with others of its model (DeputyMemoryMap).
+// Memory beyond it is refused: AllocateTensors or Invoke fails with a report. Scratch memory that
+// grows during an inference counts twice. 0, the default: no bound. The model, outputs of dynamic
+// size, resources, memory of delegates and of fallbacks for them are not limited. kTfLiteError for
+// NULL options.
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* options, size_t bytes);
 

@@ -101,11 +101,11 @@ DeputyInterpreterReleaseNonPersistentMemory(TfLiteInterpreter* interpreter);
 // Releases memory of an interpreter that is idle for a while; the next run provides it again, takes
 // longer and has the same results. The interpreter stays allocated, all addresses stay valid, and
 // inputs, outputs and variables keep their contents; those of other tensors are undefined until the
-// next run. Released are the pages of the arenas, scratch memory, plans for other input shapes, and
-// constants packed for the CPU if all interpreters of the model have released them. Packed
-// constants stay if the interpreter has operators that keep state or call subgraphs, or kernels of
-// the client. Delegates keep their memory; their nodes are prepared again. kTfLiteError while the
-// interpreter runs.
+// next run. The function releases the arena pages of these tensors, scratch memory, plans for other
+// input shapes, and constants packed for the CPU if all interpreters of the model have released
+// them. Packed constants stay if the interpreter has operators that keep state or call subgraphs,
+// or kernels of the client. Delegates keep their memory; their nodes are prepared again.
+// kTfLiteError while the interpreter runs.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterReleaseMemory(TfLiteInterpreter* interpreter);
 
 // ------------------------------------------------------------------------------------------------

@@ -30,15 +30,16 @@ extern "C" {
 typedef struct DeputyPlacementSettings {
   // sizeof(DeputyPlacementSettings).
   size_t struct_size;
-  // Time for measurements in milliseconds, after which no other one is begun; 0 means 10000. The
-  // CPU alone is always measured.
+  // Time in milliseconds after which no measurement begins; 0 means 10000. The CPU alone is always
+  // measured.
   int32_t budget_ms;
   // Number of timed inferences of a measurement; 0 means 5. One inference precedes them.
   int32_t runs;
   // Directory in which the plan is stored and from which it is read again for the same model,
-  // delegates with the same options and devices, kernels, processor, number of threads and version
-  // of this library; NULL: none. Nothing is stored if a delegate comes from no plug-in. A missing
-  // directory is created. A file that is damaged or belongs to other circumstances is replaced.
+  // delegates with the same options and devices, kernels, processor, number of threads, arithmetic,
+  // precision and version of this library; NULL: none. Other combinations have files of their own.
+  // Nothing is stored if a delegate comes from no plug-in with a description (deputy_plugin.h). A
+  // missing directory is created; a damaged file is replaced.
   const char* cache_directory;
   // Passed to the functions below.
   void* user_data;
@@ -92,7 +93,7 @@ typedef struct DeputyPlacementAlternative {
   // Predicted time, and the part of it that no measurement supports.
   double predicted_ns;
   double estimated_ns;
-  // Measured time, the median; negative if the budget ended before.
+  // Measured time, the median; negative if the budget ended before the measurement.
   double measured_ns;
 } DeputyPlacementAlternative;
 
@@ -100,7 +101,7 @@ typedef struct DeputyPlacementAlternative {
 TFL_CAPI_EXPORT size_t DeputyPlacementPlanGetAlternativeCount(const DeputyPlacementPlan* plan);
 
 // Fills `alternative`, whose struct_size the caller has set. Index 0 is the chosen one; the others
-// follow by their time. kTfLiteError if the index is out of range.
+// follow in ascending order of their times. kTfLiteError if the index is out of range.
 TFL_CAPI_EXPORT TfLiteStatus DeputyPlacementPlanGetAlternative(
     const DeputyPlacementPlan* plan, size_t index, DeputyPlacementAlternative* alternative);
 
@@ -108,10 +109,11 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyPlacementPlanGetAlternative(
 typedef struct DeputyPlacementStatus {
   // sizeof(DeputyPlacementStatus).
   size_t struct_size;
-  // Number of measurements, and their time in nanoseconds; 0 for a plan that was read from a file.
+  // Number of measurements; 0 for a plan that was read from a file.
   int32_t measurements;
   // Not 0: the plan was read from a file.
   int32_t from_cache;
+  // Time of the measurements and the search in nanoseconds; 0 for a plan that was read from a file.
   int64_t spent_ns;
 } DeputyPlacementStatus;
 

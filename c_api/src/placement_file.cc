@@ -22,7 +22,7 @@ constexpr size_t kMaxAlternatives = 1000;
 
 void IgnoreMessage(void*, const char*, va_list) {}
 
-// Writes and reads numbers and texts in sequence.
+// Writes numbers and texts in sequence.
 class PlacementWriter {
  public:
   void Add(int64_t number) {
@@ -39,11 +39,12 @@ class PlacementWriter {
   std::string bytes_;
 };
 
+// Reads the bytes of PlacementWriter, which may be damaged.
 class PlacementReader {
  public:
   explicit PlacementReader(std::span<const char> bytes) : bytes_(bytes) {}
 
-  // Reads a number from `low` to `high`; after any failure `low`.
+  // Returns the next number, which must be from `low` to `high`; after a failure returns `low`.
   int64_t Next(int64_t low, int64_t high) {
     int64_t number = low;
     if (bytes_.size() < sizeof number) {
@@ -143,8 +144,8 @@ PlacementFile::PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOp
   nodes_ = model->impl->desc().subgraphs[0].operators.size();
 }
 
-// Adds the identity of a delegate: its plug-in, options and devices. Returns false if it comes from
-// no plug-in.
+// Adds the identity of a delegate: its plug-in, options and devices. Returns false if it has no
+// plug-in with a description.
 bool PlacementFile::AddDelegate(TfLiteDelegate* delegate) {
   const PluginDelegate parts = Unwrap(delegate);
   const DeputyDelegatePlugin* const plugin =

@@ -13,7 +13,7 @@
 
 namespace deputy {
 
-// The contents of the file of a plan.
+// Returns the contents of a plan's file.
 std::string WritePlan(const DeputyPlacementPlan& plan);
 // Reads a plan with `nodes` nodes and the delegates of `*plan`; returns false, with an unchanged
 // plan, if the bytes are invalid.
@@ -21,8 +21,9 @@ bool ReadPlan(std::span<const char> bytes, size_t nodes, DeputyPlacementPlan* pl
 
 class PlacementFile {
  public:
-  // Determines the file of a plan by everything that it depends on. There is none if the settings
-  // name no directory or have a `prepare`, and if a delegate does not describe itself.
+  // Determines the file of a plan by everything that the plan depends on. There is no file if the
+  // settings name no directory or have a `prepare`, or if a delegate has no plug-in with a
+  // description.
   PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOptions& options,
                 const DeputyPlacementSettings& settings);
 

@@ -73,8 +73,8 @@ double ElementsOf(const TfLiteTensor& tensor) {
   return elements;
 }
 
-// Returns a measure of a node's work: its outputs, and the products with its largest constant if it
-// is a convolution or a matrix product.
+// Returns an estimate of a node's work: the elements of its outputs, and their products with the
+// largest constant, as in a convolution or a matrix product.
 double RoughWork(const Graph& graph, const TfLiteNode& node) {
   double outputs = 1, channels = 1, factors = 0;
   for (const int index : IndicesOf(node.outputs)) {

@@ -39,9 +39,9 @@ class PlacementMeter {
   // Measures the CPU alone and describes the plan without delegates in `*out_problem`, whose nodes
   // refer to this object. Returns false, after a report, if the model does not run.
   bool MeasureCpu(PlacementProblem* out_problem, Measurement* out);
-  // Measures the delegates with the given indices in their order, which take the nodes that they
-  // claim; with an assignment, only those that it gives them. Returns false if they fail; the
-  // interpreter has then reported the reason.
+  // Measures the delegates with the given indices, applied in their order; with an assignment, they
+  // claim only the nodes that it assigns to them. Returns false if they fail; the interpreter has
+  // then reported the reason.
   bool Measure(const std::vector<int>& delegates, const Assignment* assignment, Measurement* out);
 
   int measurements() const { return measurements_; }

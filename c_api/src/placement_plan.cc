@@ -2,9 +2,9 @@
 //
 // Placement by measured times (deputy_placement.h). A search measures the CPU, each delegate alone,
 // and all delegates in their order. Then it divides the nodes of each delegate into 2, 4, 8 and 16
-// segments and times every second one, which shows the time of each segment and the cost of an
-// additional partition. From these times it solves the problem of placement_problem.h, measures the
-// solution, and repeats that with what the measurement has shown.
+// segments and times first those with even indices, then the others, to obtain the time of each
+// segment and the cost of an additional partition. From these times it solves the problem of
+// placement_problem.h, measures the solution, and repeats that with the costs of its partitions.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -35,7 +35,8 @@ namespace {
 constexpr int kDefaultBudgetMs = 10000;
 constexpr int kMaxSegments = 16;
 constexpr int kMaxSolutions = 8;
-// Part of a predicted time that may be estimated if the budget ends before it is measured.
+// Maximum part of a predicted time that is estimated, for an assignment that is chosen without
+// a measurement.
 constexpr double kMaxEstimated = 0.1;
 
 size_t At(int index) { return static_cast<size_t>(index); }
@@ -47,7 +48,7 @@ struct KnownDelegate {
   double alone_ns = 0;               // time of its partitions then
   size_t alone_count = 0;            // number of its partitions then
   std::vector<double> weights;       // declared or CPU time by node index
-  std::vector<double> launch_costs;  // cost of an additional partition, by division in segments
+  std::vector<double> launch_costs;  // cost of an additional partition, one value per division
 };
 
 class PlacementSearch {
@@ -144,7 +145,7 @@ class PlacementSearch {
   }
 
   // Measures the nodes of a delegate in segments of about equal weight, or each node alone if there
-  // are no more nodes than segments: first the segments with an even number, then the others.
+  // are no more nodes than segments: first the segments with even indices, then the others.
   void Divide(int d, int segments) {
     KnownDelegate& delegate = delegates_[At(d)];
     const size_t count = delegate.nodes.size();
@@ -183,7 +184,7 @@ class PlacementSearch {
       std::vector<double> launches = delegate.launch_costs;
       std::sort(launches.begin(), launches.end());
       costs.launch_ns = launches.empty() ? 0 : launches[launches.size() / 2];
-      // The smallest partition of a node counts.
+      // The smallest measured partition that contains a node determines its time.
       std::vector<size_t> sizes(on_cpu_.size(), SIZE_MAX);
       for (const auto& [nodes, ns] : costs.measured) {
         double weight = 0;
@@ -199,7 +200,7 @@ class PlacementSearch {
     }
   }
 
-  // Solves the problem and measures the solution, until nothing new is found.
+  // Solves the problem and measures the solution, until the solution is a known assignment.
   void Combine() {
     for (int i = 0; i < kMaxSolutions; ++i) {
       Estimate();

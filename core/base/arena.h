@@ -75,8 +75,9 @@ class Arena {
   // offsets, if a limit is exceeded or memory is exhausted.
   bool Plan(std::vector<Slot> wanted, const Limits& limits, ThreadPool* pool);
 
-  // Releases the pages without contents that last between inferences: those of tensors with limited
-  // lifetimes. Addresses stay valid. No effect with guard bytes, which have contents.
+  // Releases the pages that contain only tensors with limited lifetimes, whose contents are not
+  // needed between inferences. Addresses stay valid. No effect with guard bytes, which must keep
+  // their contents.
   void DiscardPages();
 
   // Returns a tensor's address, null if it has none. Plan may change it; Reset, Release and

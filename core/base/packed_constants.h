@@ -36,10 +36,10 @@ struct PackedKey {
 class PackedConstants {
  public:
   // Returns the values of this key: `bytes`, aligned to kTensorAlignment, which fill(char* data)
-  // writes at the first call, and again at the first one after they were discarded. The address is
-  // valid as long as this object. `parameters` are the bytes of
-  // everything else that the values depend on. The pool's threads prefault memory. Returns null if
-  // a limit is exceeded or memory is exhausted.
+  // writes at the first call, and again at the first one after the values were discarded. The
+  // address is valid as long as this object. `parameters` are the bytes of everything else that the
+  // values depend on. The pool's threads prefault memory. Returns null if a limit is exceeded or
+  // memory is exhausted.
   template <typename Fill>
   const char* FindOrMake(const PackedKey& key, size_t bytes, const Limits& limits, ThreadPool* pool,
                          const Fill& fill, std::string parameters = {}) {
@@ -62,16 +62,17 @@ class PackedConstants {
   // Releases pages that are not used yet.
   void ReleaseUnused();
 
-  // Count the users of the values. EndUse of the last one discards all values: their pages are
-  // released, addresses stay valid. A user must call FindOrMake again for each of its keys, and
-  // write again to memory of Reserve, before it reads values again.
+  // Count the users of the values. EndUse of the last user discards all values: their pages are
+  // released, addresses stay valid. Before a user reads values again, it must call FindOrMake again
+  // for each of its keys, and write again to memory of Reserve.
   void BeginUse();
   void EndUse();
 
   // Returns true if `data` points into values of this object.
   bool Contains(const void* data) const;
 
-  // Total size of all values that are not discarded, and of all memory of Reserve.
+  // Total size of all values that are not discarded, and of memory of Reserve, which counts also
+  // when it is discarded. An object has values of FindOrMake or memory of Reserve, not both.
   size_t bytes() const {
     const std::lock_guard lock(mutex_);
     return bytes_;
@@ -92,7 +93,7 @@ class PackedConstants {
 
   struct Values {
     char* data = nullptr;
-    bool is_filled = false;  // false: they were discarded
+    bool is_filled = false;  // false: the values were discarded
   };
 
   char* Place(size_t bytes, const Limits& limits, ThreadPool* pool);

@@ -21,8 +21,8 @@ void MakeResident(char* data, size_t bytes, ThreadPool* pool);
 // faults are then negligible compared with the inference, while unused resident memory is not.
 void MakeResidentForInference(char* data, size_t bytes, ThreadPool* pool);
 
-// Releases the whole pages of a part of a block: its contents become 0, and the system provides
-// pages again when they are accessed.
+// Releases the pages that are completely inside a part of a block: their contents become 0, and the
+// system provides them again when they are accessed.
 void DiscardPages(char* data, size_t bytes);
 
 inline constexpr size_t kMaxResidentBytes = size_t{8} << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The processors that a thread may run on. On a machine with fast and slow processors (big.LITTLE)
-// only the fast ones compute, since an operator ends with its slowest thread.
+// workers run on the fast ones only, because an operator ends with its slowest thread.
 #ifndef DEPUTY_CORE_BASE_PROCESSORS_H_
 #define DEPUTY_CORE_BASE_PROCESSORS_H_
 
@@ -12,7 +12,7 @@
 namespace deputy {
 
 struct UsableProcessors {
-  cpu_set_t fast;      // all of them, unless there are slow ones, too
+  cpu_set_t fast;      // all allowed processors if none is slow
   int fast_count = 1;  // at least 1
   int slow_count = 0;
 };
@@ -21,7 +21,8 @@ struct UsableProcessors {
 // greatest capacity for it, or if it executes instructions in order and another one does not.
 UsableProcessors DivideProcessors(const cpu_set_t& allowed);
 
-// Divides the processors of the calling thread's affinity. The machine is read once per process.
+// Divides the processors of the calling thread's affinity. The files of Linux are read once per
+// process.
 UsableProcessors ProcessorsOfThisThread();
 
 // Restricts the calling thread to its fast processors, if there are at least `threads` of them.
@@ -29,14 +30,15 @@ void AvoidSlowProcessors(int threads);
 
 // Returns the bytes of the second-level cache for each fast processor of the calling thread: the
 // smallest cache, divided by the number of fast processors that share it; 512 KiB if the system
-// does not report it. On machines with processors of one type without a capacity, as x86-64, the
-// size is not divided.
+// does not report it. If Linux reports neither capacities nor types of processors, as on most
+// x86-64 machines, the size is not divided.
 size_t SecondLevelCacheBytes();
 
 // For tests: overrides the size in all threads; 0 restores the machine's value.
 void OverrideSecondLevelCache(size_t bytes);
 
-// For tests: reads the files of Linux below `root` instead of "". Not thread-safe.
+// For tests: reads the files of Linux below the directory `root`; "" restores the machine's files.
+// Not thread-safe.
 void OverrideMachine(const char* root);
 
 }  // namespace deputy

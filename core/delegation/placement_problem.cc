@@ -11,7 +11,7 @@ namespace deputy {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-// Plans of more nodes are changed only at some positions.
+// Maximum number of positions at which a step may begin or end; bounds the time of a search.
 constexpr size_t kMaxPositions = 48;
 
 size_t At(int index) { return static_cast<size_t>(index); }
@@ -137,8 +137,8 @@ std::vector<double> BytesAcross(const PlacementProblem& problem) {
   return bytes;
 }
 
-// Returns the optimum of a chain: every border between owners costs a launch and the copies of all
-// tensors across it.
+// Returns the optimum if the plan were a chain: a border between two owners costs the launch of the
+// second one and the copies of all tensors across it.
 Assignment SolveAsChain(const PlacementProblem& problem) {
   const std::vector<int>& plan = problem.graph.plan;
   const int owners = static_cast<int>(problem.delegates.size()) + 1;  // 0: the CPU
@@ -182,8 +182,9 @@ Assignment SolveAsChain(const PlacementProblem& problem) {
   return assignment;
 }
 
-// Returns the positions of the plan at which a step may begin or end: all, or those at which the
-// owner or the set of possible owners changes.
+// Returns the positions of the plan at which a step may begin or end: all positions of a short
+// plan, otherwise at most kMaxPositions of those at which the owner or the set of possible owners
+// changes.
 std::vector<size_t> Positions(const PlacementProblem& problem, const Assignment& assignment) {
   const std::vector<int>& plan = problem.graph.plan;
   const auto differ = [&](int a, int b) {
@@ -221,7 +222,7 @@ Assignment Moved(const PlacementProblem& problem, const Assignment& assignment, 
   return moved;
 }
 
-// Makes the best step while there is one that lowers the predicted time; returns that time.
+// Applies the best step until no step lowers the predicted time; returns that time.
 double Climb(const PlacementProblem& problem, Assignment* assignment) {
   double best_ns = TotalNs(problem, *assignment);
   for (bool is_better = true; is_better;) {
@@ -287,7 +288,7 @@ Assignment SolveExactly(const PlacementProblem& problem) {
   const std::vector<int>& plan = problem.graph.plan;
   Assignment assignment(problem.cpu_ns.size(), kCpuOwner), best = assignment;
   double best_ns = TotalNs(problem, assignment);
-  // Counts in a number system with one digit for each node.
+  // Counts with one digit for each node: the owner.
   const auto next = [&] {
     for (const int node : plan) {
       if (++assignment[At(node)] < static_cast<int>(problem.delegates.size())) return true;

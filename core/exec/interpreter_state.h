@@ -178,8 +178,8 @@ class InterpreterState {
   int delegate_retry() const { return config_.delegate_retry; }
   int max_plans() const { return config_.max_plans; }
   const Limits& limits() const { return config_.limits; }
-  // Size of the memory that the budget limits, in bytes: arenas and persistent blocks of all
-  // subgraphs, scratch memory, and packed constants, shared ones included.
+  // Size of the memory that the budget limits, in bytes: arenas, persistent blocks and plans for
+  // other shapes of all subgraphs, scratch memory, and packed constants, shared ones included.
   virtual size_t MemoryUse() const { return 0; }
   size_t memory_budget() const { return config_.memory_budget; }
   bool exceeds_budget() const { return has_budget() && MemoryUse() > memory_budget(); }

@@ -307,7 +307,8 @@ TfLiteStatus CallSetOptions(const PluginDelegate& parts, const PluginOptions& op
       reporter);
 }
 
-// Likewise for a plug-in that wraps the delegates of the library: it gets the options in one text.
+// Likewise for a plug-in that wraps the delegates of the library: passes the options as one text,
+// the value of the option `options`.
 TfLiteStatus CallSetOptionsOfWrapper(const PluginDelegate& parts, const PluginOptions& options,
                                      ErrorReporter* reporter) {
   const std::string list = JoinOptions(options);

@@ -45,7 +45,7 @@ inline std::pair<std::string, std::string> SplitOption(const std::string& option
   return {option.substr(0, equals), option.substr(equals + 1)};
 }
 
-// Sets an option of those that are given: replaces its former values.
+// Sets an option in a list of keys and values: removes its former values and appends the new one.
 inline void SetOption(const std::string& key, std::string_view value,
                       std::vector<std::pair<std::string, std::string>>* options) {
   std::erase_if(*options, [&](const auto& option) { return option.first == key; });

@@ -53,12 +53,12 @@ class LibraryTest(unittest.TestCase):
                 result = self.deputy("compare", model, "--delegate", "onnxruntime", "--tolerance", tolerance)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_every_option_is_accepted(self):
+    def test_options_of_sessions_are_accepted(self):
         for options in ("num_threads=2", "optimization=none", "optimization=basic", "optimization=extended"):
             result = self.deputy("compare", DIGITS[0], "--delegate", f"onnxruntime,{options}")
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_the_variable_is_required_without_the_option(self):
+    def test_the_variable_names_the_library(self):
         result = self.deputy("run", DIGITS[0], "--random", "--delegate", "onnxruntime",
                              DEPUTY_ONNXRUNTIME_LIBRARY="/nowhere/libonnxruntime.so")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests placement plans with simulated devices: the operators of the model and the kernels of the
-// delegates advance the clock by which the plan measures. Times of all assignments are so known.
+// delegates advance the clock by which the plan measures, so that the times of all assignments are
+// known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,7 +149,7 @@ class Simulation {
     }
     return ns;
   }
-  // Returns the time with all nodes that one owner can run.
+  // Returns the time if one owner runs all nodes that it can run, and the CPU the others.
   int64_t AloneNs(int owner) const {
     std::vector<int> owners(cpu_ns_.size(), kOnCpu);
     for (size_t i = 0; owner != kOnCpu && i < owners.size(); ++i) {
@@ -368,7 +369,7 @@ TEST(PlacementPlan, delegates_that_fail_are_not_used) {
     } else {
       simulation.delegate(0).body = [](TfLiteContext*, TfLiteDelegate*) { return kTfLiteError; };
     }
-    // Even under Hot, where the CPU computes its nodes.
+    // Under Hot the CPU would compute the nodes of the failing delegate.
     DeputyInterpreterOptionsSetDelegatePolicy(simulation.options(), kDeputyPolicyHot);
     ASSERT_NE(simulation.Plan(), nullptr);
     EXPECT_EQ(simulation.Owners(), (std::vector<int>{1, 1}));

@@ -73,7 +73,8 @@ TargetRow GpuFor(const char* name, const char* device_class, const char* storage
 std::map<std::string, std::string> ClampedByTflite(const std::vector<std::string>& operators) {
   std::map<std::string, std::string> differences;
   for (const std::string& op : operators) {
-    differences[op + " v1 FLOAT32 f32_special_values"] = "its infinities are not made finite";
+    differences[op + " v1 FLOAT32 f32_special_values"] =
+        "infinite results are not clamped to finite numbers";
   }
   return differences;
 }
@@ -85,7 +86,7 @@ std::map<std::string, std::string> CompiledDifferences() {
                        "FULLY_CONNECTED", "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
-        "its infinities are not made finite";
+        "infinite results are not clamped to finite numbers";
   }
   differences["L2_NORMALIZATION v1 FLOAT32 f32_huge"] = "sums in double precision";
   for (const char* op : {"MEAN", "SUM"}) {
@@ -102,7 +103,7 @@ std::map<std::string, std::string> NpuDifferences() {
                        "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
-        "its infinities are not made finite";
+        "infinite results are not clamped to finite numbers";
   }
   return differences;
 }
@@ -121,14 +122,14 @@ std::map<std::string, std::string> XnnpackDifferences() {
                        "DEPTHWISE_CONV_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
-        "its infinities are not made finite";
+        "infinite results are not clamped to finite numbers";
   }
   differences["AVERAGE_POOL_2D v1 FLOAT32 f32_special_values"] =
-      "its infinities are not made finite";
+      "infinite results are not clamped to finite numbers";
   if (kBoundsKeepNan) {
     for (const char* op : {"MAXIMUM", "MINIMUM"}) {
       differences[op + std::string(" v1 FLOAT32 f32_special_values")] =
-          "NaN takes the other operand's place";
+          "the result is NaN if one operand is NaN";
     }
     return differences;
   }
@@ -168,11 +169,11 @@ std::map<std::string, std::string> OnnxRuntimeDifferences() {
                        "FULLY_CONNECTED", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D"});
   for (const char* op : {"CONV_2D", "DEPTHWISE_CONV_2D"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values_relu")] =
-        "its infinities are not made finite";
+        "infinite results are not clamped to finite numbers";
   }
   for (const char* op : {"MAXIMUM", "MINIMUM"}) {
     differences[op + std::string(" v1 FLOAT32 f32_special_values")] =
-        "NaN takes the other operand's place";
+        "the result is NaN if one operand is NaN";
   }
   return differences;
 }

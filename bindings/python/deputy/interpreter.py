@@ -3,8 +3,8 @@
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
 import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background` and
-`placement` of an Interpreter, `explain()`, `placement_plan()`, `delegation_status()`, `background_status()`, `wait_for_background()` and
-`findings()`.
+`placement` of an Interpreter, `explain()`, `placement_plan()`, `delegation_status()`,
+`background_status()`, `wait_for_background()`, `findings()` and `release_memory()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
 every call into the library releases Python's lock.

@@ -89,7 +89,7 @@ class Processors : public testing::Test {
   std::filesystem::path root_;
 };
 
-TEST_F(Processors, of_at_most_half_of_the_greatest_capacity_are_slow) {
+TEST_F(Processors, with_half_of_the_greatest_capacity_or_less_are_slow) {
   const int capacities[] = {250, 250, 512, 513, 870, 1024};
   for (int n = 0; n < 6; ++n) WriteCapacity(n, capacities[n]);
   EXPECT_EQ(FastOf({0, 1, 2, 3, 4, 5}), (std::vector<int>{3, 4, 5}));
@@ -103,12 +103,12 @@ TEST_F(Processors, outside_the_affinity_do_not_count) {
   EXPECT_EQ(FastOf({3}), (std::vector<int>{3}));
 }
 
-TEST_F(Processors, that_execute_in_order_are_slow_if_others_do_not) {
+TEST_F(Processors, with_in_order_execution_are_slow_if_others_have_none) {
   const char* const types[] = {kCortexA53, kCortexA72, kCortexA55, kCortexA76, kKryoSilver};
   for (int n = 0; n < 5; ++n) WriteOf(n, "regs/identification/midr_el1", types[n]);
   EXPECT_EQ(FastOf({0, 1, 2, 3, 4}), (std::vector<int>{1, 3}));
   EXPECT_EQ(FastOf({0, 2, 4}), (std::vector<int>{0, 2, 4}));
-  // Equal capacities, as without the devicetree's figures, do not matter.
+  // Equal capacities, which Linux reports if the devicetree has none, do not matter.
   for (int n = 0; n < 5; ++n) WriteCapacity(n, 1024);
   EXPECT_EQ(FastOf({0, 1, 2, 3, 4}), (std::vector<int>{1, 3}));
   // Processors of one type with several clock rates.
@@ -132,9 +132,9 @@ TEST_F(Processors, beyond_the_possible_ones_are_not_read) {
   EXPECT_EQ(FastOf({0, 1, 2, 3}), (std::vector<int>{1, 2, 3}));
 }
 
-// A cluster of four slow processors, one of two fast ones with a cache for each, and one of two
-// that share a cache.
-TEST_F(Processors, of_the_affinity_determine_the_cache) {
+// Each processor of the affinity has a cache; then two of them share one, and finally only one of
+// the two is fast.
+TEST_F(Processors, in_the_affinity_determine_the_cache) {
   const std::vector<int> own = Own();
   for (const int n : own) {
     WriteCapacity(n, 1024);
@@ -162,7 +162,7 @@ TEST_F(Processors, without_a_cache_of_level_2_have_the_size_of_the_system) {
   EXPECT_EQ(SecondLevelCacheBytes(), size_of_system);
 }
 
-TEST_F(Processors, that_are_slow_get_no_threads_of_an_interpreter) {
+TEST_F(Processors, if_slow_get_no_threads_of_an_interpreter) {
   if (Own().size() < 2) GTEST_SKIP() << "one processor";
   InterpreterThreads all(nullptr), fast(nullptr);
   all.SetCount(2);
@@ -172,7 +172,7 @@ TEST_F(Processors, that_are_slow_get_no_threads_of_an_interpreter) {
   EXPECT_EQ(fast.pool(true).threads(), 1);
 }
 
-TEST_F(Processors, that_are_slow_are_avoided_if_the_others_suffice) {
+TEST_F(Processors, if_slow_are_avoided_if_the_others_suffice) {
   const std::vector<int> own = Own();
   if (own.size() < 2) GTEST_SKIP() << "one processor";
   SlowDownAllButOne();
@@ -201,7 +201,7 @@ std::vector<int> ProcessorsOfWorkers(int threads) {
   return processors[1];
 }
 
-TEST_F(Processors, that_are_slow_run_no_workers_if_the_others_suffice) {
+TEST_F(Processors, if_slow_run_no_workers_if_the_others_suffice) {
   const std::vector<int> own = Own();
   if (own.size() < 2) GTEST_SKIP() << "one processor";
   SlowDownAllButOne();

@@ -86,12 +86,12 @@ TEST(PlacementProblem, partitions_follow_dependencies_and_control_edges) {
   EXPECT_EQ(TotalNs(problem, {0, 1, 0, 1}), 10 + 2 + 10 + 10);
   problem.graph.control_edges = {{1, 2}};
   EXPECT_EQ(TotalNs(problem, {0, kCpuOwner, 0, kCpuOwner}), 200 + 20 + 2);
-  // The edge leaves the node that replaced node 1.
+  // The edge begins at the partition that replaced node 1.
   EXPECT_EQ(TotalNs(problem, {0, 1, 0, 1}), 20 + 2 + 20 + 10);
 }
 
-TEST(PlacementProblem, delegates_are_applied_in_their_order) {
-  // A partition of nodes 0 and 3 would need a result of itself by way of node 1.
+TEST(PlacementProblem, partitions_do_not_depend_on_themselves) {
+  // Node 3 depends on node 0 through node 1, which the CPU runs.
   const Graph graph({{0}, {1}, {0}, {2, 3}});
   PlacementProblem problem = graph.problem;
   problem.delegates.push_back({{1, 1, 1, 1}, 10, 0, {}});
@@ -105,7 +105,7 @@ TEST(PlacementProblem, delegates_are_applied_in_their_order) {
 TEST(PlacementProblem, small_partitions_are_not_worth_a_launch) {
   const Graph graph = Chain(6);
   PlacementProblem problem = graph.problem;
-  // The delegate cannot run node 2; node 3 to 5 gain 270 ns, nodes 0 and 1 gain 180 ns.
+  // The delegate cannot run node 2; nodes 3 to 5 gain 270 ns, nodes 0 and 1 gain 180 ns.
   problem.delegates.push_back({{10, 10, -1, 10, 10, 10}, 200, 0, {}});
   EXPECT_EQ(Solve(problem, {}), (Assignment{kCpuOwner, kCpuOwner, kCpuOwner, 0, 0, 0}));
   problem.delegates[0].launch_ns = 100;
@@ -118,7 +118,6 @@ TEST(PlacementProblem, starts_are_considered) {
   const Graph graph = Chain(4);
   PlacementProblem problem = graph.problem;
   problem.delegates.push_back({{500, 500, 500, 500}, 0, 0, {{{1, 3}, 1}}});
-  // No step from the CPU alone lowers the time.
   const Assignment alternating = {kCpuOwner, 0, kCpuOwner, 0};
   problem.delegates[0].measured = {{{1}, 90}, {{3}, 90}};
   const std::vector<Assignment> starts = {alternating};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests DeputyInterpreterOptionsSetMemoryBudget: an interpreter with a budget of its memory works,
-// with less it refuses with a report and stays usable.
+// Tests DeputyInterpreterOptionsSetMemoryBudget: an interpreter works if the budget is the memory
+// that it needs; with less, calls fail with a report and the interpreter stays usable.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ DeputyMemoryMap MapOf(const TestInterpreter& t, int subgraph = 0) {
   return map;
 }
 
-// Returns the memory of an interpreter after an inference.
+// Returns the size of the memory that an interpreter has, in bytes.
 size_t Needed(const TestInterpreter& t) {
   const DeputyMemoryMap map = MapOf(t);
   return map.arena_bytes + map.persistent_bytes + map.scratch_bytes + map.packed_bytes;

@@ -45,12 +45,12 @@ class RunHooks : public QuietTest {
  protected:
   RunHooks() { std::filesystem::remove(log_); }
 
-  // Returns the delegate of the node `node`, with this name in the log.
+  // Returns a delegate that claims the node `node` and has this name in the log.
   Handle Delegate(const std::string& name, const char* node, const char* fault = "") {
     return External("hooks",
                     {{"name", name + " "}, {"node", node}, {"log", log_}, {"fault", fault}});
   }
-  // Returns the calls since the last time.
+  // Returns the calls in the log and clears it.
   std::string Calls() {
     const std::string calls = std::filesystem::exists(log_) ? ReadText(log_) : "";
     std::filesystem::remove(log_);
@@ -70,7 +70,7 @@ void Begin(TestInterpreter* t) {
   t->Set<float>(0, {0, 0.25f});
 }
 
-// Results of the model on the CPU for these inputs.
+// Results of the model on the CPU for the inputs of Begin.
 const std::vector<float> kExpected = {0, 0.92423431f};
 
 void ExpectResult(TestInterpreter* t) {
@@ -212,8 +212,8 @@ TEST_F(RunHooks, a_background_plan_calls_them) {
 struct Failure {
   const char* fault;
   const char* message;
-  const char* calls;      // of an inference under kDeputyPolicyTfLite
-  const char* hot_calls;  // and under kDeputyPolicyHot
+  const char* calls;      // log of an inference under kDeputyPolicyTfLite
+  const char* hot_calls;  // log of an inference under kDeputyPolicyHot
   int recomputed;         // number of nodes that the CPU computes under kDeputyPolicyHot
 };
 

@@ -82,7 +82,8 @@ class Applied {
 };
 
 // Changes the factor of the delegate `hooks` from 3 to 4 while it is applied, and tries options
-// that are refused; `layers_check`: by the plug-in `layers`, which only knows the keys.
+// that are refused. If `layers_check`, the plug-in `layers` checks the options, of which it knows
+// only the keys.
 void ChangeFactor(TfLiteDelegate* delegate, bool layers_check = false) {
   Applied applied(delegate);
   EXPECT_THAT(applied.Run(), ElementsAre(3, 15));

@@ -78,7 +78,7 @@ static Status* Problem(int code, const char* message) {
   return status;
 }
 
-// Begins a function of the API, which ends with End. Returns a status if it has to fail.
+// Begins a function of the API, which ends with End. Returns a status if the function must fail.
 static Status* Begin(const char* function) {
   pthread_mutex_lock(&lock);
   if (strcmp(function, failing) != 0) return NULL;
@@ -343,7 +343,8 @@ static float Apply(const char* op, float a, float b) {
   return strcmp(op, "Neg") == 0 ? -a : NAN;
 }
 
-// Computes an element-wise node. The second operand is repeated: its shape has to end the first's.
+// Computes an element-wise node. The second operand is repeated: its shape must be a suffix of the
+// first one's.
 static void RunNode(Session* session, const Node* node) {
   const Value* const a = &session->values[node->inputs[0]];
   const Value* const b = &session->values[node->inputs[node->input_count > 1 ? 1 : 0]];

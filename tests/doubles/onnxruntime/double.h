@@ -22,8 +22,8 @@ void OrtDoubleFail(const char* function);
 void OrtDoubleHide(const char* function);
 // Sets the newest version of the API that the library has; 0 restores the default.
 void OrtDoubleSetVersion(uint32_t version);
-// Describes the settings and models of the sessions created since the last reset. The text is
-// valid until the next session or reset.
+// Returns a description of the settings and models of the sessions created since the last reset. It
+// is valid until the next session or reset.
 const char* OrtDoubleText(void);
 // Returns the bytes of the last model.
 const unsigned char* OrtDoubleModel(size_t* out_bytes);
