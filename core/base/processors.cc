@@ -28,7 +28,8 @@ struct Machine {
   bool SharesCache(int processor, size_t* out_bytes, cpu_set_t* out_sharing) const;
 
   const char* root;
-  bool is_described = false;  // true if Linux reports capacities or types
+  // True if Linux reports types, as on Arm, or different capacities.
+  bool is_described = false;
   Processor processors[CPU_SETSIZE];
 };
 
@@ -72,14 +73,18 @@ Machine::Machine(const char* root_directory) : root(root_directory) {
   std::snprintf(path, sizeof path, "%s/sys/devices/system/cpu/possible", root);
   if (!ReadTextFile(path, text)) return;
   const cpu_set_t possible = ParseList(text);
+  bool any = false;
+  int first_capacity = 0;
   for (int n = 0; n < CPU_SETSIZE; ++n) {
     if (!CPU_ISSET(static_cast<size_t>(n), &possible)) continue;
     const bool has_capacity = ReadText(n, "cpu_capacity", text);
     if (has_capacity) processors[n].capacity = std::atoi(text);
     const bool has_type = ReadText(n, "regs/identification/midr_el1", text);
     if (has_type) processors[n].in_order = IsInOrder(std::strtoull(text, nullptr, 16));
-    is_described |= has_capacity || has_type;
-    if (!is_described) return;
+    any |= has_capacity || has_type;
+    if (!any) return;
+    if (first_capacity == 0) first_capacity = processors[n].capacity;
+    is_described |= has_type || (has_capacity && processors[n].capacity != first_capacity);
   }
 }
 

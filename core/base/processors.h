@@ -30,8 +30,8 @@ void AvoidSlowProcessors(int threads);
 
 // Returns the bytes of the second-level cache for each fast processor of the calling thread: the
 // smallest cache, divided by the number of fast processors that share it; 512 KiB if the system
-// does not report it. If Linux reports neither capacities nor types of processors, as on most
-// x86-64 machines, the size is not divided.
+// does not report it. If Linux reports neither types nor different capacities, as on most x86-64
+// machines, the size is that of sysconf, which is not divided.
 size_t SecondLevelCacheBytes();
 
 // For tests: overrides the size in all threads; 0 restores the machine's value.

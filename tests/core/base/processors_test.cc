@@ -137,7 +137,7 @@ TEST_F(Processors, beyond_the_possible_ones_are_not_read) {
 TEST_F(Processors, in_the_affinity_determine_the_cache) {
   const std::vector<int> own = Own();
   for (const int n : own) {
-    WriteCapacity(n, 1024);
+    WriteOf(n, "regs/identification/midr_el1", kCortexA76);
     WriteCache(n, "768K\n", ("100-102," + std::to_string(n) + "\n").c_str());
   }
   OverrideMachine(root_.c_str());
@@ -151,9 +151,17 @@ TEST_F(Processors, in_the_affinity_determine_the_cache) {
 }
 
 TEST_F(Processors, without_a_cache_of_level_2_have_the_size_of_the_system) {
+  OverrideMachine(root_.c_str());
   const size_t size_of_system = SecondLevelCacheBytes();
+  // Equal capacities are also reported by x86-64.
   for (const int n : Own()) {
     WriteCapacity(n, 1024);
+    WriteCache(n, "768K\n", "0-1023\n");
+  }
+  OverrideMachine(root_.c_str());
+  EXPECT_EQ(SecondLevelCacheBytes(), size_of_system);
+  for (const int n : Own()) {
+    WriteOf(n, "regs/identification/midr_el1", kCortexA76);
     WriteCache(n, "768K\n", "0-1023\n", "3\n");
   }
   OverrideMachine(root_.c_str());
