@@ -256,7 +256,10 @@ std::string ChangesFor(const Layered& layered, const std::string& list, Delegate
     };
     if (plugin.option_count > 0 &&
         std::none_of(plugin.options, plugin.options + plugin.option_count, is_named)) {
-      return "option '" + key + "': expected one of " + LiveNames(plugin);
+      const std::string names = LiveNames(plugin);
+      return "option '" + key + "': " +
+             (names.empty() ? "the delegate has no option that can be changed"
+                            : "expected one of " + names);
     }
   }
   return "";

@@ -114,14 +114,15 @@ TEST(PlacementProblem, small_partitions_are_not_worth_a_launch) {
   EXPECT_EQ(Solve(problem, {}), (Assignment(6, kCpuOwner)));
 }
 
+// Nodes that depend on the graph's input only. A step moves adjacent nodes, so that it cannot lead
+// from the CPU to the measured partition of nodes 1 and 3.
 TEST(PlacementProblem, starts_are_considered) {
-  const Graph graph = Chain(4);
+  const Graph graph({{0}, {0}, {0}, {0}});
   PlacementProblem problem = graph.problem;
-  problem.delegates.push_back({{500, 500, 500, 500}, 0, 0, {{{1, 3}, 1}}});
-  const Assignment alternating = {kCpuOwner, 0, kCpuOwner, 0};
-  problem.delegates[0].measured = {{{1}, 90}, {{3}, 90}};
-  const std::vector<Assignment> starts = {alternating};
-  EXPECT_EQ(Solve(problem, starts), alternating);
+  problem.delegates.push_back({{500, 500, 500, 500}, 0, 0, {{{1, 3}, 150}}});
+  EXPECT_EQ(Solve(problem, {}), Assignment(4, kCpuOwner));
+  const std::vector<Assignment> starts = {{kCpuOwner, 0, kCpuOwner, 0}};
+  EXPECT_EQ(Solve(problem, starts), starts[0]);
 }
 
 // Problems of a chain or a random graph, with two delegates, launches and copies.
