@@ -3,8 +3,8 @@
 // Chains of nodes that a delegate computes together, described as data: operators, their options,
 // their constants.
 //
-// As in delegate_helper.h, all functions are static inline and use only the context's function
-// pointers. C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its
+// All functions are static inline and use only the context's function pointers, as those of
+// delegate_helper.h. C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its
 // common.h and builtin_ops.h first and defines DEPUTY_DELEGATE_PATTERN_NO_INCLUDES.
 //
 //     static const DeputyPatternAttribute kStride1[] = {
