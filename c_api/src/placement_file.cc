@@ -147,6 +147,7 @@ PlacementFile::PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOp
 // Adds the identity of a delegate: its plug-in, options and devices. Returns false if it has no
 // plug-in with a description.
 bool PlacementFile::AddDelegate(TfLiteDelegate* delegate) {
+  if (delegate == nullptr) return false;
   const PluginDelegate parts = Unwrap(delegate);
   const DeputyDelegatePlugin* const plugin =
       parts.library == nullptr ? nullptr : parts.library->plugin();

@@ -34,7 +34,7 @@ class NodeTimer final : public OpListener {
   void EndOp(const OpEvent& event) override {
     if (--depth_ != 0 || event.subgraph != 0) return;
     const auto node = static_cast<size_t>(event.node);
-    if (node < times_.size()) times_[node] += static_cast<double>(meter_->Now() - began_);
+    if (node < times_.size()) times_[node] += static_cast<double>(meter_->NsSince(began_));
   }
 
   std::vector<double> Take() {
@@ -133,6 +133,11 @@ int64_t PlacementMeter::Now() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+int64_t PlacementMeter::NsSince(int64_t begin) const {
+  // The difference of two times of a client's clock may overflow.
+  return static_cast<int64_t>(static_cast<uint64_t>(Now()) - static_cast<uint64_t>(begin));
+}
+
 TfLiteInterpreter* PlacementMeter::Prepare(const std::vector<int>& delegates,
                                            const Assignment* assignment) {
   TfLiteInterpreterOptions options = options_;
@@ -177,7 +182,7 @@ bool PlacementMeter::Time(TfLiteInterpreter* interpreter, Measurement* out) {
         is_ok = TfLiteInterpreterEnsureTensorDataIsReadable(interpreter, output) == kTfLiteOk;
       }
     }
-    runs.push_back({static_cast<double>(Now() - began), timer.Take()});
+    runs.push_back({static_cast<double>(NsSince(began)), timer.Take()});
   }
   interpreter->impl->RemoveOpListener(&timer);
   if (!is_ok) return false;

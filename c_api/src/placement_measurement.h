@@ -36,6 +36,8 @@ class PlacementMeter {
                  const DeputyPlacementSettings& settings);
 
   int64_t Now() const;
+  // Returns the time since an earlier result of Now(); negative if the client's clock went back.
+  int64_t NsSince(int64_t begin) const;
   // Measures the CPU alone and describes the plan without delegates in `*out_problem`, whose nodes
   // refer to this object. Returns false, after a report, if the model does not run.
   bool MeasureCpu(PlacementProblem* out_problem, Measurement* out);

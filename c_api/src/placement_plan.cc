@@ -34,6 +34,8 @@ namespace {
 
 constexpr int kDefaultBudgetMs = 10000;
 constexpr int kMaxSegments = 16;
+// Estimates of a delegate are ignored if one of them is not below this time.
+constexpr double kMaxDeclaredNs = 1e15;
 constexpr int kMaxSolutions = 8;
 // Maximum part of a predicted time that is estimated, for an assignment that is chosen without
 // a measurement.
@@ -54,9 +56,10 @@ struct KnownDelegate {
 class PlacementSearch {
  public:
   PlacementSearch(deputy::PlacementMeter* meter, size_t delegates, int budget_ms)
-      : meter_(meter), delegates_(delegates), began_(meter->Now()) {
-    end_ = began_ + int64_t{budget_ms > 0 ? budget_ms : kDefaultBudgetMs} * 1000000;
-  }
+      : meter_(meter),
+        delegates_(delegates),
+        began_(meter->Now()),
+        budget_ns_(int64_t{budget_ms > 0 ? budget_ms : kDefaultBudgetMs} * 1000000) {}
 
   // Returns false if the model does not run on the CPU.
   bool Run(DeputyPlacementPlan* plan) {
@@ -75,12 +78,12 @@ class PlacementSearch {
     Combine();
     Choose(plan);
     plan->status.measurements = meter_->measurements();
-    plan->status.spent_ns = meter_->Now() - began_;
+    plan->status.spent_ns = meter_->NsSince(began_);
     return true;
   }
 
  private:
-  bool HasTime() const { return meter_->Now() < end_; }
+  bool HasTime() const { return meter_->NsSince(began_) < budget_ns_; }
 
   PlacementAlternative* Find(const Assignment& assignment) {
     const auto found = std::find_if(alternatives_.begin(), alternatives_.end(),
@@ -97,6 +100,8 @@ class PlacementSearch {
   // Stores the costs of partitions. The lower one of two costs of the same partition counts.
   void Learn(const Measurement& measured) {
     for (const deputy::MeasuredPartition& partition : measured.partitions) {
+      // A delegate may also have claimed the node of an earlier one, which the problem lacks.
+      if (partition.nodes.empty() || At(partition.nodes.back()) >= on_cpu_.size()) continue;
       auto& known = problem_.delegates[At(partition.delegate)].measured;
       const auto [entry, is_new] = known.try_emplace(partition.nodes, partition.ns);
       if (!is_new) entry->second = std::min(entry->second, partition.ns);
@@ -127,9 +132,11 @@ class PlacementSearch {
     for (const int node : problem_.graph.plan) {
       if (assignment[At(node)] != d) continue;
       delegate.nodes.push_back(node);
-      are_declared &= At(node) < declared.size() && declared[At(node)] >= 0;
+      are_declared &= At(node) < declared.size() && declared[At(node)] >= 0 &&
+                      declared[At(node)] < kMaxDeclaredNs;
     }
     delegate.weights = are_declared ? declared : problem_.cpu_ns;
+    delegate.weights.resize(on_cpu_.size(), 0);
     Add("delegate " + std::to_string(d), assignment, measured.total_ns);
   }
 
@@ -160,7 +167,9 @@ class PlacementSearch {
       double before = 0;
       for (size_t i = 0; i < count; ++i) {
         const int node = delegate.nodes[i];
-        const int by_weight = std::min(segments - 1, static_cast<int>(before / all * segments));
+        // Without weights every node is in the first segment.
+        const double part = all > 0 ? std::clamp(before / all, 0.0, 1.0) : 0;
+        const int by_weight = std::min(segments - 1, static_cast<int>(part * segments));
         const int segment = count <= At(segments) ? static_cast<int>(i) : by_weight;
         if (segment % 2 == parity) assignment[At(node)] = d;
         before += delegate.weights[At(node)];
@@ -251,7 +260,7 @@ class PlacementSearch {
   deputy::PlacementMeter* const meter_;
   std::vector<KnownDelegate> delegates_;
   const int64_t began_;
-  int64_t end_;
+  const int64_t budget_ns_;
   PlacementProblem problem_;
   Assignment on_cpu_;
   std::vector<PlacementAlternative> alternatives_;

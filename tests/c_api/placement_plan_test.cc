@@ -379,6 +379,56 @@ TEST(PlacementPlan, delegates_that_fail_are_not_used) {
   }
 }
 
+TEST(PlacementPlan, clocks_may_stand_still_go_back_and_overflow) {
+  static int64_t step, now;
+  for (const int64_t each : {int64_t{0}, int64_t{-1000}, INT64_MAX / 3}) {
+    Simulation simulation(std::vector<int64_t>(20, 100),
+                          {{std::vector<int64_t>(20, 10), 10}, {std::vector<int64_t>(20, 5), 50}});
+    step = each;
+    now = 0;
+    simulation.settings().clock = [](void*) {
+      now = static_cast<int64_t>(static_cast<uint64_t>(now) + static_cast<uint64_t>(step));
+      return now;
+    };
+    ASSERT_NE(simulation.Plan(), nullptr);
+    for (const int owner : simulation.Owners()) EXPECT_TRUE(owner >= -1 && owner < 2);
+  }
+}
+
+TEST(PlacementPlan, a_delegate_that_is_null_is_not_used) {
+  Simulation simulation({100, 100}, {{{10, 10}, 10}});
+  TfLiteInterpreterOptionsAddDelegate(simulation.options(), nullptr);
+  simulation.settings().cache_directory = "/nonexistent";
+  ASSERT_NE(simulation.Plan(), nullptr);
+  EXPECT_EQ(simulation.Owners(), (std::vector<int>{0, 0}));
+}
+
+TEST(PlacementPlan, delegates_may_claim_nodes_of_earlier_ones) {
+  Simulation simulation({100, 100, 100}, {{{10, 10, -1}, 10}, {{50, 50, 50}, 10}});
+  simulation.delegate(1).body = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+    return ClaimNodes(context, delegate, PlanOf(context));
+  };
+  // Its kernel computes the nodes of the plan, of which one may be the other delegate's.
+  simulation.delegate(1).invoke = [](TfLiteContext* context, TfLiteNode* node) {
+    context->tensors[node->outputs->data[0]].data.f[0] = 0;
+    return kTfLiteOk;
+  };
+  ASSERT_NE(simulation.Plan(), nullptr);
+  for (const int owner : simulation.Owners()) EXPECT_TRUE(owner >= -1 && owner < 2);
+}
+
+TEST(PlacementPlan, delegates_may_claim_other_nodes_each_time) {
+  Simulation simulation(std::vector<int64_t>(8, 100), {{std::vector<int64_t>(8, 10), 10}});
+  int call = 0;
+  simulation.delegate(0).body = [&call](TfLiteContext* context, TfLiteDelegate* delegate) {
+    ++call;
+    return ClaimNodes(context, delegate, {call % 8, (call + 3) % 8});
+  };
+  ASSERT_NE(simulation.Plan(), nullptr);
+  EXPECT_GE(call, 3);
+  for (const int owner : simulation.Owners()) EXPECT_TRUE(owner == -1 || owner == 0);
+}
+
 TEST(PlacementPlan, the_client_prepares_interpreters) {
   Simulation simulation({100, 100}, {{{10, 10}, 10}});
   simulation.settings().prepare = [](void* self, TfLiteInterpreter* interpreter) {
