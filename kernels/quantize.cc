@@ -134,8 +134,9 @@ TfLiteStatus CheckScales(TfLiteContext* context, const TfLiteTensor* tensor, con
 // ---- Prepare ----------------------------------------------------------------------------------
 
 struct QuantizeData {
-  Slices slices;      // scales of the quantised tensor
-  bool done = false;  // true if the result of a constant input is available
+  Slices slices;           // scales of the quantised tensor
+  bool done = false;       // true if the result of a constant input is available
+  bool is_shared = false;  // true if the interpreters of the model share the result
 };
 
 // Returns a mask of the types to which QUANTIZE can convert `type`.
@@ -251,11 +252,11 @@ TfLiteStatus ComputeConstant(TfLiteContext* context, TfLiteNode* node) {
   TfLiteTensor* const output = Output(context, node, 0);
   if (output->allocation_type != kTfLitePersistentRo) return kTfLiteOk;
   QuantizeData& data = DataOf<QuantizeData>(node);
-  if (!IsIdle(context, node, data.done)) {
+  // A shared result may have been discarded since it was computed.
+  if (data.is_shared || !IsIdle(context, node, data.done)) {
     const TfLiteTensor* const input = Input(context, node, 0);
-    if (!ShareConstant(context, data, input, output, compute)) {
-      DEPUTY_TRY(compute(context, data, input, output));
-    }
+    data.is_shared = ShareConstant(context, data, input, output, compute);
+    if (!data.is_shared) DEPUTY_TRY(compute(context, data, input, output));
     data.done = true;
   }
   if (data.done) RuntimeOf(context)->NoteContents(node->outputs->data[0]);

@@ -102,6 +102,7 @@ void PackedConstants::BeginUse() {
 void PackedConstants::EndUse() {
   const std::lock_guard lock(mutex_);
   if (--users_ > 0) return;
+  discards_.fetch_add(1, std::memory_order_relaxed);
   for (auto& [key, values] : places_) values.is_filled = false;
   if (!places_.empty()) bytes_ = 0;
   for (Chunk& chunk : chunks_) DiscardPages(chunk.block.data(), chunk.used);
