@@ -39,7 +39,7 @@ typedef struct DeputyPlacementSettings {
   // delegates with the same options and devices, kernels, processor, number of threads, arithmetic,
   // precision and version of this library; NULL: none. Other combinations have files of their own.
   // Nothing is stored if a delegate comes from no plug-in with a description (deputy_plugin.h). A
-  // missing directory is created; a damaged file is replaced.
+  // missing directory is created, but not its parents; a damaged file is replaced.
   const char* cache_directory;
   // Passed to the functions below.
   void* user_data;

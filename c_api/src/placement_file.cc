@@ -156,6 +156,12 @@ bool PlacementFile::AddDelegate(TfLiteDelegate* delegate) {
   const auto add = [this](const char* text) { DeputyFingerprintAddText(&fingerprint_, text); };
   add(parts.library->path().c_str());
   add(plugin->version);
+  if (parts.options != nullptr) {
+    for (const auto& [key, value] : *parts.options) {
+      add(key.c_str());
+      add(value.c_str());
+    }
+  }
   DeputyDelegateReport report = {};
   std::vector<OptionUse> uses;
   if (ReportPluginDelegate(delegate, &report, &uses, &reporter) == kTfLiteOk) {

@@ -97,11 +97,15 @@ class PlacementSearch {
     alternatives_.back().measured_ns = measured_ns;
   }
 
+  // Returns false if a partition contains the node of an earlier delegate, which the problem lacks.
+  bool IsKnown(const deputy::MeasuredPartition& partition) const {
+    return !partition.nodes.empty() && At(partition.nodes.back()) < on_cpu_.size();
+  }
+
   // Stores the costs of partitions. The lower one of two costs of the same partition counts.
   void Learn(const Measurement& measured) {
     for (const deputy::MeasuredPartition& partition : measured.partitions) {
-      // A delegate may also have claimed the node of an earlier one, which the problem lacks.
-      if (partition.nodes.empty() || At(partition.nodes.back()) >= on_cpu_.size()) continue;
+      if (!IsKnown(partition)) continue;
       auto& known = problem_.delegates[At(partition.delegate)].measured;
       const auto [entry, is_new] = known.try_emplace(partition.nodes, partition.ns);
       if (!is_new) entry->second = std::min(entry->second, partition.ns);
@@ -148,6 +152,10 @@ class PlacementSearch {
     Measurement measured;
     if (working.size() < 2 || !meter_->Measure(working, nullptr, &measured)) return;
     Learn(measured);
+    // Placements cannot repeat that a delegate claims the node of another one.
+    const auto is_nested = [this](const auto& partition) { return !IsKnown(partition); };
+    const auto& partitions = measured.partitions;
+    if (std::any_of(partitions.begin(), partitions.end(), is_nested)) return;
     Add("in order", AssignmentOf(measured), measured.total_ns);
   }
 
@@ -215,7 +223,7 @@ class PlacementSearch {
       Estimate();
       std::vector<Assignment> starts;
       for (const PlacementAlternative& each : alternatives_) starts.push_back(each.assignment);
-      const Assignment solution = deputy::Solve(problem_, starts);
+      const Assignment solution = deputy::Solve(problem_, starts, [this] { return HasTime(); });
       if (Find(solution) != nullptr) return;
       if (!HasTime()) return Add("combination", solution, -1);
       std::vector<int> used;

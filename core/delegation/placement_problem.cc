@@ -12,7 +12,9 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Maximum number of positions at which a step may begin or end; bounds the time of a search.
-constexpr size_t kMaxPositions = 48;
+constexpr size_t kMaxPositions = 32;
+// Maximum number of predictions of one solution.
+constexpr int kMaxPredictions = 6000;
 
 size_t At(int index) { return static_cast<size_t>(index); }
 
@@ -222,30 +224,50 @@ Assignment Moved(const PlacementProblem& problem, const Assignment& assignment, 
   return moved;
 }
 
-// Applies the best step until no step lowers the predicted time; returns that time.
-double Climb(const PlacementProblem& problem, Assignment* assignment) {
-  double best_ns = TotalNs(problem, *assignment);
-  for (bool is_better = true; is_better;) {
-    is_better = false;
-    Assignment best = *assignment;
-    const std::vector<size_t> positions = Positions(problem, *assignment);
-    for (size_t a = 0; a + 1 < positions.size(); ++a) {
-      for (size_t b = a + 1; b < positions.size(); ++b) {
-        for (int owner = kCpuOwner; owner < static_cast<int>(problem.delegates.size()); ++owner) {
-          Assignment moved = Moved(problem, *assignment, positions[a], positions[b], owner);
-          if (moved == *assignment) continue;
-          const double ns = TotalNs(problem, moved);
-          if (ns >= best_ns) continue;
-          best_ns = ns;
-          best = std::move(moved);
-          is_better = true;
+// Hill climbing with a limited number of predictions.
+class Climber {
+ public:
+  Climber(const PlacementProblem& problem, const std::function<bool()>& has_time)
+      : problem_(problem), has_time_(has_time) {}
+
+  // Applies the best step until no step lowers the predicted time `*ns`.
+  void Climb(Assignment* assignment, double* ns) {
+    while (CanContinue()) {
+      Assignment best = *assignment;
+      const double before_ns = *ns;
+      const std::vector<size_t> positions = Positions(problem_, *assignment);
+      for (size_t a = 0; a + 1 < positions.size(); ++a) {
+        for (size_t b = a + 1; b < positions.size() && CanContinue(); ++b) {
+          TrySteps(*assignment, positions[a], positions[b], &best, ns);
         }
       }
+      if (*ns >= before_ns) return;
+      *assignment = std::move(best);
     }
-    *assignment = std::move(best);
   }
-  return best_ns;
-}
+
+ private:
+  bool CanContinue() const {
+    return predictions_ < kMaxPredictions && (has_time_ == nullptr || has_time_());
+  }
+
+  void TrySteps(const Assignment& assignment, size_t begin, size_t end, Assignment* best,
+                double* best_ns) {
+    for (int owner = kCpuOwner; owner < static_cast<int>(problem_.delegates.size()); ++owner) {
+      Assignment moved = Moved(problem_, assignment, begin, end, owner);
+      if (moved == assignment) continue;
+      ++predictions_;
+      const double ns = TotalNs(problem_, moved);
+      if (ns >= *best_ns) continue;
+      *best_ns = ns;
+      *best = std::move(moved);
+    }
+  }
+
+  const PlacementProblem& problem_;
+  const std::function<bool()>& has_time_;
+  int predictions_ = 0;
+};
 
 }  // namespace
 
@@ -265,23 +287,29 @@ bool Predict(const PlacementProblem& problem, const Assignment& assignment, Pred
   return true;
 }
 
-Assignment Solve(const PlacementProblem& problem, std::span<const Assignment> starts) {
-  std::vector<Assignment> candidates(starts.begin(), starts.end());
+Assignment Solve(const PlacementProblem& problem, std::span<const Assignment> starts,
+                 const std::function<bool()>& has_time) {
+  struct Candidate {
+    Assignment assignment;
+    double ns;
+  };
+  std::vector<Candidate> candidates;
+  const auto add = [&](Assignment assignment) {
+    const double ns = TotalNs(problem, assignment);
+    candidates.push_back({std::move(assignment), ns});
+  };
+  for (const Assignment& start : starts) add(start);
   const Assignment on_cpu(problem.cpu_ns.size(), kCpuOwner);
-  candidates.push_back(on_cpu);
+  add(on_cpu);
   for (size_t d = 0; d < problem.delegates.size(); ++d) {
-    candidates.push_back(Moved(problem, on_cpu, 0, problem.graph.plan.size(), static_cast<int>(d)));
+    add(Moved(problem, on_cpu, 0, problem.graph.plan.size(), static_cast<int>(d)));
   }
-  candidates.push_back(SolveAsChain(problem));
-  double best_ns = kInfinite;
-  Assignment best = on_cpu;
-  for (Assignment& candidate : candidates) {
-    const double ns = Climb(problem, &candidate);
-    if (ns >= best_ns) continue;
-    best_ns = ns;
-    best = std::move(candidate);
-  }
-  return best;
+  add(SolveAsChain(problem));
+  const auto is_faster = [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; };
+  std::stable_sort(candidates.begin(), candidates.end(), is_faster);
+  Climber climber(problem, has_time);
+  for (Candidate& each : candidates) climber.Climb(&each.assignment, &each.ns);
+  return std::min_element(candidates.begin(), candidates.end(), is_faster)->assignment;
 }
 
 Assignment SolveExactly(const PlacementProblem& problem) {

@@ -5,6 +5,7 @@
 #ifndef DEPUTY_CORE_DELEGATION_PLACEMENT_PROBLEM_H_
 #define DEPUTY_CORE_DELEGATION_PLACEMENT_PROBLEM_H_
 
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -54,8 +55,11 @@ bool Predict(const PlacementProblem& problem, const Assignment& assignment, Pred
 
 // Returns an assignment with a low predicted time: the best result of hill climbing from each of
 // `starts`, from the CPU, from each delegate for all nodes that it can run, and from the optimum of
-// the plan as a chain. A step moves the nodes between two positions of the plan to one owner.
-Assignment Solve(const PlacementProblem& problem, std::span<const Assignment> starts);
+// the plan as a chain, in the order of their times. A step moves the nodes between two positions of
+// the plan to one owner. The number of predictions is limited; if `has_time` is not empty and
+// returns false, no further step is tried.
+Assignment Solve(const PlacementProblem& problem, std::span<const Assignment> starts,
+                 const std::function<bool()>& has_time = {});
 
 // Reference: tries every assignment. For plans of few nodes.
 Assignment SolveExactly(const PlacementProblem& problem);

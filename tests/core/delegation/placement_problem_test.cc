@@ -125,6 +125,34 @@ TEST(PlacementProblem, starts_are_considered) {
   EXPECT_EQ(Solve(problem, starts), starts[0]);
 }
 
+TEST(PlacementProblem, without_time_the_best_start_is_returned) {
+  const Graph graph = Chain(6);
+  PlacementProblem problem = graph.problem;
+  problem.delegates.push_back({{10, 10, 10, 10, 10, 10}, 0, 0, {{{1, 2}, 500}, {{3, 4}, 50}}});
+  const std::vector<Assignment> starts = {{kCpuOwner, 0, 0, kCpuOwner, kCpuOwner, kCpuOwner},
+                                          {kCpuOwner, kCpuOwner, kCpuOwner, 0, 0, kCpuOwner}};
+  EXPECT_EQ(Solve(problem, starts, [] { return false; }), Assignment(6, 0));
+  problem.delegates[0].measured[{0, 1, 2, 3, 4, 5}] = 5000;
+  EXPECT_EQ(Solve(problem, starts, [] { return false; }), starts[1]);
+  EXPECT_NE(Solve(problem, starts), starts[1]);
+}
+
+TEST(PlacementProblem, the_number_of_steps_is_limited) {
+  std::mt19937 random(5);
+  const Graph graph = Chain(300);
+  PlacementProblem problem = graph.problem;
+  for (int d = 0; d < 4; ++d) {
+    problem.delegates.push_back({{}, 100, 0, {}});
+    for (int i = 0; i < 300; ++i) {
+      problem.delegates.back().node_ns.push_back(static_cast<double>(random() % 200) - 20);
+    }
+  }
+  int calls = 0;
+  const Assignment solution = Solve(problem, {}, [&calls] { return ++calls > 0; });
+  EXPECT_LT(TotalNs(problem, solution), 300 * 100);
+  EXPECT_LT(calls, 10000);
+}
+
 // Problems of a chain or a random graph, with two delegates, launches and copies.
 TEST(PlacementProblem, solutions_are_within_five_percent_of_the_best_assignment) {
   std::mt19937 random(42);
