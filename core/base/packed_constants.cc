@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -17,6 +19,8 @@ namespace deputy {
 namespace {
 
 constexpr size_t kMinChunk = size_t{64} << 10, kMaxChunk = size_t{8} << 20;
+
+std::atomic<bool> overwrites_discarded{false};
 
 // Estimates the packed size of constants, which grow because columns are padded to whole panels.
 constexpr size_t Packed(size_t bytes) { return bytes / 8 * 9; }
@@ -94,6 +98,8 @@ void PackedConstants::Expect(size_t bytes) {
   if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;
 }
 
+void PackedConstants::OverwriteDiscarded(bool overwrites) { overwrites_discarded = overwrites; }
+
 void PackedConstants::BeginUse() {
   const std::lock_guard lock(mutex_);
   ++users_;
@@ -102,10 +108,12 @@ void PackedConstants::BeginUse() {
 void PackedConstants::EndUse() {
   const std::lock_guard lock(mutex_);
   if (--users_ > 0) return;
-  discards_.fetch_add(1, std::memory_order_relaxed);
   for (auto& [key, values] : places_) values.is_filled = false;
   if (!places_.empty()) bytes_ = 0;
-  for (Chunk& chunk : chunks_) DiscardPages(chunk.block.data(), chunk.used);
+  for (Chunk& chunk : chunks_) {
+    if (overwrites_discarded) std::memset(chunk.block.data(), 0xa5, chunk.used);
+    DiscardPages(chunk.block.data(), chunk.used);
+  }
 }
 
 bool PackedConstants::Contains(const void* data) const {

@@ -7,9 +7,7 @@
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
 #include <array>
-#include <atomic>
 #include <compare>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -70,8 +68,9 @@ class PackedConstants {
   void BeginUse();
   void EndUse();
 
-  // Number of times that the values were discarded.
-  uint64_t discards() const { return discards_.load(std::memory_order_relaxed); }
+  // For tests: discarded values are overwritten, because the pages at the ends of a chunk are not
+  // released.
+  static void OverwriteDiscarded(bool overwrites);
 
   // Returns true if `data` points into values of this object.
   bool Contains(const void* data) const;
@@ -106,7 +105,6 @@ class PackedConstants {
   mutable std::mutex mutex_;
   std::map<std::pair<PackedKey, std::string>, Values> places_;
   int users_ = 0;
-  std::atomic<uint64_t> discards_{0};
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;
   size_t expected_ = 0;  // expected value of bytes_ when packing is complete

@@ -11,11 +11,6 @@ char* PackedConstant::Persistent(Runtime* runtime, size_t bytes) {
   return persistent_;
 }
 
-void PackedConstant::Note(const PackedConstants* store) {
-  store_ = store;
-  discards_ = store == nullptr ? 0 : store->discards();
-}
-
 bool PackedConstant::EnsureFor(const TfLiteContext* context, const PackedKey& key,
                                const PackedKey& shared_key, bool fixed, size_t bytes,
                                std::string (*parameters_of)(const void*), const void* parameters,
@@ -27,7 +22,6 @@ bool PackedConstant::EnsureFor(const TfLiteContext* context, const PackedKey& ke
   const Limits limits = runtime == nullptr ? Limits() : runtime->limits();
   PackedConstants* const shared =
       runtime == nullptr || !fixed ? nullptr : runtime->PackedConstantsOf(shared_key.constant);
-  Note(shared);
   if (shared != nullptr) {
     std::string values = parameters_of == nullptr ? std::string() : parameters_of(parameters);
     data_ = shared->FindOrMake(shared_key, std::move(values), bytes, limits, &runtime->pool(), call,
@@ -37,7 +31,6 @@ bool PackedConstant::EnsureFor(const TfLiteContext* context, const PackedKey& ke
   char* own = nullptr;
   if (fixed && runtime != nullptr) {
     own = Persistent(runtime, bytes);
-    Note(&runtime->node_constants());
   } else if (own_.Reserve(bytes, 0, limits)) {
     own = own_.data();
   }

@@ -23,13 +23,11 @@ class PackedConstant {
   void Borrow(const char* data) {
     key_ = {};
     data_ = data;
-    store_ = nullptr;
   }
 
   // Returns true if Ensure with the same arguments would leave data() unchanged.
   bool Holds(const PackedKey& key, bool fixed) const {
-    return fixed && data_ != nullptr && key_ == key &&
-           (store_ == nullptr || store_->discards() == discards_);
+    return fixed && data_ != nullptr && key_ == key;
   }
 
   // Makes data() point to a block of `bytes`, filled by fill(char* data), unless it already holds
@@ -66,13 +64,9 @@ class PackedConstant {
   // Returns memory from the interpreter's store, next to the blocks of other nodes and in large
   // pages if the total is large. The block is reused if it is large enough.
   char* Persistent(Runtime* runtime, size_t bytes);
-  void Note(const PackedConstants* store);
 
   PackedKey key_;
   const char* data_ = nullptr;
-  // Store of the block, and its discards() when the block was filled; null: there is none.
-  const PackedConstants* store_ = nullptr;
-  uint64_t discards_ = 0;
   Block own_;  // block of contents packed at every invoke, or under a foreign context
   char* persistent_ = nullptr;  // block that the interpreter owns
   size_t persistent_bytes_ = 0;

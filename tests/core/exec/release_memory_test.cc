@@ -100,18 +100,18 @@ TEST_F(ReleaseMemory, resident_memory_falls_and_comes_back_with_equal_results) {
   EXPECT_GT(ResidentKilobytes(), released + 4096);
 }
 
-// y = tanh(W x) * s, where W and s are dequantised from float16 or int8.
+// y = tanh(W x) * s, where W and s are dequantised from float16 or int8. W has several pages.
 std::vector<uint8_t> DequantizingModel(TfLiteType type) {
   ModelBuilder m;
-  const int x = m.AddTensor(kTfLiteFloat32, {2, 8}, "x");
+  const int x = m.AddTensor(kTfLiteFloat32, {2, 64}, "x");
   const TensorExtras extras = {.scale = {0.5f}, .zero_point = {3}};
   const auto constant = [&](const std::vector<int32_t>& shape) {
-    const size_t size = shape.size() == 1 ? 8 : 64;
+    const size_t size = shape.size() == 1 ? 64 : 64 * 64;
     std::vector<uint16_t> halves(size);
     std::vector<int8_t> bytes(size);
     for (size_t i = 0; i < size; ++i) {
-      halves[i] = static_cast<uint16_t>(0x3c00 + 64 * i);  // from 1 upwards
-      bytes[i] = static_cast<int8_t>(i * 3);
+      halves[i] = static_cast<uint16_t>(0x3c00 + i % 1024);  // from 1 to 2
+      bytes[i] = static_cast<int8_t>(i * 3 % 256);
     }
     const int stored = type == kTfLiteFloat16 ? m.AddConstant(type, shape, halves)
                                               : m.AddConstant(type, shape, bytes, "", extras);
@@ -119,9 +119,9 @@ std::vector<uint8_t> DequantizingModel(TfLiteType type) {
     m.AddOp(kTfLiteBuiltinDequantize, {stored}, {values});
     return values;
   };
-  const int w = constant({8, 8}), s = constant({8});
-  const int y = m.AddTensor(kTfLiteFloat32, {2, 8}), t = m.AddTensor(kTfLiteFloat32, {2, 8}),
-            z = m.AddTensor(kTfLiteFloat32, {2, 8});
+  const int w = constant({64, 64}), s = constant({64});
+  const int y = m.AddTensor(kTfLiteFloat32, {2, 64}), t = m.AddTensor(kTfLiteFloat32, {2, 64}),
+            z = m.AddTensor(kTfLiteFloat32, {2, 64});
   m.AddOp(kTfLiteBuiltinFullyConnected, {x, w, -1}, {y},
           schema::CreateFullyConnectedOptions(m.fbb()));
   m.AddOp(kTfLiteBuiltinTanh, {y}, {t});
@@ -136,7 +136,7 @@ TEST_F(ReleaseMemory, dequantised_constants_come_back) {
   for (const TfLiteType type : {kTfLiteFloat16, kTfLiteInt8}) {
     TestInterpreter t(DequantizingModel(type));
     ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
-    std::vector<float> x(16);
+    std::vector<float> x(128);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) / 512.0f;
     t.Set<float>(0, x);
     ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
