@@ -10,7 +10,6 @@
 #include "core/exec/graph_builder.h"
 
 using deputy::ClientArray;
-using deputy::Fail;
 using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::IdleInterpreter;
