@@ -250,7 +250,7 @@ std::string ChangesFor(const Layered& layered, const std::string& list, Delegate
   }
   const DeputyDelegatePlugin& plugin = layered.plugin();
   for (const std::string& option : SplitOptions(list)) {
-    const auto& [key, value] = changes->emplace_back(SplitOption(option));
+    const std::string& key = changes->emplace_back(SplitOption(option)).first;
     const auto is_named = [&key](const DeputyPluginOption& declared) {
       return key == declared.name && declared.live != 0;
     };
@@ -275,7 +275,9 @@ std::string Changed(const std::string& list, const std::string& changes) {
     }
   }
   std::string changed;
-  for (const auto& [key, value] : options) AppendOption(key + "=" + value, &changed);
+  for (const auto& [key, value] : options) {
+    AppendOption(std::string(key).append("=").append(value), &changed);
+  }
   return changed;
 }
 

@@ -195,7 +195,7 @@ std::string Definition::FirstValue(int tensor, Layout layout, const Values& valu
 }
 
 std::string Definition::Real(int tensor, Layout layout) {
-  const std::string stored = Stored(tensor, layout);
+  std::string stored = Stored(tensor, layout);
   const TfLiteTensor& host = context_->tensors[tensor];
   std::string scale, zero_point;
   if (host.type == kTfLiteBool) return Add("Cast", {stored}, {{"to", int64_t{kBool}}});
@@ -372,6 +372,7 @@ std::vector<std::string> Definition::AddMany(std::string_view op,
                                              const std::vector<std::string>& inputs, int outputs,
                                              const std::vector<Attribute>& attributes) {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(outputs));
   for (int i = 0; i < outputs; ++i) names.push_back(NewName());
   if (!checking_) model_.AddNode(op, inputs, names, attributes);
   return names;

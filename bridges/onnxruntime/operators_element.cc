@@ -37,6 +37,7 @@ void DefineElements(const Operation& op, int count, const Compute& compute) {
   if (!op.ExpectOutput(BroadcastDims(op, count))) return;
   const Layout layout = op.SharedLayout(count);
   std::vector<std::string> values;
+  values.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) values.push_back(op.definition->Real(op.In(i), layout));
   const std::string result = compute(values);
   if (op.definition->ok()) op.definition->SetReal(op.Out(0), result, layout);

@@ -230,6 +230,7 @@ void DefineConcatenation(const Operation& op) {
   }
   const Layout layout = op.SharedLayout(op.inputs());
   std::vector<std::string> values;
+  values.reserve(static_cast<size_t>(op.inputs()));
   for (int i = 0; i < op.inputs(); ++i) values.push_back(d.Stored(op.In(i), layout));
   d.SetStored(op.Out(0), d.Add(op.onnx, values, {{"axis", AxisIn(layout, axis)}}), layout);
 }

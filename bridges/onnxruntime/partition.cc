@@ -17,6 +17,7 @@ std::vector<int> ToVector(const TfLiteIntArray* array) {
 
 std::vector<const char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   return pointers;
 }

@@ -606,7 +606,7 @@ TfLiteStatus ReportDelegate(TfLiteDelegate* delegate, DeputyDelegateReport* repo
   if (sandbox.has_changed_options) {
     std::string list;
     for (const auto& [key, value] : sandbox.options.delegate_options) {
-      AppendOption(key + "=" + value, &list);
+      AppendOption(std::string(key).append("=").append(value), &list);
     }
     const DeputyOptionUse use = {sizeof use, "options", list.c_str(), kDeputyOptionGiven, 0, ""};
     callback(user_data, &use);
