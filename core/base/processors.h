@@ -18,7 +18,8 @@ struct UsableProcessors {
 };
 
 // Divides the processors of `allowed`. A processor is slow if Linux reports at most half of the
-// greatest capacity for it, or if it executes instructions in order and another one does not.
+// greatest capacity for it, or if it executes instructions in order and another one does not. On
+// x86-64 none is slow.
 UsableProcessors DivideProcessors(const cpu_set_t& allowed);
 
 // Divides the processors of the calling thread's affinity. The files of Linux are read once per

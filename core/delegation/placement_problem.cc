@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -132,10 +133,13 @@ std::vector<double> BytesAcross(const PlacementProblem& problem) {
   for (const int tensor : graph.outputs) {
     if (tensor >= 0) last[At(tensor)] = count;
   }
-  std::vector<double> bytes(count + 1, 0);
+  // Differences between adjacent positions, then their sums.
+  std::vector<double> bytes(count + 2, 0);
   for (size_t t = 0; t < first.size(); ++t) {
-    for (size_t i = first[t]; i <= last[t] && i <= count; ++i) bytes[i] += problem.tensor_bytes[t];
+    bytes[first[t]] += problem.tensor_bytes[t];
+    bytes[last[t] + 1] -= problem.tensor_bytes[t];
   }
+  std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
   return bytes;
 }
 

@@ -284,6 +284,7 @@ TfLiteStatus Interpreter::InvokeDelegateNode(Subgraph* subgraph, int node_index)
   TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("InvokeNode"));
   ArmCancellation();
   const CancelScope cancellable(this, kInvokeCall);
+  TF_LITE_ENSURE_STATUS(PrepareReleased());
   const auto run = [&] { return subgraph->InvokeDelegateNode(node_index); };
   return ClientStatus(run_hooks_.Around(subgraph, run));
 }

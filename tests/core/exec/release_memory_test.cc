@@ -15,6 +15,8 @@
 
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
+#include "core/base/packed_constants.h"
+#include "tests/support/delegate_support.h"
 #include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/plugin_support.h"
@@ -66,13 +68,6 @@ long ResidentKilobytes() {
   return resident;
 }
 
-DeputyMemoryMap MapOf(const TestInterpreter& t) {
-  DeputyMemoryMap map = {};
-  map.struct_size = sizeof map;
-  EXPECT_EQ(DeputyInterpreterGetMemoryMap(t.get(), 0, &map), kTfLiteOk);
-  return map;
-}
-
 TEST_F(ReleaseMemory, resident_memory_falls_and_comes_back_with_equal_results) {
   TestInterpreter t(LargeModel());
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -81,22 +76,22 @@ TEST_F(ReleaseMemory, resident_memory_falls_and_comes_back_with_equal_results) {
   const std::vector<float> expected = t.Get<float>(0);
   const void* const input = TfLiteTensorData(t.Tensor(0));
   const long before = ResidentKilobytes();
-  const size_t packed = MapOf(t).packed_bytes;
+  const size_t packed = MemoryMapOf(t.get()).packed_bytes;
   EXPECT_GE(packed, size_t{kColumns} * kDepth * sizeof(float));
 
   ASSERT_EQ(DeputyInterpreterReleaseMemory(t.get()), kTfLiteOk) << t.log();
   const long released = ResidentKilobytes();
   // The packed weights and at least one intermediate tensor, of 4 MiB each; less a few pages.
   EXPECT_LT(released, before - 2 * 4096 + 256);
-  EXPECT_EQ(MapOf(t).packed_bytes, 0u);
-  EXPECT_EQ(MapOf(t).scratch_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(t.get()).packed_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(t.get()).scratch_bytes, 0u);
   EXPECT_EQ(t.Get<float>(0), expected);
   EXPECT_EQ(TestInterpreter::Values<float>(t.Tensor(0)), LargeInput());
 
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Get<float>(0), expected);
   EXPECT_EQ(TfLiteTensorData(t.Tensor(0)), input);
-  EXPECT_EQ(MapOf(t).packed_bytes, packed);
+  EXPECT_EQ(MemoryMapOf(t.get()).packed_bytes, packed);
   EXPECT_GT(ResidentKilobytes(), released + 4096);
 }
 
@@ -150,6 +145,32 @@ TEST_F(ReleaseMemory, dequantised_constants_come_back) {
   }
 }
 
+// The constant that the delegate's node reads is dequantised by a node of the CPU.
+TEST_F(ReleaseMemory, a_single_node_reads_dequantised_constants) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int stored = m.AddConstant<uint16_t>(kTfLiteFloat16, {4}, {0x3c00, 0x4000, 0x4200, 0x4400});
+  const int s = m.AddTensor(kTfLiteFloat32, {4}), z = m.AddTensor(kTfLiteFloat32, {4});
+  m.AddOp(kTfLiteBuiltinDequantize, {stored}, {s});
+  m.AddOp(kTfLiteBuiltinMul, {x, s}, {z}, schema::CreateMulOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({z});
+  Scripted delegate({1});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  DeputyPartition partition = {};
+  partition.struct_size = sizeof partition;
+  ASSERT_EQ(DeputyInterpreterGetPartition(t.get(), 0, 0, &partition), kTfLiteOk);
+  t.Set<float>(0, {1, 1, 1, 1});
+  PackedConstants::OverwriteDiscarded(true);
+  ASSERT_EQ(DeputyInterpreterReleaseMemory(t.get()), kTfLiteOk) << t.log();
+  PackedConstants::OverwriteDiscarded(false);
+  ASSERT_EQ(DeputyInterpreterInvokeNode(t.get(), 0, partition.node_index), kTfLiteOk) << t.log();
+  EXPECT_EQ(t.Get<float>(0), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_GT(delegate->nodes_computed, 0);
+}
+
 TEST_F(ReleaseMemory, packed_constants_leave_the_resident_memory) {
   TestInterpreter t(LargeModel(1));
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
@@ -174,7 +195,7 @@ TEST_F(ReleaseMemory, a_plan_that_was_prepared_in_the_background_releases_too) {
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   const std::vector<float> expected = t.Get<float>(0);
   ASSERT_EQ(DeputyInterpreterReleaseMemory(t.get()), kTfLiteOk) << t.log();
-  EXPECT_EQ(MapOf(t).packed_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(t.get()).packed_bytes, 0u);
   ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Get<float>(0), expected);
 }
@@ -195,12 +216,12 @@ TEST_F(ReleaseMemory, kernels_of_the_client_are_not_prepared_again) {
   ASSERT_EQ(own.Allocate(), kTfLiteOk) << own.log();
   own.Set<float>(0, std::vector<float>(64, 1));
   ASSERT_EQ(own.Invoke(), kTfLiteOk) << own.log();
-  const int64_t preparations = MapOf(own).preparations;
+  const int64_t preparations = MemoryMapOf(own.get()).preparations;
   ASSERT_EQ(DeputyInterpreterReleaseMemory(own.get()), kTfLiteOk);
-  EXPECT_GT(MapOf(own).packed_bytes, 0u);
+  EXPECT_GT(MemoryMapOf(own.get()).packed_bytes, 0u);
   ASSERT_EQ(own.Invoke(), kTfLiteOk) << own.log();
   EXPECT_EQ(own.Get<float>(0), std::vector<float>(64, 32));
-  EXPECT_EQ(MapOf(own).preparations, preparations);
+  EXPECT_EQ(MemoryMapOf(own.get()).preparations, preparations);
 }
 
 TEST_F(ReleaseMemory, a_cancelled_run_leaves_the_interpreter_ready) {
@@ -236,18 +257,18 @@ TEST_F(ReleaseMemory, constants_stay_until_all_interpreters_of_a_model_release_t
   ASSERT_EQ(first.Allocate(), kTfLiteOk);
   ASSERT_EQ(TfLiteInterpreterAllocateTensors(second.get()), kTfLiteOk);
   run(first.get(), &expected);
-  const size_t packed = MapOf(first).packed_bytes;
+  const size_t packed = MemoryMapOf(first.get()).packed_bytes;
   ASSERT_EQ(DeputyInterpreterReleaseMemory(first.get()), kTfLiteOk);
-  EXPECT_EQ(MapOf(first).packed_bytes, packed);
+  EXPECT_EQ(MemoryMapOf(first.get()).packed_bytes, packed);
   run(second.get(), &found);
   EXPECT_EQ(found, expected);
   ASSERT_EQ(DeputyInterpreterReleaseMemory(second.get()), kTfLiteOk);
-  EXPECT_EQ(MapOf(first).packed_bytes, 0u);
+  EXPECT_EQ(MemoryMapOf(first.get()).packed_bytes, 0u);
   run(first.get(), &found);
   EXPECT_EQ(found, expected);
   run(second.get(), &found);
   EXPECT_EQ(found, expected);
-  EXPECT_EQ(MapOf(first).packed_bytes, packed);
+  EXPECT_EQ(MemoryMapOf(first.get()).packed_bytes, packed);
 }
 
 // y = UNIDIRECTIONAL_SEQUENCE_RNN(x) with the variable h.
