@@ -2,8 +2,6 @@
 #include "bridges/nnapi/delegate.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <span>
@@ -15,6 +13,7 @@
 #include "bridges/nnapi/library.h"
 #include "bridges/nnapi/operators.h"
 #include "bridges/nnapi/partition.h"
+#include "core/support/node_array.h"
 
 namespace deputy::nnapi {
 namespace {
@@ -58,31 +57,14 @@ TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<
   return kTfLiteOk;
 }
 
-struct FreeArray {
-  void operator()(TfLiteIntArray* array) const { free(array); }
-};
-using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
-
-IntArray MakeArray(const std::vector<int>& values) {
-  IntArray array(
-      static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int))));
-  if (array == nullptr) throw std::bad_alloc();
-  array->size = static_cast<int>(values.size());
-  if (!values.empty()) memcpy(array->data, values.data(), values.size() * sizeof(int));
-  return array;
-}
-
 // Removes the nodes of all partitions except the `max_count` largest.
 TfLiteStatus KeepLargest(TfLiteContext* context, size_t max_count, std::vector<int>* nodes) {
-  const IntArray array = MakeArray(*nodes);
-  TfLiteDelegateParams* partitions = nullptr;
-  int count = 0;
-  const TfLiteStatus status =
-      context->PreviewDelegatePartitioning(context, array.get(), &partitions, &count);
+  std::span<const TfLiteDelegateParams> partitions;
+  const TfLiteStatus status = PreviewPartitions(context, *nodes, &partitions);
   if (status != kTfLiteOk) return status;
   std::vector<const TfLiteIntArray*> replaced;
-  replaced.reserve(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) replaced.push_back(partitions[i].nodes_to_replace);
+  replaced.reserve(partitions.size());
+  for (const TfLiteDelegateParams& each : partitions) replaced.push_back(each.nodes_to_replace);
   std::stable_sort(replaced.begin(), replaced.end(),
                    [](const auto* a, const auto* b) { return a->size > b->size; });
   if (replaced.size() <= max_count) return kTfLiteOk;
@@ -150,7 +132,7 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
       if (status != kTfLiteOk) return status;
     }
     if (claimed.empty()) return kTfLiteOk;
-    const IntArray nodes = MakeArray(claimed);
+    const NodeArray nodes = MakeNodeArray(claimed);
     return context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
                                                           nodes.get(), delegate);
   });

@@ -4,12 +4,12 @@
 #include "bridges/nnapi/options.h"
 
 #include <charconv>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "bridges/nnapi/nnapi.h"
+#include "core/support/option_table.h"
 
 namespace deputy::nnapi {
 namespace {
@@ -75,8 +75,6 @@ std::string ReadEmpty(std::string_view text, Options*) {
                       : "an empty text, because drivers in separate libraries are not supported";
 }
 
-using Read = std::string (*)(std::string_view text, Options* options);
-
 constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "",
      "NNAPI library; empty: DEPUTY_NNAPI_LIBRARY, or libneuralnetworks.so."},
@@ -110,7 +108,7 @@ constexpr DeputyPluginOption kOptions[] = {
      "none."},
 };
 
-constexpr Read kReaders[] = {
+constexpr OptionParser<Options> kParsers[] = {
     ReadText<&Options::library>,
     ReadChoice<&Options::preference, kPreferences>,
     ReadChoice<&Options::priority, kPriorities>,
@@ -127,32 +125,13 @@ constexpr Read kReaders[] = {
     ReadCount<&Options::compile_timeout_us>,
     ReadCount<&Options::execution_timeout_us>,
 };
-static_assert(std::size(kOptions) == std::size(kReaders));
-
-std::string ReadOption(std::string_view key, std::string_view value, Options* options) {
-  std::string names;
-  for (size_t i = 0; i < std::size(kOptions); ++i) {
-    if (key == kOptions[i].name) {
-      const std::string expected = kReaders[i](value, options);
-      if (expected.empty()) return "";
-      return "option '" + std::string(key) + "': expected " + expected + ", found '" +
-             std::string(value) + "'";
-    }
-    names.append(names.empty() ? "" : ", ").append(kOptions[i].name);
-  }
-  return "option '" + std::string(key) + "': expected one of " + names;
-}
-
 }  // namespace
 
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options) {
   Options parsed = *options;
-  for (size_t i = 0; i < count; ++i) {
-    std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
-                                     values[i] == nullptr ? "" : values[i], &parsed);
-    if (!problem.empty()) return problem;
-  }
+  std::string problem = ParseOptionTable(kOptions, kParsers, keys, values, count, &parsed);
+  if (!problem.empty()) return problem;
   if (!parsed.cache_dir.empty() && parsed.model_token.empty()) {
     return "option 'cache_dir': expected a 'model_token' with it";
   }

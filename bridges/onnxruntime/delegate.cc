@@ -2,11 +2,8 @@
 #include "bridges/onnxruntime/delegate.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +13,7 @@
 #include "bridges/onnxruntime/library.h"
 #include "bridges/onnxruntime/operators.h"
 #include "bridges/onnxruntime/partition.h"
+#include "core/support/node_array.h"
 
 namespace deputy::onnxruntime {
 namespace {
@@ -65,31 +63,14 @@ TfLiteStatus CheckNodes(TfLiteContext* context, const Engine& engine, std::span<
   return kTfLiteOk;
 }
 
-struct FreeArray {
-  void operator()(TfLiteIntArray* array) const { free(array); }
-};
-using IntArray = std::unique_ptr<TfLiteIntArray, FreeArray>;
-
-IntArray MakeArray(const std::vector<int>& values) {
-  IntArray array(
-      static_cast<TfLiteIntArray*>(malloc(sizeof(TfLiteIntArray) + values.size() * sizeof(int))));
-  if (array == nullptr) throw std::bad_alloc();
-  array->size = static_cast<int>(values.size());
-  if (!values.empty()) memcpy(array->data, values.data(), values.size() * sizeof(int));
-  return array;
-}
-
 // Removes the nodes of partitions of fewer than `min_count` nodes.
 TfLiteStatus RemoveSmall(TfLiteContext* context, int min_count, std::vector<int>* nodes) {
-  const IntArray array = MakeArray(*nodes);
-  TfLiteDelegateParams* partitions = nullptr;
-  int count = 0;
-  const TfLiteStatus status =
-      context->PreviewDelegatePartitioning(context, array.get(), &partitions, &count);
+  std::span<const TfLiteDelegateParams> partitions;
+  const TfLiteStatus status = PreviewPartitions(context, *nodes, &partitions);
   if (status != kTfLiteOk) return status;
   nodes->clear();
-  for (int i = 0; i < count; ++i) {
-    const TfLiteIntArray& replaced = *partitions[i].nodes_to_replace;
+  for (const TfLiteDelegateParams& each : partitions) {
+    const TfLiteIntArray& replaced = *each.nodes_to_replace;
     if (replaced.size < min_count) continue;
     nodes->insert(nodes->end(), replaced.data, replaced.data + replaced.size);
   }
@@ -152,7 +133,7 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
       if (status != kTfLiteOk) return status;
     }
     if (claimed.empty()) return kTfLiteOk;
-    const IntArray nodes = MakeArray(claimed);
+    const NodeArray nodes = MakeNodeArray(claimed);
     return context->ReplaceNodeSubsetsWithDelegateKernels(context, PartitionRegistration(),
                                                           nodes.get(), delegate);
   });

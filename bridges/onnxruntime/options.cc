@@ -4,10 +4,11 @@
 #include "bridges/onnxruntime/options.h"
 
 #include <charconv>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "core/support/option_table.h"
 
 namespace deputy::onnxruntime {
 namespace {
@@ -43,8 +44,6 @@ std::string ReadOptimization(std::string_view text, Options* options) {
   return "none, basic, extended or all";
 }
 
-using Read = std::string (*)(std::string_view text, Options* options);
-
 constexpr DeputyPluginOption kOptions[] = {
     {"library", kDeputyOptionString, 0, "",
      "ONNX Runtime's library; empty: DEPUTY_ONNXRUNTIME_LIBRARY, or libonnxruntime.so.1."},
@@ -54,40 +53,17 @@ constexpr DeputyPluginOption kOptions[] = {
     {"min_nodes", kDeputyOptionInt, 0, "1", "Minimum number of nodes per partition."},
 };
 
-constexpr Read kReaders[] = {
+constexpr OptionParser<Options> kParsers[] = {
     ReadLibrary,
     ReadCount<&Options::num_threads, 1024>,
     ReadOptimization,
     ReadCount<&Options::min_nodes, 1 << 30>,
 };
-static_assert(std::size(kOptions) == std::size(kReaders));
-
-std::string ReadOption(std::string_view key, std::string_view value, Options* options) {
-  std::string names;
-  for (size_t i = 0; i < std::size(kOptions); ++i) {
-    if (key == kOptions[i].name) {
-      const std::string expected = kReaders[i](value, options);
-      if (expected.empty()) return "";
-      return "option '" + std::string(key) + "': expected " + expected + ", found '" +
-             std::string(value) + "'";
-    }
-    names.append(names.empty() ? "" : ", ").append(kOptions[i].name);
-  }
-  return "option '" + std::string(key) + "': expected one of " + names;
-}
-
 }  // namespace
 
 std::string ParseOptions(const char* const* keys, const char* const* values, size_t count,
                          Options* options) {
-  Options parsed = *options;
-  for (size_t i = 0; i < count; ++i) {
-    std::string problem = ReadOption(keys[i] == nullptr ? "" : keys[i],
-                                     values[i] == nullptr ? "" : values[i], &parsed);
-    if (!problem.empty()) return problem;
-  }
-  *options = std::move(parsed);
-  return "";
+  return ParseOptionTable(kOptions, kParsers, keys, values, count, options);
 }
 
 std::span<const DeputyPluginOption> PluginOptions() { return kOptions; }
