@@ -40,6 +40,8 @@ constexpr int kMaxSolutions = 8;
 // Maximum part of a predicted time that is estimated, for an assignment that is chosen without
 // a measurement.
 constexpr double kMaxEstimated = 0.1;
+// Part of a measured time by which the prediction of such an assignment has to be lower.
+constexpr double kMinPredictedGain = 0.05;
 
 size_t At(int index) { return static_cast<size_t>(index); }
 
@@ -257,7 +259,8 @@ class PlacementSearch {
     const auto time = [](const PlacementAlternative& each) {
       if (each.measured_ns >= 0) return each.measured_ns;
       const bool is_known = each.estimated_ns <= kMaxEstimated * each.predicted_ns;
-      return is_known ? each.predicted_ns : std::numeric_limits<double>::infinity();
+      return is_known ? each.predicted_ns / (1 - kMinPredictedGain)
+                      : std::numeric_limits<double>::infinity();
     };
     std::stable_sort(alternatives_.begin(), alternatives_.end(),
                      [&](const auto& a, const auto& b) { return time(a) < time(b); });

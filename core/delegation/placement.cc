@@ -24,7 +24,7 @@ bool Selects(const Placement& placement, Subgraph* subgraph, int node_index) {
   if (placement.subgraph >= 0 && placement.subgraph != subgraph->index()) return false;
   switch (placement.selector) {
     case Placement::Selector::kIndex:
-      return placement.node == node_index;
+      return true;  // Place visits this node only
     case Placement::Selector::kOutputTensor:
       return Produces(subgraph, node_index, placement.name);
     case Placement::Selector::kOperator:
@@ -47,8 +47,15 @@ std::string Describe(const Placement& placement) {
 
 TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches) {
   std::vector<PlacedNode>& placed = DelegationOf(subgraph).placed_nodes();
-  placed.resize(static_cast<size_t>(subgraph->graph().node_count()));
-  for (int node = 0; node < subgraph->graph().node_count(); ++node) {
+  int first = 0, end = subgraph->graph().node_count();
+  placed.resize(static_cast<size_t>(end));
+  // A plan may have a placement for each of very many nodes.
+  if (placement.selector == Placement::Selector::kIndex) {
+    if (placement.node < 0 || placement.node >= end) return kTfLiteOk;
+    first = placement.node;
+    end = first + 1;
+  }
+  for (int node = first; node < end; ++node) {
     if (!Selects(placement, subgraph, node)) continue;
     ++*matches;
     PlacedNode& entry = placed[static_cast<size_t>(node)];

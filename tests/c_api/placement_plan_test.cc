@@ -346,6 +346,18 @@ TEST(PlacementPlan, known_partitions_are_combined_after_the_budget) {
   EXPECT_EQ(simulation.Alternative(0).estimated_ns, 0);
 }
 
+TEST(PlacementPlan, small_gains_are_not_chosen_without_a_measurement) {
+  constexpr int64_t kSlightlyLess = kMs * 97 / 100;
+  Simulation simulation({kMs, kMs, kMs},
+                        {{{kSlightlyLess, -1, -1}, 0}, {{-1, -1, kSlightlyLess}, 0}});
+  simulation.settings().budget_ms = 36;  // ends with the measurement of the second delegate
+  ASSERT_NE(simulation.Plan(), nullptr);
+  EXPECT_EQ(simulation.Status().measurements, 3);
+  EXPECT_STREQ(simulation.Alternative(0).name, "delegate 0");
+  EXPECT_STREQ(simulation.Alternative(3).name, "combination");
+  EXPECT_EQ(simulation.Alternative(3).predicted_ns, kMs + 2 * kSlightlyLess);
+}
+
 TEST(PlacementPlan, estimates_are_not_chosen) {
   // Without the first node the first delegate would have a partition that was not measured.
   Simulation simulation({kMs, kMs, 4 * kMs}, {{{kMs, kMs, kMs}, 0}, {{1000, -1, -1}, 0}});

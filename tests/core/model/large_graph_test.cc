@@ -9,6 +9,7 @@
 
 #include "c_api/include/c_api_experimental.h"
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_placement.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/interpreter_queries.h"
 #include "tests/support/large_models.h"
@@ -56,6 +57,34 @@ TEST(LargeGraph, is_delegated_in_one_partition_per_node) {
     ASSERT_EQ(part.node_index, kNodes + i);
     ASSERT_EQ(part.plan_position, 2 * i);
   }
+}
+
+TEST(LargeGraph, is_placed_by_measured_times) {
+  constexpr int kNodes = 100000;
+  const std::vector<uint8_t> bytes = IdleChain(kNodes);
+  Halving half;
+  TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
+  TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
+  AddIdleOperator(options);
+  TfLiteInterpreterOptionsAddDelegate(options, reinterpret_cast<TfLiteOpaqueDelegate*>(half.get()));
+  DeputyPlacementSettings settings{};
+  settings.struct_size = sizeof settings;
+  settings.budget_ms = 1;
+  settings.runs = 1;
+  DeputyPlacementPlan* const plan = DeputyPlacementPlanCreate(model, options, &settings);
+  ASSERT_NE(plan, nullptr) << DeputyLastError();
+  ASSERT_EQ(DeputyInterpreterOptionsSetPlacementPlan(options, plan), kTfLiteOk);
+  TfLiteInterpreter* const interpreter = TfLiteInterpreterCreate(model, options);
+  ASSERT_NE(interpreter, nullptr) << DeputyLastError();
+  int delegated = 0;
+  for (int node = 0; node < kNodes; ++node) {
+    delegated += DeputyPlacementPlanGetOwner(plan, node) == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(DeputyInterpreterGetPartitionCount(interpreter, 0), delegated);
+  TfLiteInterpreterDelete(interpreter);
+  DeputyPlacementPlanDelete(plan);
+  TfLiteInterpreterOptionsDelete(options);
+  TfLiteModelDelete(model);
 }
 
 TEST(LargeGraph, of_many_partitions_is_recomputed_under_hot) {
