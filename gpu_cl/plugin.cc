@@ -87,6 +87,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.list_operators = kContained<&ListOperators>;
     plugin.report = kContained<&ReportDelegate>;
     plugin.node_events = kContained<&NodeEvents>;
+    plugin.flags = kDeputyPluginCopiesConstants;
     return plugin;
   }();
   return &kPlugin;

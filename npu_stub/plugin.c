@@ -89,6 +89,7 @@ static const DeputyDelegatePlugin kPlugin = {
     .node_events = NpuNodeEvents,
     .async_kernel = NpuAsyncKernel,
     .set_options = NpuSetOptions,
+    .flags = kDeputyPluginCopiesConstants,
 };
 
 DEPUTY_PLUGIN_EXPORTS(&kPlugin)

@@ -904,6 +904,12 @@ typedef struct DeputyMemoryMap {
   size_t idle_bytes;
   // Number of times that the subgraph was prepared for shapes of its inputs.
   int64_t preparations;
+  // Since the fifth release of the struct: memory that was released because the delegates of this
+  // interpreter have copies of the constants (kDeputyPluginCopiesConstants): values that no longer
+  // count in packed_bytes, and pages of the model's file, in bytes. 0 after the delegates are
+  // removed. No values are released while several interpreters share them.
+  size_t released_packed_bytes;
+  size_t released_file_bytes;
 } DeputyMemoryMap;
 
 // Fills `map`, whose struct_size the caller has set. Before AllocateTensors both blocks are empty

@@ -319,6 +319,17 @@ typedef struct DeputyDelegateReport {
   int64_t cache_misses;
 } DeputyDelegateReport;
 
+// Properties of a plug-in's delegates; bits of DeputyDelegatePlugin.flags.
+typedef enum DeputyPluginFlags {
+  // The nodes copy the contents of their constant inputs in `init`: later calls of the delegate
+  // read
+  // neither constants nor results that the runtime computes from them, and call no kernels of the
+  // nodes that were replaced. The runtime then releases constants that only such nodes read: pages
+  // of the model's file, values in the layouts of the CPU's kernels, and dequantised copies. They
+  // are provided again when the delegate is removed or its nodes are computed on the CPU.
+  kDeputyPluginCopiesConstants = 1,
+} DeputyPluginFlags;
+
 // A delegate's description of itself. It and everything that it points to is valid until the
 // process ends: a loaded plug-in is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -433,6 +444,8 @@ typedef struct DeputyDelegatePlugin {
   // succeeded; under kDeputyPolicyHot it is only reported. NULL: nothing to do.
   TfLiteStatus (*run_start)(TfLiteDelegate* delegate, TfLiteContext* context);
   TfLiteStatus (*run_end)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteStatus status);
+  // Bits of DeputyPluginFlags; unknown bits are ignored.
+  uint64_t flags;
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

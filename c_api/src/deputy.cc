@@ -331,6 +331,8 @@ TfLiteStatus DeputyInterpreterGetMemoryMap(const TfLiteInterpreter* interpreter,
     full.idle_bytes = subgraph->plans().idle_bytes();
     full.preparations = subgraph->plans().preparations();
     full.resource_bytes = subgraph->interpreter()->resources().bytes();
+    full.released_packed_bytes = subgraph->interpreter()->released_constants().packed_bytes;
+    full.released_file_bytes = subgraph->interpreter()->released_constants().file_bytes;
     return WriteStruct(full, map);
   });
 }

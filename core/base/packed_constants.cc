@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "core/base/pages.h"
@@ -78,7 +79,7 @@ const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parame
   // The fill may throw, so the entry is added or changed afterwards.
   call(fill, place);
   if (found == places_.end()) {
-    places_.emplace(std::move(full_key), Values{place, true});
+    places_.emplace(std::move(full_key), Values{place, bytes, true});
   } else {
     found->second.is_filled = true;
   }
@@ -110,10 +111,46 @@ void PackedConstants::EndUse() {
   if (--users_ > 0) return;
   for (auto& [key, values] : places_) values.is_filled = false;
   if (!places_.empty()) bytes_ = 0;
-  for (Chunk& chunk : chunks_) {
-    if (overwrites_discarded) std::memset(chunk.block.data(), 0xa5, chunk.used);
-    DiscardPages(chunk.block.data(), chunk.used);
+  for (Chunk& chunk : chunks_) DiscardBytes(chunk.block.data(), chunk.used);
+}
+
+void PackedConstants::DiscardBytes(char* data, size_t bytes) {
+  if (overwrites_discarded) std::memset(data, 0xa5, bytes);
+  DiscardPages(data, bytes);
+}
+
+PackedConstants::Discarded PackedConstants::Discard(std::vector<std::span<const char>> constants) {
+  const std::less<> before;
+  const auto begins_before = [&](const auto& a, const auto& b) {
+    return before(a.data(), b.data());
+  };
+  const auto contains = [&](const std::vector<std::span<const char>>& sorted, const void* address) {
+    const auto* const byte = static_cast<const char*>(address);
+    const auto next =
+        std::upper_bound(sorted.begin(), sorted.end(), std::span(byte, 1), begins_before);
+    return next != sorted.begin() &&
+           before(byte, std::prev(next)->data() + std::prev(next)->size());
+  };
+  Discarded result;
+  const std::lock_guard lock(mutex_);
+  if (users_ > 1) return result;
+  // Each round handles the values that were computed from those of the previous one.
+  while (!constants.empty()) {
+    std::sort(constants.begin(), constants.end(), begins_before);
+    std::vector<std::span<const char>> found;
+    for (auto& [key, values] : places_) {
+      if (!contains(constants, key.first.constant)) continue;
+      found.emplace_back(values.data, values.bytes);
+      result.values.push_back(values.data);
+      result.bytes += values.bytes;
+      if (!std::exchange(values.is_filled, false)) continue;
+      bytes_ -= values.bytes;
+      DiscardBytes(values.data, values.bytes);
+    }
+    constants = std::move(found);
   }
+  std::sort(result.values.begin(), result.values.end());
+  return result;
 }
 
 bool PackedConstants::Contains(const void* data) const {

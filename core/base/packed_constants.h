@@ -10,6 +10,7 @@
 #include <compare>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,16 @@ class PackedConstants {
   void BeginUse();
   void EndUse();
 
+  // Values that Discard has discarded.
+  struct Discarded {
+    size_t bytes = 0;
+    std::vector<const char*> values;  // their addresses, sorted
+  };
+  // Discards the values that were computed from these constants, also indirectly, unless there are
+  // several users. The user must call FindOrMake before it reads them again. Values that were
+  // discarded before are part of the result.
+  Discarded Discard(std::vector<std::span<const char>> constants);
+
   // For tests: discarded values are overwritten, because the pages at the ends of a chunk are not
   // released.
   static void OverwriteDiscarded(bool overwrites);
@@ -97,10 +108,12 @@ class PackedConstants {
 
   struct Values {
     char* data = nullptr;
+    size_t bytes = 0;
     bool is_filled = false;  // false: the values were discarded
   };
 
   char* Place(size_t bytes, const Limits& limits, ThreadPool* pool);
+  static void DiscardBytes(char* data, size_t bytes);
 
   mutable std::mutex mutex_;
   std::map<std::pair<PackedKey, std::string>, Values> places_;

@@ -52,7 +52,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
   } catch (...) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
-  subgraph_->interpreter()->set_delegates_changed(true);
+  subgraph_->interpreter()->NoteDelegatesChanged();
   return status;
 }
 
@@ -378,7 +378,7 @@ TfLiteStatus Delegation::Remove(const char* why) {
   RestorePlan();
   FreeHandlesOfRemoved();
   delegates_.ClearApplied();
-  subgraph_->interpreter()->set_delegates_changed(true);
+  subgraph_->interpreter()->NoteDelegatesChanged();
   undone_ = false;
   delegates_.Revise(why);
   const TfLiteStatus status = subgraph_->Reallocate();
@@ -408,6 +408,14 @@ void Delegation::AddRunHooks(std::vector<RunHook>* hooks) const {
     });
     if (!is_listed) hooks->push_back({delegate->inner, plugin});
   }
+}
+
+bool Delegation::CopiesConstants(int node_index) const {
+  const AppliedDelegate* const delegate =
+      delegates_.Find(subgraph_->graph().node(node_index)->delegate);
+  if (delegate == nullptr || delegate->library == nullptr) return false;
+  const DeputyDelegatePlugin* const plugin = delegate->library->plugin();
+  return plugin != nullptr && (plugin->flags & kDeputyPluginCopiesConstants) != 0;
 }
 
 uint64_t Delegation::Digest() const {

@@ -55,6 +55,7 @@ class Delegation final : public DelegateLayer {
     if (transaction_ != nullptr) transaction_->before.NotePrepared(node_index, first_added);
   }
   void AddRunHooks(std::vector<RunHook>* hooks) const override;
+  bool CopiesConstants(int node_index) const override;
   PartitionEvents EventsOf(int node_index) noexcept override;
   void EnterDelegateMode() override;
   void LeaveDelegateMode() override;

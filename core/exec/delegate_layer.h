@@ -68,6 +68,9 @@ class DelegateLayer {
   // Appends the applied delegates that have functions to call around runs, unless `hooks` contains
   // them.
   virtual void AddRunHooks(std::vector<RunHook>* hooks) const = 0;
+  // Returns true if a delegate node never reads constants after its init
+  // (kDeputyPluginCopiesConstants).
+  virtual bool CopiesConstants(int node_index) const = 0;
   // Returns the events of the newest run of a delegate node. Does not throw.
   virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
 

@@ -9,6 +9,7 @@
 #include "core/base/saved_contents.h"
 #include "core/exec/builder.h"
 #include "core/exec/context.h"
+#include "core/exec/copied_constants.h"
 #include "core/exec/graph_builder.h"
 #include "core/model/model_limits.h"
 
@@ -219,10 +220,16 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
   if (IsOutermostCall()) ArmCancellation();
   const CancelScope cancellable(this, "AllocateTensors");
   const TfLiteStatus status = subgraph->AllocateTensors();
+  if (status == kTfLiteOk && IsOutermostCall()) ReleaseConstantsOfDelegates();
   if (status == kTfLiteOk && background_plans_ != nullptr && IsOutermostCall()) {
     background_plans_->Update();
   }
   return status;
+}
+
+// Releases constants of which applied delegates have copies, once after a change of the delegates.
+void Interpreter::ReleaseConstantsOfDelegates() {
+  if (TakeNewDelegates()) set_released_constants(ReleaseCopiedConstants(subgraphs_));
 }
 
 Interpreter* Interpreter::running() const {
@@ -331,6 +338,7 @@ TfLiteStatus Interpreter::ApplyOrUndo(const std::vector<bool>& subgraphs,
                 "remove them before");
   }
   const TfLiteStatus status = ApplyTo(subgraphs, delegate);
+  if (status == kTfLiteOk) ReleaseConstantsOfDelegates();
   if (hot()) {
     if (status != kTfLiteOk) NoteDelegateSkipped();
     for (auto& subgraph : subgraphs_) {

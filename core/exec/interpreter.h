@@ -133,6 +133,7 @@ class Interpreter final : public InterpreterState {
   TfLiteStatus RunSubgraph(Subgraph* subgraph, bool allow_stale_outputs, bool outermost);
   TfLiteStatus RunInstead(Subgraph* subgraph, Interpreter* other);
   TfLiteStatus PrepareReleased();
+  void ReleaseConstantsOfDelegates();
   void AddSubgraph(const SubgraphDesc* desc);
   TfLiteStatus ApplyTo(const std::vector<bool>& subgraphs, TfLiteDelegate* delegate);
   // The applied delegates of each subgraph.

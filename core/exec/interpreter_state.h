@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -92,6 +93,18 @@ class InterpreterState {
   // True if the applied delegates of a subgraph have changed since RunHooks collected them.
   bool delegates_changed() const { return delegates_changed_; }
   void set_delegates_changed(bool changed) { delegates_changed_ = changed; }
+
+  // Memory that was released because delegates have copies of the constants; empty after a change
+  // of the applied delegates.
+  struct ReleasedConstants {
+    size_t packed_bytes = 0, file_bytes = 0;
+  };
+  const ReleasedConstants& released_constants() const { return released_constants_; }
+  // Called when the applied delegates of a subgraph have changed.
+  void NoteDelegatesChanged() {
+    delegates_changed_ = has_new_delegates_ = true;
+    released_constants_ = {};
+  }
 
   // Under Hot: number of times a delegate could not be applied and was skipped.
   int64_t skipped_delegates() const { return skipped_delegates_; }
@@ -221,6 +234,9 @@ class InterpreterState {
   }
   const InterpreterConfig& config() const { return config_; }
   void CountInference() { ++inference_; }
+  // Returns true if NoteDelegatesChanged was called since the last call.
+  bool TakeNewDelegates() { return std::exchange(has_new_delegates_, false); }
+  void set_released_constants(const ReleasedConstants& released) { released_constants_ = released; }
   // Adds a subgraph. `callee` is the interface by which nodes call it; null: no node calls it.
   void AddSubgraph(Subgraph* subgraph, CallableSubgraph* callee) {
     subgraphs_.push_back({subgraph, callee});
@@ -260,7 +276,8 @@ class InterpreterState {
   TfLiteExternalContext* external_contexts_[kTfLiteMaxExternalContexts] = {};
   FailureNote failure_note_;
   SkippableSubgraphs skippable_;
-  bool delegates_changed_ = false;
+  bool delegates_changed_ = false, has_new_delegates_ = false;
+  ReleasedConstants released_constants_;
   // Control edges by subgraph, empty for a subgraph without any; no value before metadata are
   // attached.
   std::optional<std::vector<std::vector<PartitionGraph::ControlEdge>>> control_edges_;

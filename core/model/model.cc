@@ -499,8 +499,8 @@ std::shared_ptr<PackedConstants> Model::SharePackedConstants() const {
 bool Model::CopyBytes(const void* from, size_t bytes, void* to) const {
   return storage_ != nullptr && storage_->file.Copy(from, bytes, to);
 }
-void Model::ReleasePages(const void* from, size_t bytes) const {
-  if (storage_ != nullptr) storage_->file.ReleasePages(from, bytes);
+size_t Model::ReleasePages(const void* from, size_t bytes) const {
+  return storage_ == nullptr ? 0 : storage_->file.ReleasePages(from, bytes);
 }
 
 std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,

@@ -43,9 +43,9 @@ class Model {
   // Descriptor of the mapped file; -1 if the model is not mapped.
   int file_descriptor() const { return file_descriptor_; }
   // CopyBytes and ReleasePages call ModelBytes. ReleasePages is for constants that have been
-  // packed.
+  // copied.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
-  void ReleasePages(const void* from, size_t bytes) const;
+  size_t ReleasePages(const void* from, size_t bytes) const;
   // Returns the store of values that kernels compute from constants of this model: one object,
   // shared by the interpreters that hold it at the same time and released with the last of them.
   std::shared_ptr<PackedConstants> SharePackedConstants() const;

@@ -108,13 +108,15 @@ bool ModelBytes::Copy(const void* from, size_t bytes, void* to) const {
          ReadAll(file_descriptor_, offset, static_cast<char*>(to), bytes);
 }
 
-void ModelBytes::ReleasePages(const void* from, size_t bytes) const {
+size_t ModelBytes::ReleasePages(const void* from, size_t bytes) const {
   size_t offset;
-  if (!IsMapped(from, bytes, &offset)) return;
+  if (!IsMapped(from, bytes, &offset)) return 0;
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t first = RoundUp(offset, page), last = (offset + bytes) / page * page;
+  if (first >= last) return 0;
   // A failure of madvise only costs memory.
-  if (first < last) madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
+  madvise(static_cast<char*>(map_) + first, last - first, MADV_DONTNEED);
+  return last - first;
 }
 
 bool ModelBytes::Borrow(const void* data, size_t size, const Limits& limits,

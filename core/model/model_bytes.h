@@ -40,8 +40,8 @@ class ModelBytes {
   bool Copy(const void* from, size_t bytes, void* to) const;
   // Releases the whole pages between `from` and `from + bytes` to the system; a later read, from
   // any thread, reads them from the file again. No effect on memory that is not part of the mapped
-  // file.
-  void ReleasePages(const void* from, size_t bytes) const;
+  // file. Returns the size of the pages.
+  size_t ReleasePages(const void* from, size_t bytes) const;
   // Descriptor of the mapped file; -1 if no file is mapped.
   int file_descriptor() const { return file_descriptor_; }
 

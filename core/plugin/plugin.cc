@@ -184,6 +184,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.run_start, layers.plugin_.run_start);
   replace(&plugin_.run_end, layers.plugin_.run_end);
   plugin_.async_kernel = nullptr;
+  plugin_.flags = 0;  // a layer may read constants
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
     plugin_.list_devices = layers.plugin_.list_devices;

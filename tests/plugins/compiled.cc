@@ -4,6 +4,10 @@
 // reference code: it tests the import and the passes without a device. Options:
 //   passes=1      runs the passes, and checks the graph after each
 //   most_steps=N  fails to prepare graphs that take more than N steps
+//   fails_at=X    fails to run nodes whose first input begins with the float32 value X
+//   only=I        claims the node with this index alone
+// With COPIES_CONSTANTS it declares that it copies constants.
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +37,8 @@ struct Compiled {
   TfLiteDelegate delegate;
   bool passes = false;
   int64_t max_steps = INT64_MAX;
+  float fails_at = NAN;
+  int only = -1;
   std::vector<std::string> texts;  // texts of the last support query
 };
 
@@ -106,6 +112,12 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     inputs.push_back(
         reinterpret_cast<const std::byte*>(context->tensors[graph.value(id).tensor].data.raw));
   }
+  const auto& options = *static_cast<const Compiled*>(node->delegate->data_);
+  float first = 0;
+  if (!graph.inputs.empty() && graph.value(graph.inputs[0]).bytes() >= sizeof first) {
+    memcpy(&first, inputs[0], sizeof first);
+  }
+  if (first == options.fails_at) return kTfLiteError;
   std::vector<std::vector<std::byte>> outputs;
   std::string error;
   if (!deputy::compiler::ComputeGraph(graph, inputs, &outputs, &error)) {
@@ -128,6 +140,8 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* delegate) {
     TfLiteNode* node;
     TfLiteRegistration* registration;
     const int index = plan->data[i];
+    const int only = static_cast<const Compiled*>(delegate->data_)->only;
+    if (only >= 0 && index != only) continue;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) break;
     if (!deputy::compiler::CheckNode(context, index, *node, *registration)) {
       taken.push_back(index);
@@ -174,6 +188,8 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   auto* compiled = new Compiled();
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(keys[i], "passes") == 0) compiled->passes = strcmp(values[i], "1") == 0;
+    if (strcmp(keys[i], "fails_at") == 0) compiled->fails_at = strtof(values[i], nullptr);
+    if (strcmp(keys[i], "only") == 0) compiled->only = atoi(values[i]);
     if (strcmp(keys[i], "most_steps") == 0) compiled->max_steps = strtoll(values[i], nullptr, 10);
   }
   compiled->delegate.data_ = compiled;
@@ -189,6 +205,9 @@ const DeputyDelegatePlugin* Describe() {
     plugin.create = &Create;
     plugin.destroy = &Destroy;
     plugin.get_support = &Support;
+#ifdef COPIES_CONSTANTS
+    plugin.flags = kDeputyPluginCopiesConstants;
+#endif
     return plugin;
   }();
   return &kPlugin;

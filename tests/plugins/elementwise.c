@@ -686,6 +686,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.set_options = SetOptions;
   plugin.known.run_start = RunStart;
   plugin.known.run_end = RunEnd;
+  plugin.known.flags = UINT64_MAX << 1;  // bits that the runtime does not know
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

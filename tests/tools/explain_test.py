@@ -356,6 +356,17 @@ class ExplainTest(unittest.TestCase):
                          {"tensors": 6, "input_bytes": 112896, "output_bytes": 56448})
         self.assertEqual(report["status"]["degraded"], False)
 
+    def test_memory_of_copied_constants_is_shown(self):
+        copies = [DIGITS, *plugin("compiled_copies")]
+        constants = self.report(*copies)["constants"]
+        self.assertEqual((constants["packed_bytes_before"], constants["packed_bytes"]), (0, 0))
+        self.assertGreater(constants["released_file_bytes"], 32 << 10)
+        self.assertEqual(constants["released_file_bytes"] % 4096, 0)
+        self.assertRegex(self.explain(*copies), r"(?m)^constants +copied by delegates: [\d.]+ KiB of")
+        kept = [DIGITS, *plugin("compiled")]
+        self.assertEqual(self.report(*kept)["constants"]["released_file_bytes"], 0)
+        self.assertNotIn("constants ", self.explain(*kept))
+
     # ---- predicted gains -----------------------------------------------------------------------
 
     def test_suggestions_equal_the_effect_of_claiming(self):

@@ -62,6 +62,7 @@ deputy_add_plugin(element element.c SOURCES tests/support/element_delegate.c)
 target_include_directories(plugin_element PRIVATE ${PROJECT_SOURCE_DIR})
 # `compiled` executes partitions through the reference code of the compiler.
 deputy_add_plugin(compiled compiled.cc LINKS deputy_compiler)
+deputy_add_plugin(compiled_copies compiled.cc COPIES_CONSTANTS LINKS deputy_compiler)
 deputy_add_plugin(shared_texts shared_texts.cc)
 deputy_add_plugin(node_events node_events.cc)
 deputy_add_plugin(waiting waiting.cc)

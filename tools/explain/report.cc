@@ -52,6 +52,7 @@ class Report {
             {"delegates", delegates},
             {"absent", AbsentJson()},
             {"boundary", BoundaryJson(subgraphs)},
+            {"constants", ConstantsJson()},
             {"findings", session_.validates() ? FindingsJson(interpreter_) : Json(nullptr)},
             {"subgraphs", subgraphs},
             {"what_if", WhatIfJson(subgraphs)}};
@@ -70,6 +71,7 @@ class Report {
   Json CostJson(const DeputyNodeRun& run) const;
   Json ReportedJson(const DeputyNodeRun& run) const;
   Json BoundaryJson(const Json& subgraphs) const;
+  Json ConstantsJson() const;
   std::vector<WhatIf> Changes(const Json& subgraphs) const;
   Json WhatIfJson(const Json& subgraphs) const;
   DeputyNodeRun RunOf(int subgraph, int node) const;
@@ -306,6 +308,17 @@ Json Report::BoundaryJson(const Json& subgraphs) const {
     }
   }
   return {{"tensors", tensors}, {"input_bytes", in}, {"output_bytes", out}};
+}
+
+// Returns the memory of values that are computed from constants, before and after the delegates
+// made it unnecessary, and the pages of the model's file that were released.
+Json Report::ConstantsJson() const {
+  DeputyMemoryMap map = {};
+  map.struct_size = sizeof(map);
+  if (DeputyInterpreterGetMemoryMap(interpreter_, 0, &map) != kTfLiteOk) return nullptr;
+  return {{"packed_bytes_before", map.packed_bytes + map.released_packed_bytes},
+          {"packed_bytes", map.packed_bytes},
+          {"released_file_bytes", map.released_file_bytes}};
 }
 
 // ---- Possible improvements ----------------------------------------------------------------------

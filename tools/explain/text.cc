@@ -78,6 +78,19 @@ void PrintFindings(const Json& report) {
   }
 }
 
+// Prints the memory that delegates with copies of constants have made unnecessary.
+void PrintConstants(const Json& constants) {
+  if (constants.is_null()) return;
+  const size_t before = constants["packed_bytes_before"], after = constants["packed_bytes"];
+  const size_t file = constants["released_file_bytes"];
+  if (before == after && file == 0) return;
+  std::string text = "copied by delegates: " + BytesText(file) + " of the file released";
+  if (before != after) {
+    text += ", " + BytesText(before) + " of packed values reduced to " + BytesText(after);
+  }
+  PrintWrapped("constants  ", text);
+}
+
 void PrintHead(const Json& report) {
   PrintWrapped("model      ", report["model"]);
   PrintDelegates(report);
@@ -96,6 +109,7 @@ void PrintHead(const Json& report) {
               PluralText(boundary["tensors"], "tensor", "tensors").c_str(),
               BytesText(boundary["input_bytes"]).c_str(),
               BytesText(boundary["output_bytes"]).c_str());
+  PrintConstants(report["constants"]);
   if (report["inferences"] != 0) {
     std::printf("time       %s on the CPU, %s in delegates (mean of %s)\n",
                 NanosecondsText(report["cpu_ns"]).c_str(),

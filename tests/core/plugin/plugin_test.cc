@@ -270,6 +270,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->set_options, nullptr);
       EXPECT_EQ(plugin->run_start, nullptr);
       EXPECT_EQ(plugin->run_end, nullptr);
+      EXPECT_EQ(plugin->flags, 0u);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
@@ -282,7 +283,8 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_NE(plugin->async_kernel, nullptr);
       EXPECT_NE(plugin->set_options, nullptr);
       EXPECT_NE(plugin->run_start, nullptr);
-      EXPECT_EQ(plugin->run_end == nullptr, missing != 0) << name;
+      EXPECT_NE(plugin->run_end, nullptr);
+      EXPECT_EQ(plugin->flags == 0, missing != 0) << name;
     }
   }
 }
