@@ -230,6 +230,14 @@ void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContex
   layered.plugin().set_cancellation(layered.inner(), is_cancelled);
 }
 
+void SetMemoryProvider(TfLiteDelegate* delegate,
+                       TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
+                                               const DeputyInputMemory* memory)) {
+  const Layered& layered = Of(delegate);
+  if (layered.plugin().set_memory_provider == nullptr) return;
+  layered.plugin().set_memory_provider(layered.inner(), provide);
+}
+
 // Returns the names of the options that can change.
 std::string LiveNames(const DeputyDelegatePlugin& plugin) {
   std::string names;
@@ -367,6 +375,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.node_events = &NodeEvents;
     plugin.set_model = &SetModel;
     plugin.set_cancellation = &SetCancellation;
+    plugin.set_memory_provider = &SetMemoryProvider;
     plugin.set_options = &SetOptions;
     plugin.run_start = &RunStart;
     plugin.run_end = &RunEnd;

@@ -42,7 +42,9 @@ struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
   std::mutex mutex;  // held while the delegate is applied or queried; guards the members below
-  bool (*is_cancelled)(TfLiteContext* context) = nullptr;  // null: the host has no such function
+  // Functions of the host; null: it has none.
+  bool (*is_cancelled)(TfLiteContext* context) = nullptr;
+  MemoryProvider provide_memory = nullptr;
   // While the delegate is applied: the session, and the indices of its claims by their first node.
   std::shared_ptr<Session> session;
   std::map<int32_t, int> claims;
@@ -76,6 +78,7 @@ struct Border {
   int tensor = -1;
   int64_t offset = 0;
   size_t bytes = 0;
+  char* shared = nullptr;  // address in the shared inputs; null: none
 };
 
 struct Kernel {
@@ -85,6 +88,7 @@ struct Kernel {
   std::vector<Border> inputs, outputs;
   std::vector<Border> variables;  // inputs that the call changes
   bool (*is_cancelled)(TfLiteContext* context) = nullptr;
+  MemoryProvider provide_memory = nullptr;
   bool has_dynamic_sizes = false;
   OutputDims output_dims;  // of the last prepare, with dynamic sizes
 };
@@ -95,7 +99,11 @@ std::vector<Border> BorderOf(const Session& session, const std::vector<int32_t>&
   std::vector<Border> border;
   for (const int32_t index : tensors) {
     const Slot* const slot = session.SlotOf(index);
-    if (slot != nullptr) border.push_back({index, slot->offset, static_cast<size_t>(slot->bytes)});
+    if (slot == nullptr) continue;
+    border.push_back({index, slot->offset, static_cast<size_t>(slot->bytes)});
+    if (slot->input_offset >= 0) {
+      border.back().shared = session.inputs()->memory() + slot->input_offset;
+    }
   }
   return border;
 }
@@ -122,6 +130,7 @@ void* Init(TfLiteContext* context, const char* buffer, size_t) {
                  std::back_inserter(kernel->variables),
                  [&](const Border& at) { return context->tensors[at.tensor].is_variable; });
     kernel->is_cancelled = delegate.is_cancelled;
+    kernel->provide_memory = delegate.provide_memory;
     kernel->has_dynamic_sizes = delegate.options.has_dynamic_sizes;
     created = kernel.release();
     return kTfLiteOk;
@@ -146,6 +155,19 @@ TfLiteStatus CheckSizes(TfLiteContext* context, const Kernel& kernel) {
   return kTfLiteOk;
 }
 
+// Provides the shared memory for the inputs. Those that the runtime refuses are copied.
+void ProvideInputs(TfLiteContext* context, const Kernel& kernel) {
+  if (kernel.provide_memory == nullptr) return;
+  for (const Border& at : kernel.inputs) {
+    if (at.shared == nullptr || at.bytes == 0) continue;
+    auto owner = std::make_unique<std::shared_ptr<SharedInputs>>(kernel.session->inputs());
+    const DeputyInputMemory memory = {at.shared, at.bytes, owner.get(), [](void* held) {
+                                        delete static_cast<std::shared_ptr<SharedInputs>*>(held);
+                                      }};
+    if (kernel.provide_memory(context, at.tensor, &memory) == kTfLiteOk) (void)owner.release();
+  }
+}
+
 TfLiteStatus PrepareWithSizes(TfLiteContext* context, Kernel* kernel) {
   const std::string problem =
       PrepareOutputs(context, kernel->session.get(), kernel->claim, &kernel->output_dims);
@@ -159,7 +181,13 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   if (kernel != nullptr && kernel->has_dynamic_sizes) {
     return CatchExceptions(context, [&] { return PrepareWithSizes(context, kernel); });
   }
-  if (kernel != nullptr) return CheckSizes(context, *kernel);
+  if (kernel != nullptr) {
+    return CatchExceptions(context, [&] {
+      TF_LITE_ENSURE_STATUS(CheckSizes(context, *kernel));
+      ProvideInputs(context, *kernel);
+      return kTfLiteOk;
+    });
+  }
   context->ReportError(context, "sandbox: the partition differs from that of the process");
   return kTfLiteError;
 }
@@ -167,9 +195,14 @@ TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
 CallResult Call(TfLiteContext* context, const Kernel& kernel, const IsCancelled& is_cancelled,
                 std::string* problem) {
   const auto copy_in = [&](char* memory) {
+    const auto data = [&](const Border& at) { return context->tensors[at.tensor].data.raw; };
+    const bool in_slots = std::any_of(
+        kernel.inputs.begin(), kernel.inputs.end(),
+        [&](const Border& at) { return at.shared != nullptr && at.shared != data(at); });
     for (const Border& at : kernel.inputs) {
-      std::memcpy(memory + at.offset, context->tensors[at.tensor].data.raw, at.bytes);
+      if (at.shared == nullptr || in_slots) std::memcpy(memory + at.offset, data(at), at.bytes);
     }
+    return in_slots;
   };
   // The program's variables change after a successful call only, so that the CPU can repeat a
   // failed one.
@@ -359,6 +392,9 @@ std::unique_ptr<Session> StartSession(const TfLiteContext& context, GraphView* g
   if (!model.valid()) return nullptr;
   return Session::Start(
       delegate.options, SetupFor(context, *graph, delegate.options), std::move(model),
+      delegate.provide_memory == nullptr || delegate.options.has_dynamic_sizes
+          ? 0
+          : graph->MaxInputBytes(),
       [graph] { graph->ComputeDigests(); }, problem);
 }
 
@@ -526,6 +562,11 @@ void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t f
 void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context)) {
   const std::lock_guard lock(Of(delegate).mutex);
   Of(delegate).is_cancelled = is_cancelled;
+}
+
+void SetMemoryProvider(TfLiteDelegate* delegate, MemoryProvider provide) {
+  const std::lock_guard lock(Of(delegate).mutex);
+  Of(delegate).provide_memory = provide;
 }
 
 TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,

@@ -23,6 +23,9 @@ TfLiteStatus GetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                         DeputySupportResult* result);
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file);
 void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContext* context));
+using MemoryProvider = TfLiteStatus (*)(TfLiteContext* context, int32_t tensor,
+                                        const DeputyInputMemory* memory);
+void SetMemoryProvider(TfLiteDelegate* delegate, MemoryProvider provide);
 TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
                         const char* const* values, size_t count,
                         void (*report_error)(const char* text));

@@ -233,18 +233,34 @@ std::string GraphView::Refuse(const Claim& claim) const {
 }
 
 std::vector<Slot> GraphView::SlotsOf(std::span<const Claim* const> claims) const {
-  std::set<int32_t> tensors;
+  std::set<int32_t> tensors, outputs;
   for (const Claim* const claim : claims) {
     tensors.insert(claim->inputs.begin(), claim->inputs.end());
-    tensors.insert(claim->outputs.begin(), claim->outputs.end());
+    outputs.insert(claim->outputs.begin(), claim->outputs.end());
   }
+  tensors.insert(outputs.begin(), outputs.end());
   std::vector<Slot> slots;
   slots.reserve(tensors.size());
+  int64_t end = 0;
   for (const int32_t index : tensors) {
-    const int64_t bytes = SharedBytes(context_->tensors[index]);
-    if (bytes >= 0) slots.push_back({index, 0, bytes});
+    const TfLiteTensor& tensor = context_->tensors[index];
+    const int64_t bytes = SharedBytes(tensor);
+    if (bytes < 0) continue;
+    slots.push_back({index, 0, bytes});
+    if (outputs.contains(index) || tensor.allocation_type != kTfLiteArenaRw) continue;
+    slots.back().input_offset = end;
+    end += AlignedBytes(bytes);
   }
   return slots;
+}
+
+int64_t GraphView::MaxInputBytes() const {
+  int64_t total = 0;
+  for (size_t i = 0; i < context_->tensors_size; ++i) {
+    const TfLiteTensor& tensor = context_->tensors[i];
+    if (tensor.allocation_type == kTfLiteArenaRw) total += AlignedBytes(SharedBytes(tensor));
+  }
+  return total;
 }
 
 }  // namespace deputy::sandbox

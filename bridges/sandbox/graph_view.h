@@ -54,8 +54,10 @@ class GraphView {
   void KeepSeparable(std::vector<const Claim*>* claims) const;
 
   // Returns a slot for each tensor of fixed size at the border of the claims, in the order of the
-  // tensors.
+  // tensors. Planned inputs that no claim writes have an input_offset.
   std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
+  // Returns an upper bound of the end of the inputs with an input_offset.
+  int64_t MaxInputBytes() const;
 
  private:
   bool IsAvailable(int32_t node) const;

@@ -68,6 +68,7 @@ void WriteSlots(const std::vector<Slot>& slots, MessageWriter* writer) {
     writer->Int(slot.tensor);
     writer->Int(slot.offset);
     writer->Int(slot.bytes);
+    writer->Int(slot.input_offset);
   });
 }
 
@@ -76,6 +77,7 @@ void ReadSlots(MessageReader* reader, std::vector<Slot>* out) {
     slot->tensor = static_cast<int32_t>(reader->Int());
     slot->offset = reader->Int();
     slot->bytes = reader->Int();
+    slot->input_offset = reader->Int();
   });
 }
 
@@ -188,6 +190,7 @@ bool Decode(std::string_view bytes, Claims* out) {
 std::string Encode(const Mapping& message) {
   MessageWriter writer = Begin(Type::kMapping);
   writer.Int(message.size);
+  writer.Int(message.inputs_size);
   WriteSlots(message.slots, &writer);
   return writer.bytes();
 }
@@ -196,6 +199,7 @@ bool Decode(std::string_view bytes, Mapping* out) {
   MessageReader reader(bytes);
   if (!IsOfType(&reader, Type::kMapping)) return false;
   out->size = reader.Int();
+  out->inputs_size = reader.Int();
   ReadSlots(&reader, &out->slots);
   return reader.IsComplete();
 }

@@ -7,6 +7,7 @@
 #ifndef DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 #define DEPUTY_BRIDGES_SANDBOX_MESSAGES_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,15 @@ inline constexpr int64_t kProtocolVersion = 4;
 inline constexpr size_t kOutlineConstantBytes = 64;
 
 // File descriptors of the process.
-enum { kSocketFd = 3, kMemoryFd = 4, kRequestFd = 5, kReplyFd = 6, kModelFd = 7, kFdEnd = 8 };
+enum {
+  kSocketFd = 3,
+  kMemoryFd = 4,
+  kRequestFd = 5,
+  kReplyFd = 6,
+  kModelFd = 7,
+  kInputsFd = 8,
+  kFdEnd = 9
+};
 
 // Restrictions of the process (confinement.h).
 enum class Profile : int64_t { kNone = 0, kDevice = 1, kStrict = 2 };
@@ -88,11 +97,13 @@ struct Claims {
 struct Slot {
   int32_t tensor = -1;
   int64_t offset = 0, bytes = 0;
+  int64_t input_offset = -1;  // place in the memory of kInputsFd as well; -1: none
 };
 
 struct Mapping {
   int64_t size = 0;  // of the shared memory
   std::vector<Slot> slots;
+  int64_t inputs_size = 0;  // of the memory of kInputsFd, which the process only reads; 0: unused
 };
 
 // A report of the delegate, see deputy_plugin.h: a node event (node, name, begin_ns, duration_ns),
@@ -191,6 +202,7 @@ struct CallPage {
   uint32_t claim;  // index of the partition in Claims
   CallKind kind;
   uint32_t host_processor;          // processor of the delegate's thread
+  uint32_t inputs_in_slots;         // 0: inputs with an input_offset are there
   std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;
   int32_t status;       // a TfLiteStatus, or kStatusSizes
@@ -200,6 +212,10 @@ struct CallPage {
 };
 inline constexpr int64_t kPageBytes = 4096;
 inline constexpr int64_t kSlotAlignment = 64;
+// Returns the bytes of a slot up to the next one.
+inline int64_t AlignedBytes(int64_t bytes) {
+  return (std::max<int64_t>(bytes, 0) + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
 static_assert(sizeof(CallPage) <= kPageBytes);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

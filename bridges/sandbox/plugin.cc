@@ -67,6 +67,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.report = &ReportDelegate;
     plugin.set_model = &SetModel;
     plugin.set_cancellation = &SetCancellation;
+    plugin.set_memory_provider = &SetMemoryProvider;
     plugin.set_options = &SetOptions;
     return plugin;
   }();

@@ -80,11 +80,11 @@ Fd& Fd::operator=(Fd&& other) noexcept {
 
 int Fd::Release() { return std::exchange(fd_, -1); }
 
-std::unique_ptr<Process> Process::Start(const std::string& program, int model_fd,
+std::unique_ptr<Process> Process::Start(const std::string& program, int model_fd, int inputs_fd,
                                         std::string* problem) {
   std::unique_ptr<Process> process(new Process);
   if (!process->CreateDescriptors(problem)) return nullptr;
-  if (!process->Spawn(program, model_fd, problem)) return nullptr;
+  if (!process->Spawn(program, model_fd, inputs_fd, problem)) return nullptr;
   return process;
 }
 
@@ -106,14 +106,15 @@ bool Process::CreateDescriptors(std::string* problem) {
   return false;
 }
 
-bool Process::Spawn(const std::string& program, int model_fd, std::string* problem) {
+bool Process::Spawn(const std::string& program, int model_fd, int inputs_fd, std::string* problem) {
   SpawnSettings settings;
   settings.SetSignals();
   // Sources above all targets, so that no target overwrites a source.
   Fd sources[kFdEnd - kSocketFd];
-  const int originals[] = {child_socket_.get(), memory_fd_.get(), request_.get(), reply_.get(),
-                           model_fd};
+  const int originals[] = {child_socket_.get(), memory_fd_.get(), request_.get(),
+                           reply_.get(),        model_fd,         inputs_fd};
   for (int i = 0; i < kFdEnd - kSocketFd; ++i) {
+    if (originals[i] < 0) continue;
     sources[i] = Fd(fcntl(originals[i], F_DUPFD_CLOEXEC, kMinSourceFd));
     if (!sources[i].valid()) {
       *problem = ErrnoText("cannot duplicate a descriptor");

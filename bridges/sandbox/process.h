@@ -37,9 +37,9 @@ enum class CallEnd { kReply, kEnded, kDeadline };
 
 class Process {
  public:
-  // Starts `program` with the file of the model, which the caller may close afterwards; returns
-  // null and the reason in `*problem` on failure.
-  static std::unique_ptr<Process> Start(const std::string& program, int model_fd,
+  // Starts `program` with the files of the model and of the shared inputs (-1: none), which the
+  // caller may close afterwards; returns null and the reason in `*problem` on failure.
+  static std::unique_ptr<Process> Start(const std::string& program, int model_fd, int inputs_fd,
                                         std::string* problem);
   // Kills the process and waits for its end.
   ~Process();
@@ -67,7 +67,7 @@ class Process {
  private:
   Process() = default;
   bool CreateDescriptors(std::string* problem);
-  bool Spawn(const std::string& program, int model_fd, std::string* problem);
+  bool Spawn(const std::string& program, int model_fd, int inputs_fd, std::string* problem);
   std::string Explain(Receipt receipt);
 
   pid_t pid_ = -1;

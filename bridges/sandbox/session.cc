@@ -47,15 +47,22 @@ const Slot* Find(const std::vector<Slot>& slots, int tensor) {
 }  // namespace
 
 std::unique_ptr<Session> Session::Start(const Options& options, Setup setup, Fd model,
+                                        int64_t max_input_bytes,
                                         const std::function<void()>& meanwhile,
                                         std::string* problem) {
   std::unique_ptr<Session> session(new Session(options, std::move(setup), std::move(model)));
-  session->process_ = Process::Start(options.program, session->model_.get(), problem);
+  session->inputs_ = SharedInputs::Create(max_input_bytes);
+  session->process_ = session->StartProcess(problem);
   if (session->process_ == nullptr ||
       !session->ApplyDelegate(session->process_.get(), meanwhile, &session->claims_, problem)) {
     return nullptr;
   }
   return session;
+}
+
+std::unique_ptr<Process> Session::StartProcess(std::string* problem) const {
+  return Process::Start(options_.program, model_.get(), inputs_ == nullptr ? -1 : inputs_->fd(),
+                        problem);
 }
 
 Session::~Session() {
@@ -129,7 +136,7 @@ bool Session::LayOut(int64_t begin, std::vector<Slot>* slots, std::string* probl
                  " bytes (option dynamic_mb)";
       return false;
     }
-    end += (slot.bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    end += AlignedBytes(slot.bytes);
   }
   return true;
 }
@@ -141,14 +148,20 @@ void Session::UseShapes(std::vector<HostTensor> tensors, std::vector<Slot> slots
 }
 
 bool Session::Map(std::vector<Slot> slots, std::string* problem) {
-  int64_t end = kPageBytes;
+  int64_t end = kPageBytes, inputs_end = 0;
   for (Slot& slot : slots) {
     slot.offset = end;
-    end += (slot.bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+    end += AlignedBytes(slot.bytes);
+    if (slot.input_offset >= 0) inputs_end = slot.input_offset + AlignedBytes(slot.bytes);
+  }
+  if (inputs_ != nullptr && !inputs_->SetSize(inputs_end)) inputs_ = nullptr;
+  if (inputs_ == nullptr) {
+    inputs_end = 0;
+    for (Slot& slot : slots) slot.input_offset = -1;
   }
   // The memory for dynamic sizes takes no pages until it is written.
   if (setup_.has_dynamic_sizes) end += options_.dynamic_bytes;
-  mapping_ = {end, std::move(slots)};
+  mapping_ = {end, std::move(slots), inputs_end};
   Ready ready;
   if (!MapProcess(process_.get(), &ready, problem)) return false;
   UseShapes(setup_.tensors, mapping_.slots, std::move(ready));
@@ -273,6 +286,10 @@ void Session::BeginCall(CallKind kind, int claim) {
   page->kind = kind;
   page->host_processor = CurrentProcessor();
   page->request.store(++calls_, std::memory_order_release);
+}
+
+void Session::SetInputsInSlots(bool in_slots) {
+  reinterpret_cast<CallPage*>(process_->memory())->inputs_in_slots = in_slots ? 1 : 0;
 }
 
 CallResult Session::LoseProcess(const std::string& reason, std::string* problem) {
@@ -405,7 +422,7 @@ std::unique_ptr<Process> Session::StartNewProcess(std::unique_lock<std::mutex>* 
   std::unique_ptr<Process> process;
   bool is_ready = false;
   try {
-    process = Process::Start(options_.program, model_.get(), problem);
+    process = StartProcess(problem);
     Claims claims;
     is_ready = process != nullptr && BeginStart(process.get()) &&
                ApplyDelegate(process.get(), nullptr, &claims, problem);

@@ -20,6 +20,7 @@
 #include "bridges/sandbox/messages.h"
 #include "bridges/sandbox/options.h"
 #include "bridges/sandbox/process.h"
+#include "bridges/sandbox/shared_inputs.h"
 
 namespace deputy::sandbox {
 
@@ -32,8 +33,10 @@ class Session {
  public:
   // Starts a process that applies the delegate to the model in the file `model`. Returns null and
   // the reason in `*problem` if that fails. May throw bad_alloc.
-  // `meanwhile` is called while the process applies the delegate.
+  // `meanwhile` is called while the process applies the delegate. Slots with an input_offset are
+  // shared up to `max_input_bytes`.
   static std::unique_ptr<Session> Start(const Options& options, Setup setup, Fd model,
+                                        int64_t max_input_bytes,
                                         const std::function<void()>& meanwhile,
                                         std::string* problem);
   // Ends the process.
@@ -49,7 +52,12 @@ class Session {
   // Returns the slot of a tensor; null if it has none.
   const Slot* SlotOf(int tensor) const;
 
-  // Runs one partition: `copy_in(memory)` fills the inputs, `copy_out(memory)` reads the outputs.
+  // The memory of the slots' input_offset, in which the process finds them without a copy; null:
+  // they are not shared.
+  const std::shared_ptr<SharedInputs>& inputs() const { return inputs_; }
+
+  // Runs one partition: `copy_in(memory)` fills the inputs, and returns true if all with an
+  // input_offset are in their slots instead; `copy_out(memory)` reads the outputs.
   // On failure `*problem` has the reason. After a death or a deadline a new process starts in the
   // background, unless too many have ended. A process whose call does not end after a cancellation
   // is killed and replaced, which is not counted as a death. Thread-safe.
@@ -59,7 +67,7 @@ class Session {
     const std::lock_guard lock(mutex_);
     if (!IsRunning(problem)) return CallResult::kFailed;
     const auto begin = Clock::now();
-    copy_in(process_->memory());
+    SetInputsInSlots(copy_in(process_->memory()));
     bool has_sizes = false;  // stays false: the sizes of the session are fixed
     const CallResult result =
         Exchange({CallKind::kRun, claim, {}, nullptr}, is_cancelled, &has_sizes, problem);
@@ -113,6 +121,7 @@ class Session {
   Session(const Options& options, Setup setup, Fd model)
       : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
 
+  std::unique_ptr<Process> StartProcess(std::string* problem) const;
   // Sends the setup to a new process, and receives its claims with printable texts.
   // `meanwhile` may be empty.
   bool ApplyDelegate(Process* process, const std::function<void()>& meanwhile, Claims* out_claims,
@@ -132,6 +141,7 @@ class Session {
   };
   // Require the mutex.
   void BeginCall(CallKind kind, int claim);
+  void SetInputsInSlots(bool in_slots);
   void UseShapes(std::vector<HostTensor> tensors, std::vector<Slot> slots, Ready ready);
   CallResult Exchange(const Request& request, const IsCancelled& is_cancelled, bool* out_has_sizes,
                       std::string* problem);
@@ -152,6 +162,7 @@ class Session {
   const Options options_;
   Setup setup_;     // changes under mutex_ while process_ is not null, so that no restart reads it
   const Fd model_;  // file of the model
+  std::shared_ptr<SharedInputs> inputs_;
   Claims claims_;
   Mapping mapping_;
 

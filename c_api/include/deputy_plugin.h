@@ -330,6 +330,16 @@ typedef enum DeputyPluginFlags {
   kDeputyPluginCopiesConstants = 1,
 } DeputyPluginFlags;
 
+// Memory that a delegate provides for a tensor. `release` is called exactly once with `owner` when
+// no tensor uses the memory any longer, on a thread that prepares or deletes the interpreter; the
+// memory must exist until then. If the runtime has refused it, `release` is not called.
+typedef struct DeputyInputMemory {
+  void* data;
+  size_t bytes;
+  void* owner;
+  void (*release)(void* owner);
+} DeputyInputMemory;
+
 // A delegate's description of itself. It and everything that it points to is valid until the
 // process ends: a loaded plug-in is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -446,6 +456,17 @@ typedef struct DeputyDelegatePlugin {
   TfLiteStatus (*run_end)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteStatus status);
   // Bits of DeputyPluginFlags; unknown bits are ignored.
   uint64_t flags;
+  // Passes a function with which the prepare of the delegate's nodes may provide memory for their
+  // inputs, with its own context, so that the producers of these tensors write directly into it.
+  // The function returns an error and changes nothing unless the tensor is an arena tensor of
+  // `memory->bytes` bytes and the address is aligned to 64 bytes. The tensor's data pointer may
+  // still differ at an invoke: if the client has set memory of its own, during validation, and
+  // after a resize. The memory is used until the next prepare of the node, and released later;
+  // `memory` is copied. Called as set_cancellation is. NULL: the delegate uses the runtime's
+  // memory.
+  void (*set_memory_provider)(TfLiteDelegate* delegate,
+                              TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
+                                                      const DeputyInputMemory* memory));
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

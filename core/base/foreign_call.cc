@@ -24,6 +24,8 @@ const char* PlainText(Callback callback) {
       return "set_model threw an exception";
     case Callback::kSetCancellation:
       return "set_cancellation threw an exception";
+    case Callback::kSetMemoryProvider:
+      return "set_memory_provider threw an exception";
     case Callback::kSetOptions:
       return "set_options threw an exception";
     case Callback::kRunStart:

@@ -19,13 +19,14 @@ enum class Callback {
   kDescribe,  // deputy_plugin of a library, and functions that list or report something
   kCreate,
   kDestroy,
-  kSupport,          // the plug-in's get_support
-  kNodeEvents,       // the plug-in's node_events
-  kSetModel,         // the plug-in's set_model
-  kSetCancellation,  // the plug-in's set_cancellation
-  kSetOptions,       // the plug-in's set_options
-  kRunStart,         // the plug-in's run_start
-  kRunEnd,           // the plug-in's run_end
+  kSupport,            // the plug-in's get_support
+  kNodeEvents,         // the plug-in's node_events
+  kSetModel,           // the plug-in's set_model
+  kSetCancellation,    // the plug-in's set_cancellation
+  kSetMemoryProvider,  // the plug-in's set_memory_provider
+  kSetOptions,         // the plug-in's set_options
+  kRunStart,           // the plug-in's run_start
+  kRunEnd,             // the plug-in's run_end
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,

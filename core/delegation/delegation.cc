@@ -217,6 +217,7 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
   PassModel(subgraph_->context(), delegate.handle, model.bytes(), model.file_descriptor(),
             observer);
   PassCancellation(subgraph_->context(), delegate.handle, &IsCancelled, observer);
+  PassMemoryProvider(subgraph_->context(), delegate.handle, &ProvideMemory, observer);
   EnterDelegateMode();
   deputy::QuerySupport(observer, subgraph_->context(), subgraph_->graph().plan(),
                        delegates_.current());

@@ -199,6 +199,16 @@ void InitContext(Subgraph* subgraph) {
   SetContextFunctions(context, false);
 }
 
+TfLiteStatus ProvideMemory(TfLiteContext* context, int32_t tensor,
+                           const DeputyInputMemory* memory) try {
+  SubgraphParts& parts = SubgraphOf(context)->parts();
+  const TfLiteTensor* const target = parts.graph.tensor(tensor);
+  if (target == nullptr || memory == nullptr) return kTfLiteError;
+  return parts.provided_memory.Provide(*target, tensor, *memory);
+} catch (const std::exception&) {  // out of memory
+  return kTfLiteError;
+}
+
 bool IsCancelled(TfLiteContext* context) {
   return SubgraphOf(context)->interpreter()->IsCancelled();
 }

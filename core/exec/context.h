@@ -6,6 +6,7 @@
 #define DEPUTY_CORE_EXEC_CONTEXT_H_
 
 #include "c_api/include/common.h"
+#include "c_api/include/deputy_plugin.h"
 
 namespace deputy {
 
@@ -27,6 +28,10 @@ TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index);
 // Returns true if the interpreter's call in progress was cancelled. Nodes of delegates call it on
 // the thread of their invoke.
 bool IsCancelled(TfLiteContext* context);
+
+// Provides memory for an input of the delegate's node that is being prepared; deputy_plugin.h
+// describes it.
+TfLiteStatus ProvideMemory(TfLiteContext* context, int32_t tensor, const DeputyInputMemory* memory);
 
 }  // namespace deputy
 

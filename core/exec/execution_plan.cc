@@ -30,7 +30,7 @@ ExecutionPlan::ExecutionPlan(SubgraphParts* parts)
       interpreter_(parts->interpreter),
       graph_(&parts->graph),
       fusion_(graph_, &nodes_),
-      memory_(graph_) {
+      memory_(graph_, &parts->provided_memory) {
   if (const Observer* observer = interpreter_->observer()) {
     memory_.SetGuard(observer->guard_bytes());
   }

@@ -186,6 +186,7 @@ void MemoryLayout::SetGuard(size_t bytes) {
 void MemoryLayout::Reset() {
   arena_.Reset();
   persistent_.Reset();
+  provided_->Clear();
 }
 
 void MemoryLayout::Release() {
@@ -217,16 +218,25 @@ bool MemoryLayout::Plan(const Nodes& nodes, const Limits& limits, ThreadPool* po
 
 void MemoryLayout::PointTensors() {
   for (int i = 0; i < graph_->tensor_count(); ++i) PointTensor(i);
+  provided_->ReleaseUnused();
 }
 
 void MemoryLayout::PointTensor(int tensor_index) {
   TfLiteTensor& tensor = *graph_->tensor(tensor_index);
-  if (IsArena(tensor)) tensor.data.raw = arena_.Address(tensor_index);
+  if (IsArena(tensor)) tensor.data.raw = ArenaAddress(tensor_index);
   if (IsPersistent(tensor)) tensor.data.raw = persistent_.Address(tensor_index);
 }
 
-char* MemoryLayout::Address(int tensor) const {
+// Under validation tensors stay in the arena, between its guard bytes.
+char* MemoryLayout::ArenaAddress(int tensor) const {
   char* const address = arena_.Address(tensor);
+  if (address == nullptr || arena_.guard_bytes() > 0) return address;
+  char* const provided = provided_->Find(tensor, graph_->tensor(tensor)->bytes);
+  return provided == nullptr ? address : provided;
+}
+
+char* MemoryLayout::Address(int tensor) const {
+  char* const address = ArenaAddress(tensor);
   return address != nullptr ? address : persistent_.Address(tensor);
 }
 

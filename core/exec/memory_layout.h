@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/arena.h"
+#include "core/exec/provided_memory.h"
 #include "core/fusion/fusion_groups.h"
 #include "core/fusion/in_place.h"
 #include "core/fusion/prepared_nodes.h"
@@ -37,12 +38,13 @@ class MemoryLayout {
     bool fuses = false;  // false: ViewOffers that do not refuse sharing are ignored
   };
 
-  // Creates an empty layout. `graph` must outlive this object.
-  explicit MemoryLayout(Graph* graph) : graph_(graph) {}
+  // Creates an empty layout. The arguments must outlive this object; `provided` is used instead of
+  // the arena's memory.
+  MemoryLayout(Graph* graph, ProvidedMemory* provided) : graph_(graph), provided_(provided) {}
 
   // Reserves guard bytes around each tensor; see Arena::SetGuard. No memory is shared then.
   void SetGuard(size_t bytes);
-  // Discards all offsets; keeps the blocks.
+  // Discards all offsets and the provided memory; keeps the blocks.
   void Reset();
   // Frees the arena and takes its memory from the tensors; keeps the block that persists.
   void Release();
@@ -75,6 +77,7 @@ class MemoryLayout {
   std::vector<Lifetime> Lifetimes(const Nodes& nodes) const;
   std::vector<Arena::Slot> ArenaSlots(const Nodes& nodes,
                                       const std::vector<Lifetime>& lifetimes) const;
+  char* ArenaAddress(int tensor) const;
   void MarkIdle(const Nodes& nodes, std::vector<Arena::Slot>* slots) const;
   void KeepOwners(const std::vector<Lifetime>& lifetimes, std::vector<Arena::Slot>* slots) const;
   // Returns the tensors whose memory the in-place pass must not share.
@@ -85,6 +88,7 @@ class MemoryLayout {
   std::vector<int> KeptForGroup(const Nodes& nodes, const PlannedGroup& group, int position) const;
 
   Graph* const graph_;
+  ProvidedMemory* const provided_;
   Arena arena_, persistent_;
 };
 

@@ -13,6 +13,7 @@
 #include "core/exec/built_graph.h"
 #include "core/exec/custom_allocations.h"
 #include "core/exec/delegate_layer.h"
+#include "core/exec/provided_memory.h"
 #include "core/graph/graph.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model_desc.h"
@@ -50,6 +51,7 @@ struct SubgraphParts {
   ContextOwner context_owner;  // the context's impl_, unless the client has set another
   Graph graph{&context};
   CustomAllocations custom_allocations;
+  ProvidedMemory provided_memory;
   DelegateParts delegates;
 };
 

@@ -168,8 +168,9 @@ std::string PluginLibrary::OpenLayers() {
 }
 
 // Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
-// functions that the library lacks stay null, except for set_model and set_cancellation, which
-// layers may need. A library that is not loaded gets the functions that the plug-in `sandbox` has.
+// functions that the library lacks stay null, except for set_model, set_cancellation and
+// set_memory_provider, which layers may need. A library that is not loaded gets the functions that
+// the plug-in `sandbox` has.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
     if (*own != nullptr) *own = function;
@@ -199,6 +200,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   plugin_.struct_size = sizeof plugin_;
   plugin_.set_model = layers.plugin_.set_model;
   plugin_.set_cancellation = layers.plugin_.set_cancellation;
+  plugin_.set_memory_provider = layers.plugin_.set_memory_provider;
   create_ = layers.create_;
   destroy_ = layers.destroy_;
 }

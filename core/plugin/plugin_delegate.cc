@@ -365,6 +365,19 @@ void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
               [&](CallResult*) { plugin->set_cancellation(parts.inner, is_cancelled); });
 }
 
+void PassMemoryProvider(TfLiteContext* context, TfLiteDelegate* delegate,
+                        TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
+                                                const DeputyInputMemory* memory),
+                        CallObserver* observer) {
+  const PluginDelegate parts = Unwrap(delegate);
+  const DeputyDelegatePlugin* const plugin = PluginOf(parts);
+  if (plugin == nullptr || plugin->set_memory_provider == nullptr) return;
+  const ForeignCall call = {
+      .callback = Callback::kSetMemoryProvider, .context = context, .delegate = delegate};
+  CallForeign(observer, call,
+              [&](CallResult*) { plugin->set_memory_provider(parts.inner, provide); });
+}
+
 PluginDelegate Unwrap(TfLiteDelegate* delegate) {
   const PluginProxy* const proxy = PluginProxyBehind(delegate);
   if (proxy == nullptr) return {delegate, nullptr, nullptr};

@@ -69,6 +69,13 @@ void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const
 void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
                       bool (*is_cancelled)(TfLiteContext* context), CallObserver* observer);
 
+// Calls set_memory_provider of the delegate's plug-in with the function, if it has
+// set_memory_provider.
+void PassMemoryProvider(TfLiteContext* context, TfLiteDelegate* delegate,
+                        TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
+                                                const DeputyInputMemory* memory),
+                        CallObserver* observer);
+
 // The parts of a delegate. A delegate of no plug-in is its own inner delegate and has no library.
 struct PluginDelegate {
   TfLiteDelegate* inner = nullptr;

@@ -38,6 +38,8 @@ const char* NameOfCallback(Callback callback) {
       return "set_model";
     case Callback::kSetCancellation:
       return "set_cancellation";
+    case Callback::kSetMemoryProvider:
+      return "set_memory_provider";
     case Callback::kSetOptions:
       return "set_options";
     case Callback::kRunStart:

@@ -110,7 +110,7 @@ class SandboxFuzz : public QuietTest {
     const sandbox::Fd model(open(file_.c_str(), O_RDONLY | O_CLOEXEC));
     std::string problem;
     std::unique_ptr<Process> process =
-        Process::Start(BuildPath("deputy-delegate-host"), model.get(), &problem);
+        Process::Start(BuildPath("deputy-delegate-host"), model.get(), -1, &problem);
     EXPECT_NE(process, nullptr) << problem;
     return process;
   }

@@ -617,6 +617,12 @@ static void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLit
   (void)delegate, (void)is_cancelled;
 }
 
+static void SetMemoryProvider(TfLiteDelegate* delegate,
+                              TfLiteStatus (*provide)(TfLiteContext*, int32_t,
+                                                      const DeputyInputMemory*)) {
+  (void)delegate, (void)provide;
+}
+
 // The nodes have no asynchronous kernel.
 static struct TfLiteAsyncKernel* AsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
                                              TfLiteNode* node,
@@ -687,6 +693,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.run_start = RunStart;
   plugin.known.run_end = RunEnd;
   plugin.known.flags = UINT64_MAX << 1;  // bits that the runtime does not know
+  plugin.known.set_memory_provider = SetMemoryProvider;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

@@ -23,7 +23,14 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-enum { kOperands = 2, kNameBytes = 32, kMemoryFd = 4, kReplyFd = 6, kSharedBytes = 4096 };
+enum {
+  kOperands = 2,
+  kNameBytes = 32,
+  kMemoryFd = 4,
+  kReplyFd = 6,
+  kInputsFd = 8,
+  kSharedBytes = 4096
+};
 
 static struct {
   char fault[kNameBytes], in[kNameBytes], name[kNameBytes];
@@ -70,6 +77,12 @@ static void Escape(int result) {
   if (result >= 0) _exit(9);
 }
 
+// Maps the memory of the inputs for writing.
+static int MapInputs(int file) {
+  return mmap(NULL, kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED ? -1
+                                                                                             : 0;
+}
+
 static int* volatile nowhere;
 
 static void Fail(void) {
@@ -97,6 +110,13 @@ static void Fail(void) {
   if (strcmp(fault, "zeros") == 0) FillShared(0);
   if (strcmp(fault, "ones") == 0) FillShared(0xff);
   if (strcmp(fault, "truncate") == 0) Escape(ftruncate(kMemoryFd, 0));
+  if (strcmp(fault, "map_inputs") == 0) Escape(MapInputs(kInputsFd));
+  if (strcmp(fault, "reopen_inputs") == 0) Escape(MapInputs(open("/proc/self/fd/8", O_RDWR)));
+  if (strcmp(fault, "resize_inputs") == 0) {
+    Escape(ftruncate(kInputsFd, 0));
+    Escape(ftruncate(kInputsFd, 1 << 20));
+    Escape((int)pwrite(kInputsFd, "", 1, 0));
+  }
   if (strcmp(fault, "socket") == 0) Escape(socket(AF_INET, SOCK_STREAM, 0));
   if (strcmp(fault, "kill_host") == 0) Escape(kill(getppid(), SIGKILL));
   if (strcmp(fault, "tgkill_host") == 0) {
@@ -151,6 +171,8 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   const float* a = context->tensors[tensors[0]].data.f;
   const float* b = context->tensors[tensors[1]].data.f;
   const TfLiteTensor* output = &context->tensors[tensors[2]];
+  if (failed && strcmp(settings.fault, "write_inputs") == 0)
+    context->tensors[tensors[0]].data.f[0] = 7;
   for (size_t i = 0; i < output->bytes / sizeof(float); ++i) output->data.f[i] = a[i] + b[i];
   if (failed && strcmp(settings.fault, "wrong") == 0) memset(output->data.raw, 0x41, output->bytes);
   if (failed && strcmp(settings.fault, "status") == 0) {

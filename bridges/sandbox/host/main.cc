@@ -53,6 +53,14 @@ void* MapMemory(int64_t size) {
   return mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryFd, 0);
 }
 
+// Returns the memory of the inputs; null: there is none; MAP_FAILED as MapMemory.
+void* MapInputs(int64_t size) {
+  if (size == 0) return nullptr;
+  struct stat info {};
+  if (fstat(kInputsFd, &info) != 0 || info.st_size != size) return MAP_FAILED;
+  return mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, kInputsFd, 0);
+}
+
 void EnterSecondStageOrWarn(const Confinement& confinement) {
   if (EnterSecondStage(confinement)) return;
   std::fputs("deputy-delegate-host: the second stage of seccomp is not available\n", stderr);
@@ -99,7 +107,7 @@ bool ServeRequest(CallKind kind, uint32_t claim, ServedModel* model, CallPage* p
     problem = model->SetOptions(changes);
   } else {
     Sizes sizes;
-    problem = model->Run(claim, &sizes);
+    problem = model->Run(claim, page->inputs_in_slots != 0, &sizes);
     page->delegate_ns = model->invoke_ns();
     if (problem.empty() && !sizes.dims.empty()) {
       if (!Send(sizes)) return false;
@@ -158,11 +166,12 @@ int Main() {
   Mapping mapping;
   if (!Send(claims) || !claims.problem.empty() || !Receive(&mapping)) return 1;
   void* const memory = MapMemory(mapping.size);
+  void* const inputs = MapInputs(mapping.inputs_size);
   Ready ready;
-  if (memory == MAP_FAILED) {
+  if (memory == MAP_FAILED || inputs == MAP_FAILED) {
     ready.problem = "the shared memory cannot be mapped";
   } else {
-    ready = model.Map(mapping, static_cast<char*>(memory));
+    ready = model.Map(mapping, static_cast<char*>(memory), static_cast<char*>(inputs));
   }
   if (confinement.profile == Profile::kStrict) EnterSecondStageOrWarn(confinement);
   if (!Send(ready) || !ready.problem.empty()) return 1;

@@ -423,8 +423,10 @@ Claim ServedModel::ClaimOf(const DeputyPartition& partition) const {
   return claim;
 }
 
-Ready ServedModel::Map(const Mapping& mapping, char* memory) {
+Ready ServedModel::Map(const Mapping& mapping, char* memory, char* inputs) {
   memory_ = memory;
+  inputs_ = inputs;
+  inputs_bytes_ = mapping.inputs_size;
   memory_bytes_ = mapping.size;
   return Allocate(mapping.slots, 0);
 }
@@ -458,7 +460,9 @@ bool ServedModel::CanChangeSize(int tensor, size_t claims) const {
 }
 
 bool ServedModel::IsInMemory(const Slot& slot) const {
-  return slot.offset >= kPageBytes && slot.bytes >= 0 && slot.bytes <= memory_bytes_ - slot.offset;
+  return slot.offset >= kPageBytes && slot.bytes >= 0 &&
+         slot.bytes <= memory_bytes_ - slot.offset &&
+         (slot.input_offset < 0 || slot.bytes <= inputs_bytes_ - slot.input_offset);
 }
 
 Ready ServedModel::Allocate(const std::vector<Slot>& slots, size_t claims) {
@@ -469,9 +473,11 @@ Ready ServedModel::Allocate(const std::vector<Slot>& slots, size_t claims) {
           "tensor " + std::to_string(slot.tensor) + ": expected a slot in the shared memory";
       return ready;
     }
-    const TfLiteCustomAllocation allocation = {memory_ + slot.offset,
-                                               static_cast<size_t>(slot.bytes)};
-    places_[slot.tensor] = {memory_ + slot.offset, allocation.bytes};
+    const Place place = {memory_ + slot.offset, static_cast<size_t>(slot.bytes),
+                         slot.input_offset < 0 ? nullptr : inputs_ + slot.input_offset};
+    const TfLiteCustomAllocation allocation = {place.shared == nullptr ? place.data : place.shared,
+                                               place.bytes};
+    places_[slot.tensor] = place;
     const bool is_copied = setup_.has_dynamic_sizes && CanChangeSize(slot.tensor, claims);
     auto* const tensor = const_cast<TfLiteTensor*>(Tensor(slot.tensor));
     if (!is_copied && tensor != nullptr) SetDynamic(false, tensor);
@@ -565,13 +571,16 @@ void ServedModel::SetCancellation(void* data, bool (*is_cancelled)(void* data)) 
   (void)DeputyInterpreterSetCancellationFunction(interpreter_, data, is_cancelled);
 }
 
-std::string ServedModel::ReadInput(int index) {
+std::string ServedModel::ReadInput(int index, bool in_slots) {
   auto* const input = const_cast<TfLiteTensor*>(Tensor(index));
   if (input == nullptr) return "";
   // The host has written the input, so that a copy on the delegate's device is out of date.
   input->data_is_stale = false;
-  if (!setup_.has_dynamic_sizes) return "";
   const auto place = places_.find(index);
+  if (place != places_.end() && place->second.shared != nullptr) {
+    input->data.raw = in_slots ? place->second.data : place->second.shared;
+  }
+  if (!setup_.has_dynamic_sizes) return "";
   const std::vector<int32_t>& dims = tensors_.at(static_cast<size_t>(index)).dims;
   if (!HasDims(*input, dims) && input->allocation_type == kTfLiteDynamic) {
     TfLiteIntArray* const array = TfLiteIntArrayCreate(static_cast<int>(dims.size()));
@@ -589,15 +598,15 @@ std::string ServedModel::ReadInput(int index) {
   return "";
 }
 
-std::string ServedModel::ReadInputs(const Claim& claim) {
+std::string ServedModel::ReadInputs(const Claim& claim, bool in_slots) {
   for (const int32_t index : claim.inputs) {
-    std::string problem = ReadInput(index);
+    std::string problem = ReadInput(index, in_slots);
     if (!problem.empty()) return problem;
   }
   return "";
 }
 
-std::string ServedModel::Run(uint32_t claim, Sizes* sizes) {
+std::string ServedModel::Run(uint32_t claim, bool inputs_in_slots, Sizes* sizes) {
   {
     const std::lock_guard lock(messages_mutex_);
     messages_.clear();
@@ -606,7 +615,7 @@ std::string ServedModel::Run(uint32_t claim, Sizes* sizes) {
   newest_claim_ = claim;
   if (claim >= delegate_nodes_.size()) return "there is no partition " + std::to_string(claim);
   const Claim& at = claims_.claims[claim];
-  std::string problem = ReadInputs(at);
+  std::string problem = ReadInputs(at, inputs_in_slots);
   if (!problem.empty()) return problem;
   const auto begin = Clock::now();
   const TfLiteStatus status =

@@ -34,7 +34,7 @@ class ServedModel {
 
   // Places tensors in the shared memory and allocates the others. Returns the state of the
   // partitions, or the reason of a failure.
-  Ready Map(const Mapping& mapping, char* memory);
+  Ready Map(const Mapping& mapping, char* memory, char* inputs);
 
   // Prepares the graph with other shapes up to this partition.
   Ready Resize(uint32_t claim, const sandbox::Resize& message);
@@ -49,9 +49,10 @@ class ServedModel {
   // of another partition.
   Records Query(CallKind kind, uint32_t claim);
 
-  // Runs a partition. Returns "" or the reason of a failure. If the host does not know the sizes of
-  // the outputs, `*sizes` gets their shapes, and Fetch copies them.
-  std::string Run(uint32_t claim, Sizes* sizes);
+  // Runs a partition; `inputs_in_slots` is that of CallPage. Returns "" or the reason of a failure.
+  // If the host does not know the sizes of the outputs, `*sizes` gets their shapes, and Fetch
+  // copies them.
+  std::string Run(uint32_t claim, bool inputs_in_slots, Sizes* sizes);
   // Returns the duration of the delegate's newest invoke.
   int64_t invoke_ns() const { return invoke_ns_; }
   std::string Fetch(uint32_t claim, const Mapping& mapping);
@@ -60,6 +61,7 @@ class ServedModel {
   struct Place {
     char* data = nullptr;
     size_t bytes = 0;
+    char* shared = nullptr;  // address in the memory of the inputs; null: none
   };
 
   const TfLiteRegistration* StubFor(int code, const char* name, int version);
@@ -85,12 +87,12 @@ class ServedModel {
   // Makes the outputs of the host's nodes dynamic after the partition, and static before it.
   void MakeLaterNodesDynamic(int node);
   std::vector<PartitionShapes> ShapesOfPartitions() const;
-  std::string ReadInput(int tensor);
+  std::string ReadInput(int tensor, bool in_slots);
   bool IsInMemory(const Slot& slot) const;
   // Returns true if the host knows the sizes of the outputs: none is dynamic, and all have the
   // sizes of their slots.
   bool HaveSizesOfSlots(uint32_t claim) const;
-  std::string ReadInputs(const Claim& claim);
+  std::string ReadInputs(const Claim& claim, bool in_slots);
   // Returns the options of the setup for the plug-in, and notes the dropped ones.
   std::vector<std::pair<std::string, std::string>> OptionsFor(const DeputyPluginInfo& info);
   bool ApplyDelegate();
@@ -109,6 +111,8 @@ class ServedModel {
   std::vector<HostTensor> tensors_;  // newest shapes of the host
   char* memory_ = nullptr;           // the shared memory
   int64_t memory_bytes_ = 0;
+  char* inputs_ = nullptr;
+  int64_t inputs_bytes_ = 0;
   void* file_ = nullptr;  // mapping of the model's file
   size_t file_bytes_ = 0;
   TfLiteModel* model_ = nullptr;

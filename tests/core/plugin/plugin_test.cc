@@ -271,6 +271,7 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->run_start, nullptr);
       EXPECT_EQ(plugin->run_end, nullptr);
       EXPECT_EQ(plugin->flags, 0u);
+      EXPECT_EQ(plugin->set_memory_provider, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
@@ -284,7 +285,8 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_NE(plugin->set_options, nullptr);
       EXPECT_NE(plugin->run_start, nullptr);
       EXPECT_NE(plugin->run_end, nullptr);
-      EXPECT_EQ(plugin->flags == 0, missing != 0) << name;
+      EXPECT_NE(plugin->flags, 0u);
+      EXPECT_EQ(plugin->set_memory_provider == nullptr, missing != 0) << name;
     }
   }
 }
