@@ -24,11 +24,13 @@
 
 #include "core/base/memory.h"
 #include "core/base/type_size.h"
+#include "core/model/external_files.h"
 #include "core/model/file_kind.h"
 #include "core/model/model.h"
 #include "core/model/model_bytes.h"
 #include "core/model/model_check.h"
 #include "core/model/model_limits.h"
+#include "core/support/compiled_model.h"
 #include "schema_generated.h"
 
 namespace deputy {
@@ -82,10 +84,11 @@ size_t ElementAlignment(TfLiteType type) {
 class Decoder {
  public:
   Decoder(std::span<const uint8_t> file, const Limits& limits, AlignedCopies* copies,
-          ErrorReporter* reporter)
+          ExternalFiles* external, ErrorReporter* reporter)
       : file_(file),
         limits_(limits),
         copies_(copies),
+        external_(external),
         reporter_(reporter),
         budget_((size_t{64} << 20) + 8 * file.size()) {}
 
@@ -108,8 +111,13 @@ class Decoder {
   TfLiteStatus DecodeMetadata(const schema::Metadata& metadata, ModelDesc* out);
 
   TfLiteStatus FindBuffer(uint32_t index, std::span<const uint8_t>* out);
+  TfLiteStatus FindIn(std::span<const uint8_t> file, const char* what, uint64_t offset,
+                      uint64_t size, std::span<const uint8_t>* out);
   TfLiteStatus FindInFile(const char* what, uint64_t offset, uint64_t size,
-                          std::span<const uint8_t>* out);
+                          std::span<const uint8_t>* out) {
+    return FindIn(file_, what, offset, size, out);
+  }
+  TfLiteStatus FindExternal(uint32_t id, std::span<const uint8_t>* out);
   TfLiteStatus Align(size_t alignment, std::span<const uint8_t>* data);
   TfLiteStatus AlignLongs(const flatbuffers::Vector<int64_t>* vector,
                           std::span<const int64_t>* out);
@@ -127,9 +135,11 @@ class Decoder {
   const std::span<const uint8_t> file_;
   const Limits& limits_;
   AlignedCopies* const copies_;
+  ExternalFiles* const external_;
   ErrorReporter* const reporter_;
   const schema::Model* model_ = nullptr;
   ModelDesc* desc_ = nullptr;
+  std::map<uint32_t, const schema::ExternalBuffer*> external_buffers_;  // by id
   size_t spent_ = 0;
   const size_t budget_;
   // Position for messages: subgraph and tensor, node, signature or metadata entry; "" outside of
@@ -149,22 +159,50 @@ TfLiteStatus Decoder::Refuse(const char* format, ...) {
 
 TfLiteStatus Decoder::Spend(size_t bytes) {
   spent_ += bytes;  // cannot overflow: decoding ends at the first sum above the budget
-  if (spent_ <= budget_) return kTfLiteOk;
+  if (spent_ <= budget_ + external_->bytes()) return kTfLiteOk;
   return Refuse(
       "the same data is referenced too often: expected at most %zu bytes of descriptions in a file "
       "of %zu, found more",
       budget_, file_.size());
 }
 
-TfLiteStatus Decoder::FindInFile(const char* what, uint64_t offset, uint64_t size,
-                                 std::span<const uint8_t>* out) {
-  if (offset > file_.size() || size > file_.size() - offset) {
+TfLiteStatus Decoder::FindIn(std::span<const uint8_t> file, const char* what, uint64_t offset,
+                             uint64_t size, std::span<const uint8_t>* out) {
+  if (offset > file.size() || size > file.size() - offset) {
     return Refuse("%s: expected to end within the file's %zu bytes, found offset %llu size %llu",
-                  what, file_.size(), static_cast<unsigned long long>(offset),
+                  what, file.size(), static_cast<unsigned long long>(offset),
                   static_cast<unsigned long long>(size));
   }
-  *out = file_.subspan(offset, size);
+  *out = file.subspan(offset, size);
   return kTfLiteOk;
+}
+
+// Finds the bytes of an external buffer, a part of another file.
+TfLiteStatus Decoder::FindExternal(uint32_t id, std::span<const uint8_t>* out) {
+  const auto found = external_buffers_.find(id);
+  if (found == external_buffers_.end()) {
+    return Refuse("external buffer: expected one of %zu buffers, found id %u",
+                  external_buffers_.size(), id);
+  }
+  const schema::ExternalBuffer& buffer = *found->second;
+  const std::string_view packing = TextOf(buffer.packing());
+  if (!packing.empty() && packing != "unpacked") {
+    return Refuse("external buffer %u: packing: expected 'unpacked', found '%.32s'", id,
+                  TextOf(buffer.packing()));
+  }
+  const size_t groups = CountOf(model_->external_buffer_groups());
+  if (buffer.group() >= groups) {
+    return Refuse("external buffer %u: group: expected one of %zu, found %u", id, groups,
+                  buffer.group());
+  }
+  const auto* const name = model_->external_buffer_groups()->Get(buffer.group())->name();
+  const std::string_view path = name == nullptr ? std::string_view() : name->string_view();
+  std::span<const uint8_t> file;
+  const std::string problem = external_->Open(path, limits_, &file);
+  if (!problem.empty()) return Refuse("external buffer %u: %s", id, problem.c_str());
+  char what[40];
+  std::snprintf(what, sizeof what, "external buffer %u", id);
+  return FindIn(file, what, buffer.offset(), buffer.length(), out);
 }
 
 // Finds the bytes of a buffer. Buffer 0 is the conventional "no data". Offsets 0 and 1 mean that
@@ -250,6 +288,10 @@ TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
     if (desc.code == kTfLiteBuiltinCustom) desc.custom_name = TextOf(code.custom_code());
   }
 
+  for (uint32_t i = 0; i < CountOf(model.external_buffers()); ++i) {
+    const schema::ExternalBuffer* const buffer = model.external_buffers()->Get(i);
+    external_buffers_.emplace(buffer->id(), buffer);
+  }
   out->subgraphs.resize(CountOf(model.subgraphs()));
   for (uint32_t i = 0; i < out->subgraphs.size(); ++i) {
     std::snprintf(subgraph_, sizeof(subgraph_), "subgraph %u ", i);
@@ -303,7 +345,9 @@ TfLiteStatus Decoder::DecodeTensor(const schema::Tensor& tensor, TensorDesc* out
   TF_LITE_ENSURE_STATUS(SpanWithin(tensor.shape_signature(), &out->signature));
 
   std::span<const uint8_t> data;
-  TF_LITE_ENSURE_STATUS(FindBuffer(tensor.buffer(), &data));
+  TF_LITE_ENSURE_STATUS(tensor.external_buffer() != 0
+                            ? FindExternal(tensor.external_buffer(), &data)
+                            : FindBuffer(tensor.buffer(), &data));
   // A constant without elements has an empty buffer; other tensors with an empty buffer are no
   // constants.
   const bool is_empty_constant =
@@ -483,6 +527,7 @@ TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
 
 struct Model::Storage {
   ModelBytes file;
+  ExternalFiles external;
   AlignedCopies copies;
 };
 
@@ -497,10 +542,13 @@ std::shared_ptr<PackedConstants> Model::SharePackedConstants() const {
 }
 
 bool Model::CopyBytes(const void* from, size_t bytes, void* to) const {
-  return storage_ != nullptr && storage_->file.Copy(from, bytes, to);
+  return storage_ != nullptr &&
+         (storage_->file.Copy(from, bytes, to) || storage_->external.Copy(from, bytes, to));
 }
 size_t Model::ReleasePages(const void* from, size_t bytes) const {
-  return storage_ == nullptr ? 0 : storage_->file.ReleasePages(from, bytes);
+  return storage_ == nullptr ? 0
+                             : storage_->file.ReleasePages(from, bytes) +
+                                   storage_->external.ReleasePages(from, bytes);
 }
 
 std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, ErrorReporter* reporter,
@@ -509,8 +557,19 @@ std::shared_ptr<const Model> Model::Load(std::unique_ptr<Storage> storage, Error
   model->bytes_ = storage->file.bytes();
   model->file_descriptor_ = storage->file.file_descriptor();
   model->storage_ = std::move(storage);
+  CompiledModel compiled;
+  const std::span<const char> file(reinterpret_cast<const char*>(model->bytes_.data()),
+                                   model->bytes_.size());
+  if (ParseCompiledModel(file, &compiled) == CompiledModelState::kCompiled) {
+    for (const CompiledSection& section : compiled.sections) {
+      if (section.owner != kCpuOwner) continue;
+      model->packed_weights_ = model->bytes_.subspan(section.offset, section.bytes);
+    }
+    model->bytes_ = model->bytes_.first(compiled.model_bytes);
+  }
   if (Verify(model->bytes_, reporter) != kTfLiteOk) return nullptr;
-  Decoder decoder(model->bytes_, limits, &model->storage_->copies, reporter);
+  Decoder decoder(model->bytes_, limits, &model->storage_->copies, &model->storage_->external,
+                  reporter);
   if (decoder.Decode(*schema::GetModel(model->bytes_.data()), &model->desc_) != kTfLiteOk ||
       CheckModel(&model->desc_, limits, reporter) != kTfLiteOk) {
     return nullptr;
@@ -523,7 +582,7 @@ std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter,
                                              const Limits& limits) {
   try {
     auto storage = std::make_unique<Storage>();
-    if (!open(&storage->file)) return nullptr;
+    if (!open(storage.get())) return nullptr;
     return Load(std::move(storage), reporter, limits);
   } catch (const std::exception&) {
     reporter->Report("The model could not be loaded: no memory for its description");
@@ -533,19 +592,29 @@ std::shared_ptr<const Model> Model::LoadFrom(Open open, ErrorReporter* reporter,
 
 std::shared_ptr<const Model> Model::FromBuffer(const void* data, size_t size,
                                                ErrorReporter* reporter, const Limits& limits) {
-  return LoadFrom([&](ModelBytes* bytes) { return bytes->Borrow(data, size, limits, reporter); },
-                  reporter, limits);
+  return LoadFrom(
+      [&](Storage* storage) { return storage->file.Borrow(data, size, limits, reporter); },
+      reporter, limits);
 }
 
 std::shared_ptr<const Model> Model::FromFile(const char* path, ErrorReporter* reporter,
                                              const Limits& limits) {
-  return LoadFrom([&](ModelBytes* bytes) { return bytes->Map(path, reporter); }, reporter, limits);
+  return LoadFrom(
+      [&](Storage* storage) {
+        storage->external.SetModel(path, false);
+        return storage->file.Map(path, reporter);
+      },
+      reporter, limits);
 }
 
 std::shared_ptr<const Model> Model::FromFileByCopy(const char* path, ErrorReporter* reporter,
                                                    const Limits& limits) {
-  return LoadFrom([&](ModelBytes* bytes) { return bytes->Read(path, limits, reporter); }, reporter,
-                  limits);
+  return LoadFrom(
+      [&](Storage* storage) {
+        storage->external.SetModel(path, true);
+        return storage->file.Read(path, limits, reporter);
+      },
+      reporter, limits);
 }
 
 std::shared_ptr<const Model> Model::Empty() { return std::shared_ptr<const Model>(new Model); }

@@ -40,6 +40,9 @@ class Model {
 
   const ModelDesc& desc() const { return desc_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
+  // The section with packed constants of a compiled model (core/support/compiled_model.h), which
+  // follows bytes(); empty for other files.
+  std::span<const uint8_t> packed_weights() const { return packed_weights_; }
   // Descriptor of the mapped file; -1 if the model is not mapped.
   int file_descriptor() const { return file_descriptor_; }
   // CopyBytes and ReleasePages call ModelBytes. ReleasePages is for constants that have been
@@ -60,7 +63,7 @@ class Model {
                                                const Limits& limits);
 
   std::unique_ptr<Storage> storage_;
-  std::span<const uint8_t> bytes_;
+  std::span<const uint8_t> bytes_, packed_weights_;
   int file_descriptor_ = -1;
   ModelDesc desc_;
   mutable std::mutex packed_constants_mutex_;

@@ -110,6 +110,14 @@ void ModelWriter::AddRawMetadata(flatbuffers::Offset<schema::Metadata> metadata)
   metadata_.push_back(metadata);
 }
 
+void ModelWriter::AddExternalBuffer(uint32_t id, const std::string& file, uint64_t offset,
+                                    uint64_t length, const char* packing) {
+  const auto group = static_cast<uint32_t>(groups_.size());
+  groups_.push_back(schema::CreateExternalBufferGroup(fbb_, fbb_.CreateString(file)));
+  external_buffers_.push_back(
+      schema::CreateExternalBufferDirect(fbb_, id, group, offset, length, packing));
+}
+
 std::vector<uint8_t> ModelWriter::Finish(const std::string& description) {
   std::vector<flatbuffers::Offset<schema::SubGraph>> subgraphs;
   for (const SubgraphParts& parts : subgraphs_) {
@@ -117,10 +125,11 @@ std::vector<uint8_t> ModelWriter::Finish(const std::string& description) {
         fbb_, &parts.tensors, &parts.inputs, &parts.outputs, &parts.operators, parts.name.c_str()));
   }
   schema::FinishModelBuffer(
-      fbb_,
-      schema::CreateModelDirect(fbb_, schema_version_, &codes_, &subgraphs, description.c_str(),
-                                &buffers_, nullptr, metadata_.empty() ? nullptr : &metadata_,
-                                signatures_.empty() ? nullptr : &signatures_));
+      fbb_, schema::CreateModelDirect(
+                fbb_, schema_version_, &codes_, &subgraphs, description.c_str(), &buffers_, nullptr,
+                metadata_.empty() ? nullptr : &metadata_,
+                signatures_.empty() ? nullptr : &signatures_, groups_.empty() ? nullptr : &groups_,
+                external_buffers_.empty() ? nullptr : &external_buffers_));
   return {fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize()};
 }
 

@@ -58,6 +58,10 @@ class ModelWriter {
   void SetInputs(const std::vector<int32_t>& tensors) { subgraph().inputs = tensors; }
   void SetOutputs(const std::vector<int32_t>& tensors) { subgraph().outputs = tensors; }
 
+  // Adds a part of another file, for tensors with this id as external_buffer. `packing` may be
+  // null.
+  void AddExternalBuffer(uint32_t id, const std::string& file, uint64_t offset, uint64_t length,
+                         const char* packing = nullptr);
   void AddRawSignature(flatbuffers::Offset<schema::SignatureDef> signature);
   void AddRawMetadata(flatbuffers::Offset<schema::Metadata> metadata);
 
@@ -84,6 +88,8 @@ class ModelWriter {
   std::vector<flatbuffers::Offset<schema::Buffer>> buffers_;
   std::vector<flatbuffers::Offset<schema::SignatureDef>> signatures_;
   std::vector<flatbuffers::Offset<schema::Metadata>> metadata_;
+  std::vector<flatbuffers::Offset<schema::ExternalBufferGroup>> groups_;
+  std::vector<flatbuffers::Offset<schema::ExternalBuffer>> external_buffers_;
 };
 
 }  // namespace deputy
