@@ -159,6 +159,14 @@ void AddBackgroundOption(CLI::App* command, SessionOptions* options) {
                     "the model until they are ready");
 }
 
+void AddWeightCacheOption(CLI::App* command, SessionOptions* options) {
+  command
+      ->add_option("--weight-cache", options->weight_cache,
+                   "File with packed constants: written by the first\n"
+                   "process, mapped by later ones (docs/weight-cache.md)")
+      ->type_name("FILE");
+}
+
 void AddPlaceOptions(CLI::App* command, SessionOptions* options) {
   command->add_flag("--place", options->place.requested,
                     "Place nodes on the delegates and the CPU by measured\n"
@@ -260,6 +268,7 @@ void AddRunCommand(CLI::App* app) {
   AddSignatureOption(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
+  AddWeightCacheOption(command, &options->session);
   AddPlaceOptions(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
@@ -303,6 +312,7 @@ void AddBenchCommand(CLI::App* app) {
   AddSignatureOption(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
+  AddWeightCacheOption(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");
@@ -389,6 +399,7 @@ void AddExplainCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
+  AddWeightCacheOption(command, &options->session);
   AddPlaceOptions(command, &options->session);
   AddProviderOptions(command, false);
   AddPartitionOptions(command, &options->session.limits);
@@ -448,6 +459,28 @@ void AddPluginsCommand(CLI::App* app) {
       "DEPUTY_PLUGIN_PATH. Files that cannot be loaded are listed with the reason, and\n"
       "the exit code is 1.");
   command->callback([options] { ListPlugins(*options); });
+}
+
+void AddCompileCommand(CLI::App* app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App* command =
+      app->add_subcommand("compile", "Store a model with compiled delegates in one file");
+  AddSessionOptions(command, &options->session);
+  AddProviderOptions(command, false);
+  command->add_option("-o,--output", options->output, "The file to write")->type_name("FILE");
+  command->add_flag("--check", options->check,
+                    "Report whether MODEL can be used as it is on the CPU\n"
+                    "and by the delegates: usable, recompile or unusable");
+  command->footer(
+      "The file is also a model for all other commands. Delegates need the same\n"
+      "options as in the compilation, otherwise they compile again. With --check the\n"
+      "exit code is 1 unless all are usable.\n\n"
+      "  deputy compile m.tflite --delegate npu_stub -o m.compiled\n"
+      "  deputy run m.compiled --random --delegate npu_stub");
+  command->callback([options, command] {
+    options->session.delegates = RequestsInOrder(*command);
+    CompileModel(*options);
+  });
 }
 
 void AddDevicesCommand(CLI::App* app) {
@@ -616,6 +649,7 @@ void RunCommandLine(int argc, char** argv) {
   AddInspectCommand(&app);
   AddExplainCommand(&app);
   AddPluginsCommand(&app);
+  AddCompileCommand(&app);
   AddDevicesCommand(&app);
   AddOpsCommand(&app);
   AddCertifyCommand(&app);

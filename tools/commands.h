@@ -97,6 +97,13 @@ struct OpsOptions {
 };
 void ListOperators(const OpsOptions& options);
 
+struct CompileOptions {
+  SessionOptions session;
+  std::string output;
+  bool check = false;
+};
+void CompileModel(const CompileOptions& options);
+
 struct ReplayOptions {
   std::string record, model;
   std::string delegate;  // "LIB.so,KEY=VALUE"

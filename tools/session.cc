@@ -8,10 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string_view>
 
+#include "core/support/compiled_model.h"
 #include "deputy/c_api_experimental.h"
+#include "deputy/deputy_compiled.h"
 #include "placement_option.h"
 #include "tensor_data.h"
 #include "text.h"
@@ -72,6 +75,10 @@ Session::Session(const SessionOptions& options)
   if (!options.precision.empty()) {
     DeputyInterpreterOptionsSetPrecision(settings.get(), PrecisionNamed(precision_));
   }
+  if (!options.weight_cache.empty()) {
+    uses_weight_cache_ = true;
+    DeputyInterpreterOptionsSetWeightCache(settings.get(), options.weight_cache.c_str());
+  }
   if (!options.policy.empty() || std::getenv("DEPUTY_DELEGATE_POLICY") == nullptr) {
     DeputyInterpreterOptionsSetDelegatePolicy(
         settings.get(), options.policy == "tflite" ? kDeputyPolicyTfLite : kDeputyPolicyHot);
@@ -102,13 +109,34 @@ Session::Session(const SessionOptions& options)
   report_.clear();
 }
 
+// Returns the owner of a delegate's files in a compiled model.
+static std::string OwnerOf(const DelegateRequest& request) {
+  return OwnerOfLibrary(request.path.empty() ? request.provider : request.path);
+}
+
+std::string Session::Unpack(const SessionOptions& options) {
+  if (options.delegates.empty() || !IsCompiledModel(path_)) return "";
+  unpacked_ = std::make_unique<TemporaryDirectory>();
+  const QuietReports quiet;
+  for (const DelegateRequest& request : options.delegates) {
+    const std::string owner = OwnerOf(request);
+    if (DeputyCompiledModelUnpack(path_.c_str(), owner.c_str(),
+                                  (unpacked_->path() + "/" + owner).c_str()) != kTfLiteOk) {
+      std::fprintf(stderr, "deputy: warning: %s\n", OneLine(DeputyLastError()).c_str());
+    }
+  }
+  return unpacked_->path();
+}
+
 void Session::LoadDelegates(const SessionOptions& options) {
   DelegateSettings settings = WithThreads(options.delegate_settings, options.threads);
   const DelegateSettings limits = SettingsOf(options.limits);
   settings.insert(settings.end(), limits.begin(), limits.end());
   std::set<std::string> declared;
+  const std::string root = options.cache_root.empty() ? Unpack(options) : options.cache_root;
   for (DelegateRequest request : options.delegates) {
     request.settings = settings;
+    if (!root.empty()) request.settings.emplace_back("cache_dir", root + "/" + OwnerOf(request));
     LoadedDelegate loaded = Provide(request);
     declared.insert(loaded.declared.begin(), loaded.declared.end());
     if (loaded.handle != nullptr) {
@@ -200,6 +228,22 @@ DeputyDelegationStatus Session::delegation_status() const {
   status.struct_size = sizeof(status);
   DeputyInterpreterGetDelegationStatus(interpreter_.get(), &status);
   return status;
+}
+
+std::string Session::WeightCacheText() const {
+  if (!uses_weight_cache_) return "";
+  static const std::map<DeputyWeightCacheState, const char*> kStates = {
+      {kDeputyWeightCacheUsable, "usable"},
+      {kDeputyWeightCacheAbsent, "absent"},
+      {kDeputyWeightCacheDamaged, "damaged"},
+      {kDeputyWeightCacheOtherBuild, "of another build or CPU"},
+      {kDeputyWeightCacheOtherModel, "of another model"}};
+  DeputyWeightCache cache = {};
+  cache.struct_size = sizeof cache;
+  DeputyInterpreterGetWeightCache(interpreter_.get(), &cache);
+  return Format("%s: %lld values reused, %lld packed, %s mapped", kStates.at(cache.state),
+                static_cast<long long>(cache.reused), static_cast<long long>(cache.packed),
+                BytesText(cache.mapped_bytes).c_str());
 }
 
 std::string Session::PrecisionText() const {

@@ -22,6 +22,7 @@
 #include "missing.h"
 #include "model_file.h"
 #include "provide.h"
+#include "temporary_directory.h"
 
 namespace deputy::tools {
 
@@ -54,6 +55,10 @@ struct SessionOptions {
   bool background = false;
   // With `background`: true to wait for them before the session is used.
   bool waits_for_background = false;
+  // Directory in which each delegate gets a directory for its option cache_dir; "": none.
+  std::string cache_root;
+  // File with packed constants; "": none.
+  std::string weight_cache;
   // Measured placement of nodes, instead of the delegates' order.
   PlaceOptions place;
   // False if delegates are only created, and the caller applies them.
@@ -106,6 +111,9 @@ class Session {
   DeputyBackgroundStatus background_status() const;
   // Describes the delegates in the background; "" if there are none.
   std::string BackgroundText() const;
+  // Describes the use of the weight cache, for example "usable: 66 values reused, 0 packed"; "" if
+  // there is none.
+  std::string WeightCacheText() const;
   // Describes the effect of bf16 or fp16, for example "bf16 in 36 nodes"; "" for float32.
   std::string PrecisionText() const;
   // Returns the operators without a kernel, if missing_operators_are_fine is set.
@@ -143,6 +151,9 @@ class Session {
   void SelectSignature(const std::string& key);
   TfLiteStatus Allocate();
   void LoadDelegates(const SessionOptions& options);
+  // Unpacks the files of a compiled model for the delegates to a temporary directory. Returns its
+  // path, or "" if the model is not a compiled one.
+  std::string Unpack(const SessionOptions& options);
   void Place(const SessionOptions& options, TfLiteInterpreterOptions* settings);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
   void ApplyDelegates(const SessionOptions& options);
@@ -160,7 +171,10 @@ class Session {
   Findings findings_{&report_};            // must outlive the interpreter
   std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter
   std::vector<std::pair<std::string, std::string>> absent_;
+  // Directory with the files of a compiled model for delegates.
+  std::unique_ptr<TemporaryDirectory> unpacked_;
   Json placement_;
+  bool uses_weight_cache_ = false;
   std::unique_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;

@@ -242,6 +242,52 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreter
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* options, size_t bytes);
 
+// ------------------------------------------------------------------------------------------------
+// Weight cache
+// ------------------------------------------------------------------------------------------------
+
+// Keeps the constants that builtin kernels have packed in a file. AllocateTensors of interpreters
+// created with these options reads them from the file instead of packing them, and writes the file
+// if values are absent. Processes with the same file share its memory. A file that is damaged, of
+// another model, of another build of this library or of another table of CPU kernels is replaced.
+// The first path that is used with a model applies as long as an interpreter of the model exists.
+// A file that cannot be written is reported, and has no other effect. The file must not be changed
+// in place; it is not protected against forgery, so restrict its directory to the user. NULL or "",
+// the default: no file. kTfLiteError for NULL options.
+TFL_CAPI_EXPORT TfLiteStatus
+DeputyInterpreterOptionsSetWeightCache(TfLiteInterpreterOptions* options, const char* path);
+
+// State of a weight cache's file when it was opened.
+typedef enum DeputyWeightCacheState {
+  kDeputyWeightCacheUsable = 0,
+  // There is no such file, or it cannot be read.
+  kDeputyWeightCacheAbsent = 1,
+  // It is no weight cache, or it is damaged.
+  kDeputyWeightCacheDamaged = 2,
+  // It was written by another build of the library or for another table of CPU kernels.
+  kDeputyWeightCacheOtherBuild = 3,
+  // It has the values of another model.
+  kDeputyWeightCacheOtherModel = 4,
+} DeputyWeightCacheState;
+
+// Use of a weight cache by the interpreters of a model.
+typedef struct DeputyWeightCache {
+  // sizeof(DeputyWeightCache).
+  size_t struct_size;
+  // kDeputyWeightCacheAbsent also if no weight cache is used.
+  DeputyWeightCacheState state;
+  // Number of values that were read from the file, and that were packed because the file has none.
+  int64_t reused;
+  int64_t packed;
+  // Size of the values in pages of the file, in bytes; included in DeputyMemoryMap.packed_bytes.
+  size_t mapped_bytes;
+} DeputyWeightCache;
+
+// Fills `cache`, whose struct_size the caller has set. kTfLiteError for NULL or a wrong
+// struct_size.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetWeightCache(const TfLiteInterpreter* interpreter,
+                                                             DeputyWeightCache* cache);
+
 // Create a model like TfLiteModelCreate and TfLiteModelCreateFromFile, with other limits than the
 // defaults. NULL on failure, and for limits that DeputyInterpreterOptionsSetLimits rejects.
 TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,

@@ -67,6 +67,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
   if (config.precision == deputy::Precision::kFloat16) {
     config.cpu = &deputy::WithFloat16(*config.cpu);
   }
+  config.weight_code = config.cpu->name;
   config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
                   strcmp(config.cpu->name, "reference") != 0;
   deputy::ValidationConfig validation;

@@ -200,6 +200,27 @@ TfLiteStatus DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* o
   return kTfLiteOk;
 }
 
+TfLiteStatus DeputyInterpreterOptionsSetWeightCache(TfLiteInterpreterOptions* options,
+                                                    const char* path) {
+  if (options == nullptr) return kTfLiteError;
+  return Guard(kTfLiteError, [&] {
+    options->config.weight_file = path == nullptr ? "" : path;
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DeputyInterpreterGetWeightCache(const TfLiteInterpreter* interpreter,
+                                             DeputyWeightCache* cache) {
+  if (interpreter == nullptr) return kTfLiteError;
+  const deputy::WeightFileUse use = interpreter->impl->packed_constants().file_use();
+  DeputyWeightCache full{};
+  full.state = static_cast<DeputyWeightCacheState>(use.state);
+  full.reused = use.reused;
+  full.packed = use.packed;
+  full.mapped_bytes = use.mapped_bytes;
+  return WriteStruct(full, cache);
+}
+
 // ---- Failures of delegates ----------------------------------------------------------------------
 
 TfLiteStatus DeputyInterpreterGetDelegationStatus(const TfLiteInterpreter* interpreter,

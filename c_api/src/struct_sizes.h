@@ -13,6 +13,7 @@
 
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_async.h"
+#include "c_api/include/deputy_compiled.h"
 #include "c_api/include/deputy_devices.h"
 #include "c_api/include/deputy_graph.h"
 #include "c_api/include/deputy_placement.h"
@@ -65,6 +66,8 @@ DEPUTY_FIRST_RELEASE(DeputyRunRequest, 64, done)
 DEPUTY_FIRST_RELEASE(DeputyPlacementSettings, 48, clock)
 DEPUTY_FIRST_RELEASE(DeputyPlacementAlternative, 48, measured_ns)
 DEPUTY_FIRST_RELEASE(DeputyPlacementStatus, 24, spent_ns)
+DEPUTY_FIRST_RELEASE(DeputyWeightCache, 40, mapped_bytes)
+DEPUTY_FIRST_RELEASE(DeputyCompiledStatus, 272, reason)
 
 // NOLINTEND(bugprone-sizeof-expression)
 #undef DEPUTY_FIRST_RELEASE

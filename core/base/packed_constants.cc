@@ -26,6 +26,18 @@ std::atomic<bool> overwrites_discarded{false};
 // Estimates the packed size of constants, which grow because columns are padded to whole panels.
 constexpr size_t Packed(size_t bytes) { return bytes / 8 * 9; }
 
+size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+// Returns the number of bytes to the first page that begins at or after `data`.
+size_t ToPage(const char* data) {
+  return (PageBytes() - reinterpret_cast<uintptr_t>(data) % PageBytes()) % PageBytes();
+}
+
+bool IsIn(const char* data, const WeightFilePiece& piece) {
+  const std::less<> before;
+  return !before(data, piece.data) && before(data, piece.data + piece.bytes);
+}
+
 }  // namespace
 
 char* PackedConstants::Chunk::Take(size_t bytes, ThreadPool* pool) {
@@ -47,9 +59,12 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
   if (!AddSizes(bytes, kTensorAlignment - 1, &rounded)) return nullptr;
   rounded -= rounded % kTensorAlignment;
   for (Chunk& chunk : chunks_) {
-    if (chunk.block.size() - chunk.used < rounded) continue;
+    if (chunk.capacity - chunk.used < rounded) continue;
     return chunk.Take(rounded, pool);
   }
+  // Chunks that will be mapped consist of whole pages.
+  const size_t margin = storage_ == nullptr ? 0 : 2 * PageBytes();
+  if (!AddSizes(rounded, margin, &rounded)) return nullptr;
   // Chunk sizes grow quickly, so that there are few chunks; unused pages are released.
   const size_t chunk_bytes = std::clamp(4 * bytes_, kMinChunk, kMaxChunk);
   const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
@@ -61,30 +76,91 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
     return nullptr;
   }
   chunk.expected = std::min(InLargePages(expected), chunk.block.size());
+  chunk.capacity = chunk.block.size();
+  if (margin != 0) {
+    chunk.is_paged = true;
+    chunk.used = ToPage(chunk.block.data());
+    chunk.capacity -= (chunk.capacity - chunk.used) % PageBytes();
+  }
   chunks_.push_back(std::move(chunk));
-  return chunks_.back().Take(rounded, pool);
+  return chunks_.back().Take(rounded - margin, pool);
+}
+
+// Sets the name of values in a file: of a constant of the model, or of values that were computed
+// from one. Returns false for others.
+bool PackedConstants::SetName(const FullKey& key, Values* values) const {
+  if (storage_ == nullptr) return false;
+  const LoadedModule& module = ThisModule();
+  const auto form = reinterpret_cast<uintptr_t>(key.first.form);
+  if (form < module.begin || form >= module.end) return false;
+  DeputyFingerprint& name = values->name;
+  DeputyFingerprintInit(&name);
+  const std::span<const uint8_t> model = storage_->identity.model();
+  const auto* const constant = static_cast<const uint8_t*>(key.first.constant);
+  const std::less<> before;
+  if (!before(constant, model.data()) && before(constant, model.data() + model.size())) {
+    DeputyFingerprintStep(&name, static_cast<uint64_t>(constant - model.data()));
+  } else {
+    const auto source = storage_->names.find(constant);
+    if (source == storage_->names.end()) return false;
+    DeputyFingerprintAdd(&name, &source->second, sizeof source->second);
+  }
+  DeputyFingerprintStep(&name, form - module.base);
+  DeputyFingerprintAdd(&name, key.first.layout.data(), sizeof key.first.layout);
+  DeputyFingerprintAdd(&name, key.second.data(), key.second.size());
+  values->has_name = true;
+  return true;
+}
+
+const char* PackedConstants::Add(FullKey&& key, const Values& values) {
+  if (values.has_name) storage_->names[values.data] = values.name;
+  places_.emplace(std::move(key), values);
+  return values.data;
 }
 
 const char* PackedConstants::FindOrMake(const PackedKey& key, std::string parameters, size_t bytes,
                                         const Limits& limits, ThreadPool* pool, FillFunction call,
                                         const void* fill) {
-  std::pair<PackedKey, std::string> full_key(key, std::move(parameters));
+  FullKey full_key(key, std::move(parameters));
   // The lock is held during the fill, so that a second caller waits for the values instead of
   // computing them again.
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(full_key);
-  if (found != places_.end() && found->second.is_filled) return found->second.data;
-  char* const place = found == places_.end() ? Place(bytes, limits, pool) : found->second.data;
+  const bool is_new = found == places_.end();
+  if (!is_new && found->second.is_filled) return found->second.data;
+  if (!is_new && found->second.is_mapped) {
+    found->second.is_filled = true;
+    bytes_ += found->second.bytes;
+    return found->second.data;
+  }
+  Values values = {.bytes = bytes, .is_filled = true};
+  if (is_new && bytes <= limits.max_block_bytes && SetName(full_key, &values) &&
+      storage_->file != nullptr) {
+    values.data = storage_->file->Find(values.name, bytes);
+    values.is_mapped = values.data != nullptr;
+  }
+  if (values.is_mapped) {
+    ++storage_->use.reused;
+    storage_->use.mapped_bytes += bytes;
+    bytes_ += bytes;
+    return Add(std::move(full_key), values);
+  }
+  // Memory of this object is writable unless it is mapped.
+  char* const place = is_new ? Place(bytes, limits, pool) : const_cast<char*>(found->second.data);
   if (place == nullptr) return nullptr;
   // The fill may throw, so the entry is added or changed afterwards.
   call(fill, place);
-  if (found == places_.end()) {
-    places_.emplace(std::move(full_key), Values{place, bytes, true});
-  } else {
-    found->second.is_filled = true;
-  }
   bytes_ += bytes;
-  return place;
+  if (!is_new) {
+    found->second.is_filled = true;
+    return place;
+  }
+  if (values.has_name) {
+    ++storage_->use.packed;
+    storage_->is_changed = true;
+  }
+  values.data = place;
+  return Add(std::move(full_key), values);
 }
 
 char* PackedConstants::Reserve(size_t bytes, const Limits& limits, ThreadPool* pool) {
@@ -99,6 +175,109 @@ void PackedConstants::Expect(size_t bytes) {
   if (!AddSizes(bytes_, bytes, &expected_)) expected_ = 0;
 }
 
+bool PackedConstants::UseFile(const std::string& path, const Source& source,
+                              std::span<const uint8_t> stored) {
+  const std::lock_guard lock(mutex_);
+  if (storage_ != nullptr || source.model.empty()) return true;
+  const std::string& build = ThisModule().build_id;
+  if (build.empty()) return false;
+  auto storage = std::make_unique<Storage>();
+  storage->path = path;
+  DeputyFingerprint code;
+  DeputyFingerprintInit(&code);
+  DeputyFingerprintAdd(&code, build.data(), build.size());
+  DeputyFingerprintAdd(&code, source.code.data(), source.code.size());
+  storage->identity = WeightFileIdentity(code, source.model, source.model_file);
+  if (!path.empty()) {
+    storage->file = WeightFile::Open(path.c_str(), &storage->identity, &storage->use.state);
+  }
+  if (storage->file == nullptr && !stored.empty()) {
+    storage->file = WeightFile::Use(stored, &storage->identity, &storage->use.state);
+  }
+  // The hash is needed to write the file, and computed before constants are packed: their pages are
+  // released afterwards.
+  if (storage->file == nullptr) storage->identity.fingerprint();
+  storage_ = std::move(storage);
+  return true;
+}
+
+bool PackedConstants::SaveFile() {
+  const std::lock_guard lock(mutex_);
+  if (storage_ == nullptr || storage_->path.empty() ||
+      !std::exchange(storage_->is_changed, false)) {
+    return true;
+  }
+  std::vector<WeightFilePiece> pieces;
+  for (const Chunk& chunk : chunks_) {
+    const size_t begin = chunk.is_paged ? ToPage(chunk.block.data()) : 0;
+    pieces.push_back({chunk.block.data() + begin, chunk.used - begin, PageBytes()});
+  }
+  std::vector<WeightFileValue> stored;
+  for (const auto& [key, values] : places_) {
+    if (!values.has_name || !(values.is_filled || values.is_mapped)) continue;
+    size_t piece = 0;
+    while (piece < pieces.size() && !IsIn(values.data, pieces[piece])) ++piece;
+    if (piece == chunks_.size()) continue;
+    stored.push_back({values.name, piece, values.data, values.bytes});
+  }
+  if (storage_->file != nullptr) {
+    for (const WeightFileEntry& entry : storage_->file->entries()) {
+      if (!storage_->file->IsIntact(entry)) continue;
+      const char* const data = storage_->file->data() + entry.offset;
+      stored.push_back({entry.key, pieces.size(), data, entry.bytes});
+      pieces.push_back({data, entry.bytes, kTensorAlignment});
+    }
+  }
+  const int file = WriteWeightFile(storage_->path.c_str(), &storage_->identity, pieces, stored);
+  if (file < 0) return false;
+  Map(file, std::span(pieces).first(chunks_.size()));
+  close(file);
+  return true;
+}
+
+// Replaces the chunks by the pages of the file, which have the same contents: other threads may
+// read them meanwhile.
+void PackedConstants::Map(int file, std::span<const WeightFilePiece> pieces) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    Chunk& chunk = chunks_[i];
+    const WeightFilePiece& piece = pieces[i];
+    const size_t bytes = RoundUp(piece.bytes, PageBytes());
+    void* const at = const_cast<char*>(piece.data);
+    if (!chunk.is_paged || bytes == 0 ||
+        mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
+             static_cast<off_t>(piece.offset)) == MAP_FAILED) {
+      continue;
+    }
+    chunk.used = chunk.mapped = static_cast<size_t>(piece.data - chunk.block.data()) + bytes;
+  }
+  for (auto& [key, values] : places_) {
+    if (values.is_mapped || !values.has_name) continue;
+    values.is_mapped = std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+      const std::less<> before;
+      return !before(values.data, chunk.block.data()) &&
+             before(values.data, chunk.block.data() + chunk.mapped);
+    });
+    if (values.is_mapped) storage_->use.mapped_bytes += values.bytes;
+  }
+}
+
+WeightFileUse PackedConstants::file_use() const {
+  const std::lock_guard lock(mutex_);
+  return storage_ == nullptr ? WeightFileUse() : storage_->use;
+}
+
+// The allocator writes to blocks that it receives back, so they must not contain read-only pages.
+PackedConstants::~PackedConstants() {
+  for (Chunk& chunk : chunks_) {
+    if (chunk.mapped == 0) continue;
+    const size_t begin = ToPage(chunk.block.data());
+    if (mmap(chunk.block.data() + begin, chunk.mapped - begin, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+      new Block(std::move(chunk.block));  // leaked  NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+    }
+  }
+}
+
 void PackedConstants::OverwriteDiscarded(bool overwrites) { overwrites_discarded = overwrites; }
 
 void PackedConstants::BeginUse() {
@@ -111,7 +290,10 @@ void PackedConstants::EndUse() {
   if (--users_ > 0) return;
   for (auto& [key, values] : places_) values.is_filled = false;
   if (!places_.empty()) bytes_ = 0;
-  for (Chunk& chunk : chunks_) DiscardBytes(chunk.block.data(), chunk.used);
+  for (Chunk& chunk : chunks_) {
+    DiscardPages(chunk.block.data(), chunk.mapped);
+    DiscardBytes(chunk.block.data() + chunk.mapped, chunk.used - chunk.mapped);
+  }
 }
 
 void PackedConstants::DiscardBytes(char* data, size_t bytes) {
@@ -145,7 +327,8 @@ PackedConstants::Discarded PackedConstants::Discard(std::vector<std::span<const 
       result.bytes += values.bytes;
       if (!std::exchange(values.is_filled, false)) continue;
       bytes_ -= values.bytes;
-      DiscardBytes(values.data, values.bytes);
+      char* const data = const_cast<char*>(values.data);
+      values.is_mapped ? DiscardPages(data, values.bytes) : DiscardBytes(data, values.bytes);
     }
     constants = std::move(found);
   }
@@ -156,6 +339,9 @@ PackedConstants::Discarded PackedConstants::Discard(std::vector<std::span<const 
 bool PackedConstants::Contains(const void* data) const {
   const std::less<> before;
   const std::lock_guard lock(mutex_);
+  if (storage_ != nullptr && storage_->file != nullptr && storage_->file->Contains(data)) {
+    return true;
+  }
   return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
     const char* const first = chunk.block.data();
     return !before(data, first) && before(data, first + chunk.used);
@@ -163,7 +349,7 @@ bool PackedConstants::Contains(const void* data) const {
 }
 
 void PackedConstants::ReleaseUnused() {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page = PageBytes();
   const std::lock_guard lock(mutex_);
   for (const Chunk& chunk : chunks_) {
     char* const data = chunk.block.data();

@@ -2,13 +2,15 @@
 //
 // Store of values that are computed once from constants: packed in a kernel's layout, or
 // dequantised. A model has one that its interpreters share, and each interpreter has one for values
-// of single nodes.
+// of single nodes. The model's store can keep its values in a file that processes share.
 #ifndef DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
 #include <array>
 #include <compare>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "core/base/memory.h"
+#include "core/base/weight_file.h"
 
 namespace deputy {
 
@@ -33,9 +36,22 @@ struct PackedKey {
                           const PackedKey&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
+// Counts of a store that uses a file.
+struct WeightFileUse {
+  WeightFileState state = WeightFileState::kAbsent;  // of the file when it was opened
+  int64_t reused = 0;                                // values read from the file
+  int64_t packed = 0;                                // values computed because the file lacks them
+  size_t mapped_bytes = 0;                           // size of the values that are in mapped pages
+};
+
 // Thread-safe store of packed constants.
 class PackedConstants {
  public:
+  PackedConstants() = default;
+  ~PackedConstants();
+  PackedConstants(const PackedConstants&) = delete;
+  PackedConstants& operator=(const PackedConstants&) = delete;
+
   // Returns the values of this key: `bytes`, aligned to kTensorAlignment, which fill(char* data)
   // writes at the first call, and again at the first one after the values were discarded. The
   // address is valid as long as this object. `parameters` are the bytes of everything else that the
@@ -62,6 +78,21 @@ class PackedConstants {
   void Expect(size_t bytes);
   // Releases pages that are not used yet.
   void ReleaseUnused();
+
+  // Source of values that a file can contain.
+  struct Source {
+    std::span<const uint8_t> model;  // bytes that contain the constants
+    int model_file = -1;             // descriptor of the file with exactly these bytes; -1: none
+    std::string code;  // everything else that values depend on, apart from this library
+  };
+  // Reads values from the file at `path` before they are computed, or, if there is no usable file,
+  // from `stored`, the bytes of such a file. An empty path is no file. Only the first call has an
+  // effect. Returns false, without an effect, if the library has no build ID.
+  bool UseFile(const std::string& path, const Source& source, std::span<const uint8_t> stored = {});
+  // Writes all values to the file if it lacks some, and replaces their memory by pages of the file.
+  // Returns false, with errno set, if the file cannot be written; later calls do not try again.
+  bool SaveFile();
+  WeightFileUse file_use() const;
 
   // Count the users of the values. EndUse of the last user discards all values: their pages are
   // released, addresses stay valid. Before a user reads values again, it must call FindOrMake again
@@ -99,6 +130,9 @@ class PackedConstants {
   struct Chunk {
     Block block;
     size_t used = 0;
+    bool is_paged = false;  // true: whole pages from the first one to `capacity` can be mapped
+    size_t mapped = 0;      // end of the pages of a file, which are read-only
+    size_t capacity = 0;
     size_t expected = 0;  // bytes of the chunk that will be used soon
     size_t resident = 0;  // bytes of the chunk that are already resident
 
@@ -107,16 +141,33 @@ class PackedConstants {
   };
 
   struct Values {
-    char* data = nullptr;
+    const char* data = nullptr;
     size_t bytes = 0;
     bool is_filled = false;  // false: the values were discarded
+    bool is_mapped = false;  // true: in a page of a file, readable also when discarded
+    bool has_name = false;
+    DeputyFingerprint name = {};  // key in a file
   };
+  // File of the values, see UseFile.
+  struct Storage {
+    std::string path;
+    WeightFileIdentity identity;
+    std::unique_ptr<WeightFile> file;  // null: the file could not be used
+    WeightFileUse use;
+    bool is_changed = false;  // true: the file lacks values, or has damaged ones
+    std::map<const void*, DeputyFingerprint> names;  // names of the values, by address
+  };
+  using FullKey = std::pair<PackedKey, std::string>;
 
   char* Place(size_t bytes, const Limits& limits, ThreadPool* pool);
   static void DiscardBytes(char* data, size_t bytes);
+  bool SetName(const FullKey& key, Values* values) const;
+  const char* Add(FullKey&& key, const Values& values);
+  void Map(int file, std::span<const WeightFilePiece> pieces);
 
   mutable std::mutex mutex_;
-  std::map<std::pair<PackedKey, std::string>, Values> places_;
+  std::map<FullKey, Values> places_;
+  std::unique_ptr<Storage> storage_;  // null: no file
   int users_ = 0;
   std::vector<Chunk> chunks_;
   size_t bytes_ = 0;

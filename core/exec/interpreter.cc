@@ -219,7 +219,9 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
   TF_LITE_ENSURE_STATUS(subgraph->CheckNotRunning("AllocateTensors"));
   if (IsOutermostCall()) ArmCancellation();
   const CancelScope cancellable(this, "AllocateTensors");
+  OpenWeightFile();
   const TfLiteStatus status = subgraph->AllocateTensors();
+  if (status == kTfLiteOk) Guard(Ignore, [&] { SaveWeightFile(); });
   if (status == kTfLiteOk && IsOutermostCall()) ReleaseConstantsOfDelegates();
   if (status == kTfLiteOk && background_plans_ != nullptr && IsOutermostCall()) {
     background_plans_->Update();

@@ -2,10 +2,12 @@
 #include "core/exec/interpreter_state.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <utility>
 
+#include "core/base/guard.h"
 #include "core/model/control_edges.h"
 
 namespace deputy {
@@ -33,8 +35,27 @@ void InterpreterState::UsePackedConstants() {
 
 void InterpreterState::ReleasePackedConstants() {
   if (!std::exchange(uses_packed_constants_, false)) return;
+  Guard(Ignore, [&] { SaveWeightFile(); });  // values that were packed during an inference
   packed_constants_->EndUse();
   node_constants_.EndUse();
+}
+
+void InterpreterState::OpenWeightFile() {
+  const std::span<const uint8_t> stored = model_->packed_weights();
+  if (config_.weight_file.empty() && stored.empty()) return;
+  if (!packed_constants_->UseFile(
+          config_.weight_file,
+          {model_->bytes(), stored.empty() ? model_->file_descriptor() : -1, config_.weight_code},
+          stored)) {
+    reporter_.Report("weight cache '%s': not used, because this library has no build ID",
+                     config_.weight_file.c_str());
+  }
+}
+
+void InterpreterState::SaveWeightFile() {
+  if (config_.weight_file.empty() || packed_constants_->SaveFile()) return;
+  reporter_.Report("weight cache '%s': cannot be written: %s", config_.weight_file.c_str(),
+                   strerror(errno));
 }
 
 Limits InterpreterState::LimitsFor(size_t replaced) const {

@@ -47,6 +47,10 @@ struct InterpreterConfig {
   const CpuKernels* cpu = nullptr;
   // Upper bound on InterpreterState::MemoryUse; the maximum value: none.
   size_t memory_budget = std::numeric_limits<size_t>::max();
+  // Path of the file with the model's packed constants; "": none (docs/weight-cache.md).
+  std::string weight_file;
+  // Name of `cpu` and of other settings that the packed constants depend on.
+  std::string weight_code;
   // True to form fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
   // Number of input shapes for which each subgraph stays prepared (core/exec/plan_cache.h).
@@ -170,6 +174,9 @@ class InterpreterState {
   // they run.
   void UsePackedConstants();
   void ReleasePackedConstants();
+  // Open and write the file of packed constants, if one is configured. A failure is reported.
+  void OpenWeightFile();
+  void SaveWeightFile();
   // Packed constants that nodes of this interpreter do not share with other interpreters.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return config_.arithmetic; }

@@ -156,6 +156,23 @@ class PlacementTest(unittest.TestCase):
         self.assertIsNone(Interpreter(FLOAT).placement_plan())
 
 
+class WeightCacheTest(unittest.TestCase):
+    def test_a_second_interpreter_packs_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            uses = []
+            for _ in range(2):
+                interpreter = Interpreter(FLOAT, weight_cache=os.path.join(folder, 'weights'))
+                interpreter.allocate_tensors()
+                uses.append(interpreter.weight_cache_use())
+                del interpreter
+        self.assertEqual([use['state'] for use in uses], ['absent', 'usable'])
+        self.assertEqual(uses[0]['reused'], 0)
+        self.assertGreater(uses[0]['packed'], 0)
+        self.assertEqual(uses[1]['reused'], uses[0]['packed'])
+        self.assertEqual(uses[1]['packed'], 0)
+        self.assertEqual(uses[1]['mapped_bytes'], uses[0]['mapped_bytes'])
+
+
 class DevicesTest(unittest.TestCase):
     PLUGIN = str(BUILD / 'tests/plugins/libdevices.so')
 

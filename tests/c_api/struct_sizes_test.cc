@@ -150,6 +150,10 @@ const FilledStruct kFilled[] = {
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetMemoryMap(w->t.get(), 0, m->As<DeputyMemoryMap>());
      }},
+    {"DeputyWeightCache", 40,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyInterpreterGetWeightCache(w->t.get(), m->As<DeputyWeightCache>());
+     }},
     {"DeputyTensorMemory", 40,
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetTensorMemory(w->t.get(), 0, 0, m->As<DeputyTensorMemory>());

@@ -189,6 +189,8 @@ ELSEWHERE = {
         "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
     "background_option_test": {"test_explain_waits_and_shows_the_delegate": ["--background"]},
+    "compile_test": {"test_the_cpu_packs_nothing": ["--output", "--check"]},
+    "weight_cache_option_test": {"test_later_processes_pack_nothing": ["--weight-cache"]},
     "place_option_test": {"test_nodes_of_a_slow_delegate_run_on_the_cpu": ["--place"],
                           "test_the_budget_limits_the_measurements": ["--place-budget"],
                           "test_the_plan_is_stored_for_the_same_circumstances": ["--place-cache"]},

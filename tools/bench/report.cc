@@ -235,6 +235,8 @@ void PrintText(const BenchReport& report) {
   std::printf("threads    %d, kernels %s\n", report.options.session.threads, DeputyCpuTable());
   const std::string precision = report.session.PrecisionText();
   if (!precision.empty()) std::printf("precision  %s\n", precision.c_str());
+  const std::string weights = report.session.WeightCacheText();
+  if (!weights.empty()) std::printf("weights    %s\n", weights.c_str());
   PrintDelegates(report);
   PrintInputs(report);
   PrintTimes(report);
@@ -262,6 +264,7 @@ void PrintJson(const BenchReport& report) {
                {"threads", report.options.session.threads},
                {"kernels", DeputyCpuTable()},
                {"precision", report.session.PrecisionText()},
+               {"weight_cache", report.session.WeightCacheText()},
                {"load_ms", report.session.load_ms()},
                {"prepare_ms", report.session.prepare_ms()},
                {"delegates_ms", report.delegates.apply_ms()},

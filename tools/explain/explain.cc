@@ -112,6 +112,7 @@ void ExplainModel(const ExplainOptions& options) {
     report["device_choice"] = options.session.device_choice;
   }
   if (!session.placement().is_null()) report["placement"] = session.placement();
+  if (!options.session.weight_cache.empty()) report["weight_cache"] = session.WeightCacheText();
   if (options.session.background) report["background"] = BackgroundJson(session);
   if (options.ir) report["partition_texts"] = PartitionTexts(session);
   if (!options.html.empty()) WritePage(options.html, ExplanationPage(report));

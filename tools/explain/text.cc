@@ -117,6 +117,7 @@ void PrintHead(const Json& report) {
                 PluralText(report["inferences"], "inference", "inferences").c_str());
   }
   if (report.contains("placement")) PrintPlacement(report["placement"]);
+  if (report.contains("weight_cache")) PrintWrapped("weights    ", report["weight_cache"]);
   if (report.contains("background")) PrintWrapped("background ", report["background"]["text"]);
   PrintStatus(report);
   PrintFindings(report);

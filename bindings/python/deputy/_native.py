@@ -103,6 +103,11 @@ class DelegationStatus(Sized):
                 ('saving_ns', ctypes.c_int64)]
 
 
+class WeightCache(Sized):
+    _fields_ = [('struct_size', SIZE), ('state', INT), ('reused', ctypes.c_int64),
+                ('packed', ctypes.c_int64), ('mapped_bytes', SIZE)]
+
+
 class BackgroundOptions(Sized):
     _fields_ = [('struct_size', SIZE), ('max_shapes', INT), ('time_limit_ms', INT)]
 
@@ -225,6 +230,8 @@ _FUNCTIONS = (
     ('DeputyInterpreterOptionsSetArithmetic', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
+    ('DeputyInterpreterOptionsSetWeightCache', INT, [POINTER, TEXT]),
+    ('DeputyInterpreterGetWeightCache', INT, [POINTER, ctypes.POINTER(WeightCache)]),
     ('DeputySignatureRunnerResizeInputTensor', INT,
      [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
     ('DeputyInterpreterReleaseMemory', INT, [POINTER]),

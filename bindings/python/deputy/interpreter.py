@@ -2,15 +2,17 @@
 """TensorFlow Lite's Python interpreter, on Deputy.
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
-import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background` and
-`placement` of an Interpreter, `explain()`, `placement_plan()`, `delegation_status()`,
-`background_status()`, `wait_for_background()`, `findings()` and `release_memory()`.
+import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`
+and `weight_cache` of an Interpreter, `explain()`, `placement_plan()`, `weight_cache_use()`,
+`delegation_status()`, `background_status()`, `wait_for_background()`, `findings()` and
+`release_memory()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
 every call into the library releases Python's lock.
 """
 import ctypes
 import enum
+import os
 
 import numpy as np
 
@@ -38,7 +40,7 @@ class OpResolverType(enum.Enum):
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
 
 
-def _create_options(lib, reports, threads, resolver, policy, validation):
+def _create_options(lib, reports, threads, resolver, policy, validation, weight_cache):
     options = Owned(lib.TfLiteInterpreterOptionsCreate(), lib.TfLiteInterpreterOptionsDelete, reports)
     lib.TfLiteInterpreterOptionsSetErrorReporter(options.pointer, reports.function, None)
     threads = _checks.threads(threads)
@@ -56,6 +58,8 @@ def _create_options(lib, reports, threads, resolver, policy, validation):
     if validation is not None:
         _must(lib.DeputyInterpreterOptionsSetValidation(
             options.pointer, ctypes.byref(_native.ValidationOptions(enabled=int(validation)))))
+    if weight_cache is not None:
+        _must(lib.DeputyInterpreterOptionsSetWeightCache(options.pointer, os.fsencode(weight_cache)))
     return options
 
 
@@ -83,6 +87,7 @@ class Interpreter:
         (docs/background.md); a number does so for that many input shapes.
     placement: True places the nodes on the delegates and the CPU by measured times
         (docs/placement.md); a dictionary does so with budget_ms, runs and cache_directory.
+    weight_cache: file with packed constants, which processes share (docs/weight-cache.md).
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -98,7 +103,8 @@ class Interpreter:
                  experimental_compress_quantization_zero_points=False,
                  experimental_disable_delegate_node_fusion=False,
                  experimental_force_delegate_node_profiling=False,
-                 delegate_policy=None, validation=None, background=False, placement=None):
+                 delegate_policy=None, validation=None, background=False, placement=None,
+                 weight_cache=None):
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
@@ -106,7 +112,8 @@ class Interpreter:
             experimental_compress_quantization_zero_points)
         self._model = create_model(lib, model_path, model_content)
         self._options = _create_options(lib, self._reports, num_threads,
-                                        experimental_op_resolver_type, delegate_policy, validation)
+                                        experimental_op_resolver_type, delegate_policy, validation,
+                                        weight_cache)
         self._add_custom_ops(self._options.pointer)
         self._preserved = None
         if experimental_preserve_all_tensors:
@@ -140,6 +147,18 @@ class Interpreter:
         the index of its delegate, or None for the CPU; alternatives has the considered assignments, the
         chosen one first, with their times in nanoseconds. None without `placement`."""
         return self._placement
+
+    def weight_cache_use(self):
+        """Returns the use of `weight_cache` as a dictionary: state ('usable', 'absent', 'damaged',
+        'other build' or 'other model') of the file when it was opened, the numbers of values that
+        were reused and packed, and mapped_bytes."""
+        use = _native.WeightCache()
+        with self._guard.metadata:
+            self._check(self._lib.DeputyInterpreterGetWeightCache(self._owned.pointer,
+                                                                  ctypes.byref(use)))
+        states = ('usable', 'absent', 'damaged', 'other build', 'other model')
+        return {'state': states[use.state], 'reused': use.reused, 'packed': use.packed,
+                'mapped_bytes': use.mapped_bytes}
 
     def _create(self):
         self._reports.clear()
