@@ -250,7 +250,8 @@ void PackedConstants::Map(int file, std::span<const WeightFilePiece> pieces) {
     }
     chunk.used = chunk.mapped = static_cast<size_t>(piece.data - chunk.block.data()) + bytes;
   }
-  for (auto& [key, values] : places_) {
+  for (auto& place : places_) {
+    Values& values = place.second;
     if (values.is_mapped || !values.has_name) continue;
     values.is_mapped = std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
       const std::less<> before;

@@ -306,8 +306,9 @@ foreach(target gpu gpu_desktop gpu_mobile gpu_image_2d)
 endforeach()
 
 # Likewise, 10^4 deaths of processes, 10^6 messages in each direction between processes, and 10^5
-# damaged records.
-foreach(name replay_damage_test sandbox_deaths_test sandbox_fuzz_test)
+# damaged records, weight caches and compiled models.
+foreach(name compiled_model_test replay_damage_test sandbox_deaths_test sandbox_fuzz_test
+             weight_file_test)
   add_test(NAME ${name}_all CONFIGURATIONS all COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/${name})
   set_tests_properties(${name}_all PROPERTIES TIMEOUT 7200 ENVIRONMENT DEPUTY_ALL_ROWS=1)
 endforeach()
