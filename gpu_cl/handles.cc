@@ -99,7 +99,8 @@ ClStatus Query(const ClApi& api, cl_mem memory, cl_mem_info what, T* out_value) 
                 api.GetMemObjectInfo(memory, what, sizeof *out_value, out_value, nullptr));
 }
 
-// Adds a reference to the client's buffer. Returns "" or the reason why it cannot be used.
+}  // namespace
+
 std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buffer) {
   const ClApi& api = context.api();
   cl_context buffer_context = nullptr;
@@ -117,8 +118,6 @@ std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buf
   if (status.ok()) buffer->memory = ClMemory(&api, memory);
   return status.text;
 }
-
-}  // namespace
 
 bool IsOurs(const TfLiteDelegate* delegate) {
   return delegate != nullptr && delegate->CopyFromBufferHandle == &CopyFrom;

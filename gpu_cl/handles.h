@@ -40,6 +40,10 @@ bool MarkOnDevice(GpuDelegate* gpu, std::shared_ptr<const DeviceBuffer> buffer,
 // Makes the host's copy the valid one.
 void MarkOnHost(const GpuDelegate& gpu, TfLiteTensor* tensor);
 
+// Makes `buffer`, whose offset and size are set, refer to an OpenCL buffer, and adds a reference to
+// that. Returns "" or the reason why it cannot be used.
+std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buffer);
+
 // Implementations of DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Both return "" or an error
 // message.
 std::string BindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor, cl_mem memory,

@@ -277,6 +277,39 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 
 }  // namespace
 
+bool UsesOnDevice(const TfLiteNode& node, int tensor) {
+  const auto* const partition = static_cast<const Partition*>(node.user_data);
+  if (partition == nullptr || partition->executor == nullptr) return false;
+  const Graph& graph = partition->executor->graph();
+  const auto is_tensor = [&](compiler::ValueId id) {
+    return graph.value(id).tensor == tensor && graph.value(id).bytes() > 0;
+  };
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(), is_tensor) ||
+         std::any_of(graph.outputs.begin(), graph.outputs.end(), is_tensor);
+}
+
+std::string ShareOutput(const TfLiteNode& node, int tensor, bool share) {
+  auto* const partition = static_cast<Partition*>(node.user_data);
+  if (!UsesOnDevice(node, tensor)) return "the partition does not write the tensor";
+  const Graph& graph = partition->executor->graph();
+  partition->shared.resize(graph.outputs.size());
+  partition->kept.resize(graph.outputs.size());
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    if (graph.value(graph.outputs[i]).tensor != tensor) continue;
+    if (!share && partition->shared[i]) {
+      if (partition->kept[i] != nullptr) partition->owner->buffers.Forget(partition->kept[i].get());
+      partition->kept[i] = nullptr;
+      partition->shared[i] = false;
+    }
+    if (!share || partition->kept[i] != nullptr) continue;
+    ClStatus status;
+    partition->kept[i] = partition->executor->OutputBuffer(i, &status);
+    if (!status.ok()) return status.text;
+    partition->shared[i] = true;
+  }
+  return "";
+}
+
 ScopedTensorRoles::ScopedTensorRoles(const TensorRoles* roles) { current_roles = roles; }
 
 ScopedTensorRoles::~ScopedTensorRoles() { current_roles = nullptr; }

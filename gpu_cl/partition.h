@@ -27,12 +27,19 @@ struct Partition {
   std::vector<bool> from_client;
   // Buffer of each output of the partition if it stays on the device, else null.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;
+  std::vector<bool> shared;  // true for outputs in `kept` only because another delegate reads them
   // Descriptions by stage, if the delegate keeps them.
   std::vector<std::pair<const char*, std::string>> texts;
 };
 
 // Returns the functions of delegate nodes.
 TfLiteRegistration PartitionRegistration();
+
+// Returns true if the node reads or writes the tensor, which is not empty, in device memory.
+bool UsesOnDevice(const TfLiteNode& node, int tensor);
+// Makes the output stay on the device for another delegate, or ends that. Returns "" or an error
+// message.
+std::string ShareOutput(const TfLiteNode& node, int tensor, bool share);
 
 // Roles of a graph's tensors with respect to the nodes that a delegate claims.
 struct TensorRoles {

@@ -17,6 +17,7 @@
 #include "gpu_cl/device/device.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/options.h"
+#include "gpu_cl/shared_buffers.h"
 
 namespace deputy::gpu_cl {
 namespace {
@@ -88,6 +89,10 @@ const DeputyDelegatePlugin* Describe() {
     plugin.report = kContained<&ReportDelegate>;
     plugin.node_events = kContained<&NodeEvents>;
     plugin.flags = kDeputyPluginCopiesConstants;
+    plugin.memory_types = &MemoryTypes;
+    plugin.share_output = &ShareOutputOf;
+    plugin.export_buffer = &ExportBuffer;
+    plugin.import_buffer = &ImportBuffer;
     return plugin;
   }();
   return &kPlugin;

@@ -19,6 +19,7 @@
 #include "c_api.h"
 #include "c_api_experimental.h"
 #include "common.h"
+#include "deputy_plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -153,6 +154,59 @@ TFL_CAPI_EXPORT int32_t DeputyInterpreterIsDelegationSkippable(const TfLiteInter
 
 // Removes all delegates from all subgraphs; the nodes that they replaced run on the CPU again.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter* interpreter);
+
+// ------------------------------------------------------------------------------------------------
+// Buffers outside of host memory
+// ------------------------------------------------------------------------------------------------
+
+// The path of a tensor from the delegate's node that writes it to a node of another delegate, or
+// between a node and a buffer of the client.
+typedef struct DeputyBufferEdge {
+  // sizeof(DeputyBufferEdge).
+  size_t struct_size;
+  // Index of the tensor, and of the nodes that write and read it; -1: the client.
+  int32_t tensor_index;
+  int32_t producer;
+  int32_t consumer;
+  // The DeputyMemoryType in which the tensor is passed on.
+  int32_t memory_type;
+  // Size of the tensor in bytes.
+  size_t bytes;
+  // Number of runs in which the tensor was passed on in a shared buffer, and in which it passed
+  // through host memory.
+  int64_t shared_runs;
+  int64_t copied_runs;
+  // Reason why the tensor passes through host memory; "" if it does not. Valid until the next call
+  // for this interpreter.
+  const char* reason;
+} DeputyBufferEdge;
+
+// Returns the number of edges since tensors were allocated last; 0 if the index is out of range.
+TFL_CAPI_EXPORT size_t DeputyInterpreterGetBufferEdgeCount(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index);
+// Fills `edge`, whose struct_size the caller has set.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetBufferEdge(const TfLiteInterpreter* interpreter,
+                                                            int32_t subgraph_index, size_t index,
+                                                            DeputyBufferEdge* edge);
+
+// Calls `callback` for each type of memory in which all nodes of delegates that use an input or
+// output of the subgraph can access it.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterListMemoryTypes(TfLiteInterpreter* interpreter,
+                                                              int32_t subgraph_index,
+                                                              int32_t tensor_index,
+                                                              DeputyMemoryTypeCallback callback,
+                                                              void* user_data);
+
+// Makes an input or output of the subgraph use a buffer of the client, which must exist until it is
+// unbound with NULL, or the interpreter is deleted. `bytes` of the buffer is ignored. A delegate's
+// node that uses the tensor imports the buffer: each run reads the input from it, or leaves the
+// output in it and does not copy it to the tensor's host memory
+// (TfLiteInterpreterEnsureTensorDataIsReadable does). Tensors must be allocated. The binding lasts
+// when they are allocated again; a run fails while no node of a delegate can use the buffer.
+TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterBindBuffer(TfLiteInterpreter* interpreter,
+                                                         int32_t subgraph_index,
+                                                         int32_t tensor_index,
+                                                         const DeputyBuffer* buffer);
 
 // Replaces an applied delegate by another one between two inferences, for example by a delegate of
 // a newer library. Other delegates stay applied, in the same order; inputs and variables keep their

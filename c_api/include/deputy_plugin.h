@@ -340,6 +340,59 @@ typedef struct DeputyInputMemory {
   void (*release)(void* owner);
 } DeputyInputMemory;
 
+// Types of memory that delegates and clients exchange without copies.
+typedef enum DeputyMemoryType {
+  // Memory of the process: the tensor's own.
+  kDeputyMemoryHost = 0,
+  // A dma-buf, by its file descriptor.
+  kDeputyMemoryDmaBuf = 1,
+  // A cl_mem. Its domain is the address of the cl_context.
+  kDeputyMemoryOpenCl = 2,
+  // A file in memory that processes can map (memfd_create, shm_open), by its file descriptor.
+  kDeputyMemoryShared = 3,
+  // Another object. Its domain is a number that both sides know.
+  kDeputyMemoryOpaque = 4,
+} DeputyMemoryType;
+
+// Memory in which a delegate's node can read or write a tensor. Tensors have the layout and type
+// that they have in host memory.
+typedef struct DeputyMemoryRequirements {
+  // sizeof(DeputyMemoryRequirements).
+  size_t struct_size;
+  // A DeputyMemoryType.
+  int32_t type;
+  // Reserved; 0.
+  int32_t reserved;
+  // Both sides must have the same domain: objects of another one cannot be used. 0 for types with
+  // file descriptors.
+  uint64_t domain;
+  // The tensor's offset in the buffer must be a multiple of this power of two; 0 means 1.
+  size_t alignment;
+  // Number of bytes that must exist after the tensor.
+  size_t padding;
+} DeputyMemoryRequirements;
+
+// Called once for each type of memory. The struct is valid during the call.
+typedef void (*DeputyMemoryTypeCallback)(void* user_data, const DeputyMemoryRequirements* type);
+
+// A buffer that contains a tensor.
+typedef struct DeputyBuffer {
+  // sizeof(DeputyBuffer).
+  size_t struct_size;
+  // A DeputyMemoryType.
+  int32_t type;
+  // File descriptor of a dma-buf or shared memory, which the owner of the struct closes; else -1.
+  int32_t file;
+  // The cl_mem or opaque object; else NULL.
+  void* object;
+  // Domain of the object; else 0.
+  uint64_t domain;
+  // Offset and size of the tensor, and size of the buffer, in bytes.
+  size_t offset;
+  size_t bytes;
+  size_t size;
+} DeputyBuffer;
+
 // A delegate's description of itself. It and everything that it points to is valid until the
 // process ends: a loaded plug-in is never unloaded.
 typedef struct DeputyDelegatePlugin {
@@ -467,6 +520,31 @@ typedef struct DeputyDelegatePlugin {
   void (*set_memory_provider)(TfLiteDelegate* delegate,
                               TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
                                                       const DeputyInputMemory* memory));
+  // The next four functions let a tensor between nodes of two delegates, or of a delegate and the
+  // client, stay in a buffer outside of host memory. They are called on the threads that prepare
+  // and run interpreters, for several interpreters concurrently. NULL memory_types: tensors pass
+  // through host memory.
+  //
+  // Calls `callback` for each type of memory, besides host memory, in which a prepared node can
+  // read its input or write its output `tensor`, the most preferred one first; at most 16 times.
+  TfLiteStatus (*memory_types)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                               int32_t tensor, DeputyMemoryTypeCallback callback, void* user_data);
+  // From its next run on, the node leaves the output `tensor` in a buffer that meets the
+  // requirements: the run sets the tensor's delegate, buffer_handle and data_is_stale. NULL ends
+  // this. Called after each preparation.
+  TfLiteStatus (*share_output)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                               int32_t tensor, const DeputyMemoryRequirements* requirements);
+  // Describes the buffer of a handle that a run has set. The contents are complete. The buffer must
+  // remain that of the handle until the node is prepared again.
+  TfLiteStatus (*export_buffer)(TfLiteDelegate* delegate, TfLiteContext* context,
+                                TfLiteBufferHandle handle,
+                                const DeputyMemoryRequirements* requirements, DeputyBuffer* buffer);
+  // Returns a handle of the delegate for a buffer, which the delegate refers to until
+  // FreeBufferHandle; the file descriptor is valid during the call only. A node whose input has the
+  // handle and is stale reads it from the buffer. A node whose output has the handle writes it to
+  // the buffer and sets data_is_stale.
+  TfLiteStatus (*import_buffer)(TfLiteDelegate* delegate, TfLiteContext* context,
+                                const DeputyBuffer* buffer, TfLiteBufferHandle* handle);
 } DeputyDelegatePlugin;
 
 // Type of the function that a plug-in exports under the name deputy_plugin. Returns NULL if the

@@ -2,7 +2,9 @@
 //
 // Subgraphs, settings, delegates and signatures of deputy_graph.h. Graphs that are built in code
 // are in graph_building.cc.
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "c_api/include/deputy_graph.h"
 #include "c_api/src/graph_access.h"
@@ -10,6 +12,7 @@
 #include "core/exec/graph_builder.h"
 
 using deputy::ClientArray;
+using deputy::FindRunning;
 using deputy::FindSubgraph;
 using deputy::Guard;
 using deputy::IdleInterpreter;
@@ -276,6 +279,86 @@ TfLiteStatus DeputyInterpreterReleaseMemory(TfLiteInterpreter* interpreter) {
     if (impl == nullptr) return kTfLiteError;
     impl->ReleaseIdleMemory();
     return kTfLiteOk;
+  });
+}
+
+// ---- Buffers outside of host memory -------------------------------------------------------------
+
+size_t DeputyInterpreterGetBufferEdgeCount(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index) {
+  const Subgraph* const subgraph = FindRunning(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : DelegationOf(subgraph).buffers().edges().size();
+}
+
+TfLiteStatus DeputyInterpreterGetBufferEdge(const TfLiteInterpreter* interpreter,
+                                            int32_t subgraph_index, size_t index,
+                                            DeputyBufferEdge* edge) {
+  const Subgraph* const subgraph = FindRunning(interpreter, subgraph_index);
+  if (subgraph == nullptr) return kTfLiteError;
+  const std::vector<deputy::BufferEdge>& edges = DelegationOf(subgraph).buffers().edges();
+  if (index >= edges.size()) return kTfLiteError;
+  const deputy::BufferEdge& found = edges[index];
+  DeputyBufferEdge full{};
+  full.tensor_index = found.tensor;
+  full.producer = found.producer;
+  full.consumer = found.consumer;
+  full.memory_type = found.agreed.type;
+  full.bytes = subgraph->graph().tensor(found.tensor)->bytes;
+  full.shared_runs = found.shared;
+  full.copied_runs = found.copied;
+  full.reason = found.reason.c_str();
+  return deputy::WriteStruct(full, edge);
+}
+
+namespace {
+
+// Returns the subgraph if the tensor is one of its inputs or outputs; else null, after a report.
+Subgraph* WithInputOrOutput(TfLiteInterpreter* interpreter, int32_t subgraph_index, int32_t tensor,
+                            const char* function) {
+  Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
+  if (subgraph == nullptr) return nullptr;
+  const auto contains = [tensor](const std::vector<int>& list) {
+    return std::find(list.begin(), list.end(), tensor) != list.end();
+  };
+  const bool is_found = tensor >= 0 && (contains(subgraph->graph().inputs()) ||
+                                        contains(subgraph->graph().outputs()));
+  if (is_found && subgraph->ready()) return subgraph;
+  RefuseArgument(*subgraph, function,
+                 is_found ? "allocated tensors" : "the index of an input or output");
+  return nullptr;
+}
+
+}  // namespace
+
+TfLiteStatus DeputyInterpreterListMemoryTypes(TfLiteInterpreter* interpreter,
+                                              int32_t subgraph_index, int32_t tensor_index,
+                                              DeputyMemoryTypeCallback callback, void* user_data) {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
+    const Subgraph* const subgraph =
+        WithInputOrOutput(interpreter, subgraph_index, tensor_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    if (callback == nullptr) return RefuseArgument(*subgraph, function, "a callback");
+    for (const auto& type : DelegationOf(subgraph).buffers().RequirementsOf(tensor_index)) {
+      callback(user_data, &type);
+    }
+    return kTfLiteOk;
+  });
+}
+
+TfLiteStatus DeputyInterpreterBindBuffer(TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                         int32_t tensor_index, const DeputyBuffer* buffer) {
+  const char* const function = __func__;
+  return Guard(kTfLiteError, [&] {
+    const Subgraph* const subgraph =
+        WithInputOrOutput(interpreter, subgraph_index, tensor_index, function);
+    if (subgraph == nullptr) return kTfLiteError;
+    DeputyBuffer full{};
+    if (buffer != nullptr && !deputy::ReadStruct(buffer, &full)) {
+      return RefuseArgument(*subgraph, function, "a buffer with its struct_size");
+    }
+    full.struct_size = sizeof full;
+    return DelegationOf(subgraph).buffers().Bind(tensor_index, buffer == nullptr ? nullptr : &full);
   });
 }
 

@@ -32,6 +32,8 @@ const char* PlainText(Callback callback) {
       return "run_start threw an exception";
     case Callback::kRunEnd:
       return "run_end threw an exception";
+    case Callback::kShareBuffer:
+      return "it threw an exception";
     case Callback::kDelegatePrepare:
       return "Prepare threw an exception";
     case Callback::kCopyFrom:

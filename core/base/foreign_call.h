@@ -27,6 +27,7 @@ enum class Callback {
   kSetOptions,         // the plug-in's set_options
   kRunStart,           // the plug-in's run_start
   kRunEnd,             // the plug-in's run_end
+  kShareBuffer,        // the plug-in's memory_types, share_output, export_buffer or import_buffer
   // Functions of delegates.
   kDelegatePrepare,
   kCopyFrom,

@@ -336,6 +336,7 @@ void Delegation::RestorePlan() {
 }
 
 void Delegation::RemoveNodesFrom(int count) noexcept {
+  buffers_.Release();
   subgraph_->RemoveNodesFrom(count);
   operators_.ForgetNodesFrom(count);
 }

@@ -25,6 +25,7 @@
 #include "core/base/partition.h"
 #include "core/base/saved_contents.h"
 #include "core/delegation/applied_delegates.h"
+#include "core/delegation/buffer_exchange.h"
 #include "core/delegation/delegate_operators.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/graph_snapshot.h"
@@ -35,7 +36,8 @@ namespace deputy {
 
 class Delegation final : public DelegateLayer {
  public:
-  explicit Delegation(Subgraph* subgraph) : subgraph_(subgraph), delegates_(&subgraph->graph()) {}
+  explicit Delegation(Subgraph* subgraph)
+      : subgraph_(subgraph), delegates_(&subgraph->graph()), buffers_(subgraph, &delegates_) {}
   ~Delegation() override;
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
@@ -56,6 +58,15 @@ class Delegation final : public DelegateLayer {
   }
   void AddRunHooks(std::vector<RunHook>* hooks) const override;
   bool CopiesConstants(int node_index) const override;
+  void NegotiateBuffers() override { buffers_.Negotiate(); }
+  void ReleaseBuffers() override { buffers_.Release(); }
+  TfLiteStatus BeginRun() override { return buffers_.BeginRun(); }
+  TfLiteStatus EndRun() override { return buffers_.EndRun(); }
+  bool IsBound(int tensor) const override { return buffers_.IsBound(tensor); }
+  bool ImportInput(int node_index, int tensor) override {
+    return buffers_.ImportInput(node_index, tensor);
+  }
+  void SwapHandles(int node_index) override { buffers_.SwapHandles(node_index); }
   PartitionEvents EventsOf(int node_index) noexcept override;
   void EnterDelegateMode() override;
   void LeaveDelegateMode() override;
@@ -79,6 +90,7 @@ class Delegation final : public DelegateLayer {
   int mode_depth() const { return mode_depth_; }
   // Returns the delegates that were offered, with their records.
   const AppliedDelegates& delegates() const { return delegates_; }
+  BufferExchange& buffers() { return buffers_; }
   // Returns a hash of the graph's structure and the applied delegates.
   uint64_t Digest() const;
   // Returns the float16 weights of the original plan's nodes.
@@ -168,6 +180,7 @@ class Delegation final : public DelegateLayer {
   std::vector<TfLiteDelegateParams> previews_;
   DelegateOperators operators_;
   AppliedDelegates delegates_;
+  BufferExchange buffers_;
   std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // state before the newest application under Hot
 };

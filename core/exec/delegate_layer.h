@@ -71,6 +71,16 @@ class DelegateLayer {
   // Returns true if a delegate node never reads constants after its init
   // (kDeputyPluginCopiesConstants).
   virtual bool CopiesConstants(int node_index) const = 0;
+  // ---- Buffers that delegates and the client exchange (buffer_exchange.h)
+  // ------------------------
+  virtual void NegotiateBuffers() = 0;
+  virtual void ReleaseBuffers() = 0;
+  virtual TfLiteStatus BeginRun() = 0;
+  virtual TfLiteStatus EndRun() = 0;
+  virtual bool IsBound(int tensor) const = 0;
+  virtual bool ImportInput(int node_index, int tensor) = 0;
+  virtual void SwapHandles(int node_index) = 0;
+
   // Returns the events of the newest run of a delegate node. Does not throw.
   virtual PartitionEvents EventsOf(int node_index) noexcept = 0;
 

@@ -24,6 +24,24 @@ bool MayLackData(const TfLiteRegistration& registration, int input, const TfLite
          tensor.dims != nullptr && tensor.dims->size != 1;
 }
 
+// RAII guard: imported inputs of a delegate node have the handles of its delegate.
+class ImportedInputs {
+ public:
+  ImportedInputs(DelegateLayer* layer, const TfLiteNode& node, int node_index)
+      : layer_(node.delegate == nullptr ? nullptr : layer), node_(node_index) {
+    if (layer_ != nullptr) layer_->SwapHandles(node_);
+  }
+  ~ImportedInputs() {
+    if (layer_ != nullptr) layer_->SwapHandles(node_);
+  }
+  ImportedInputs(const ImportedInputs&) = delete;
+  ImportedInputs& operator=(const ImportedInputs&) = delete;
+
+ private:
+  DelegateLayer* const layer_;
+  const int node_;
+};
+
 }  // namespace
 
 TfLiteStatus ExecutionPlan::Execute() {
@@ -145,6 +163,7 @@ TfLiteStatus ExecutionPlan::RunKernel(int node_index, const GroupRun* group) {
   TfLiteNode& node = *graph_->node(node_index);
   CallObserver* const observer = interpreter_->call_observer();
   const ForeignCall call = CallOf(parts_, Callback::kInvoke, node_index);
+  const ImportedInputs imported(parts_->delegates.layer.get(), node, node_index);
   // The head of a group has FusionOffer::run, which runs the whole group.
   const auto run = group == nullptr ? nullptr : nodes_.Of(node_index).fusion.run;
   const CallResult result =
@@ -162,8 +181,10 @@ TfLiteStatus ExecutionPlan::CheckInputs(int node_index) {
     const int index = node.inputs->data[i];
     if (index < 0) continue;
     const TfLiteTensor& input = graph_->tensors()[index];
+    const bool is_imported =
+        node.delegate != nullptr && parts_->delegates.layer->ImportInput(node_index, index);
     if (input.delegate != nullptr && input.delegate != node.delegate && input.data_is_stale &&
-        EnsureReadable(parts_, index) != kTfLiteOk) {
+        !is_imported && EnsureReadable(parts_, index) != kTfLiteOk) {
       return kTfLiteError;
     }
     if (input.data.raw == nullptr && input.bytes > 0 && input.allocation_type != kTfLiteNonCpu &&

@@ -54,6 +54,7 @@ Subgraph::Subgraph(InterpreterState* interpreter, int index, const SubgraphDesc*
 
 Subgraph::~Subgraph() {
   plans_.Clear();
+  delegation().ReleaseBuffers();
   for (int i = 0; i < parts_.graph.node_count(); ++i) FreeNode(&parts_, i);
   for (int i = 0; i < parts_.graph.tensor_count(); ++i) {
     const TfLiteTensor& tensor = parts_.graph.tensors()[static_cast<size_t>(i)];

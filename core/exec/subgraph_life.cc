@@ -110,6 +110,7 @@ TfLiteStatus Subgraph::PrepareCurrentPlan() {
   DropIdleTemporaries();
   if (ResetVariableTensors() != kTfLiteOk) return kTfLiteError;
   plans_.NotePrepared();
+  delegation().NegotiateBuffers();
   state_ = State::kInvokable;
   return kTfLiteOk;
 }
@@ -202,14 +203,17 @@ TfLiteStatus Subgraph::InvokeDelegateNode(int node_index) {
 }
 
 TfLiteStatus Subgraph::RunPlan(bool allow_stale_outputs) {
-  const TfLiteStatus status = plan_.Execute();
-  return status != kTfLiteOk || allow_stale_outputs ? status : ReadOutputs();
+  TF_LITE_ENSURE_STATUS(delegation().BeginRun());
+  TF_LITE_ENSURE_STATUS(plan_.Execute());
+  TF_LITE_ENSURE_STATUS(delegation().EndRun());
+  return allow_stale_outputs ? kTfLiteOk : ReadOutputs();
 }
 
 TfLiteStatus Subgraph::ReadOutputs() {
   TfLiteStatus status = kTfLiteOk;
   for (int index : parts_.graph.outputs()) {
-    if (index >= 0 && EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
+    if (index < 0 || delegation().IsBound(index)) continue;
+    if (EnsureReadable(index) != kTfLiteOk) status = kTfLiteError;
   }
   return status;
 }

@@ -46,6 +46,8 @@ const char* NameOfCallback(Callback callback) {
       return "run_start";
     case Callback::kRunEnd:
       return "run_end";
+    case Callback::kShareBuffer:
+      return "a function for shared buffers";
     case Callback::kDelegatePrepare:
       return "Prepare of the delegate";
     case Callback::kInit:

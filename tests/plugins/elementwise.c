@@ -660,6 +660,34 @@ static TfLiteStatus RunEnd(TfLiteDelegate* delegate, TfLiteContext* context, TfL
   return kTfLiteOk;
 }
 
+// Tensors are in host memory only, so that the functions after this one are never called.
+static TfLiteStatus MemoryTypes(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                                int32_t tensor, DeputyMemoryTypeCallback callback,
+                                void* user_data) {
+  (void)delegate, (void)context, (void)node, (void)tensor, (void)callback, (void)user_data;
+  return kTfLiteOk;
+}
+
+static TfLiteStatus ShareOutput(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
+                                int32_t tensor, const DeputyMemoryRequirements* requirements) {
+  (void)delegate, (void)context, (void)node, (void)tensor, (void)requirements;
+  return kTfLiteError;
+}
+
+static TfLiteStatus ExportBuffer(TfLiteDelegate* delegate, TfLiteContext* context,
+                                 TfLiteBufferHandle handle,
+                                 const DeputyMemoryRequirements* requirements,
+                                 DeputyBuffer* buffer) {
+  (void)delegate, (void)context, (void)handle, (void)requirements, (void)buffer;
+  return kTfLiteError;
+}
+
+static TfLiteStatus ImportBuffer(TfLiteDelegate* delegate, TfLiteContext* context,
+                                 const DeputyBuffer* buffer, TfLiteBufferHandle* handle) {
+  (void)delegate, (void)context, (void)buffer, (void)handle;
+  return kTfLiteError;
+}
+
 static TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                DeputyNodeEventCallback callback, void* user_data) {
   (void)delegate, (void)context, (void)node, (void)callback, (void)user_data;
@@ -694,6 +722,10 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.run_end = RunEnd;
   plugin.known.flags = UINT64_MAX << 1;  // bits that the runtime does not know
   plugin.known.set_memory_provider = SetMemoryProvider;
+  plugin.known.memory_types = MemoryTypes;
+  plugin.known.share_output = ShareOutput;
+  plugin.known.export_buffer = ExportBuffer;
+  plugin.known.import_buffer = ImportBuffer;
   // Bytes after the end of a smaller struct are filled with garbage.
   const size_t optional = offsetof(DeputyDelegatePlugin, device_bytes);
   const size_t end = DESCRIBED_SIZE < optional ? optional : DESCRIBED_SIZE;

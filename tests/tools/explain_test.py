@@ -367,6 +367,16 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(self.report(*kept)["constants"]["released_file_bytes"], 0)
         self.assertNotIn("constants ", self.explain(*kept))
 
+    def test_buffers_between_delegates_are_counted(self):
+        model = self.model(chain(ADD, ADD, ADD))
+        for types, memory, shared, copied in (("shared", "shared", 6, 0), ("dma_buf", "host", 0, 6)):
+            arguments = [model, "--profile", "5", *plugin("exchanging", "node=0", "types=shared"),
+                         *plugin("exchanging", "node=1", f"types={types}")]
+            edge, = self.report(*arguments)["buffers"]
+            self.assertEqual((edge["memory"], edge["shared_runs"], edge["copied_runs"]), (memory, shared, copied))
+            self.assertEqual((edge["bytes"], edge["copied_bytes"]), (16, 16 * copied))
+            self.assertRegex(self.explain(*arguments), rf"(?m)^buffer +tensor 1 from .*: {memory} memory, {16 * copied} B ")
+
     # ---- predicted gains -----------------------------------------------------------------------
 
     def test_suggestions_equal_the_effect_of_claiming(self):

@@ -12,6 +12,7 @@
 
 #include "deputy/builtin_ops.h"
 #include "deputy/deputy.h"
+#include "deputy/deputy_graph.h"
 #include "tools/delegate_facts.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
@@ -53,6 +54,7 @@ class Report {
             {"absent", AbsentJson()},
             {"boundary", BoundaryJson(subgraphs)},
             {"constants", ConstantsJson()},
+            {"buffers", BuffersJson()},
             {"findings", session_.validates() ? FindingsJson(interpreter_) : Json(nullptr)},
             {"subgraphs", subgraphs},
             {"what_if", WhatIfJson(subgraphs)}};
@@ -72,6 +74,7 @@ class Report {
   Json ReportedJson(const DeputyNodeRun& run) const;
   Json BoundaryJson(const Json& subgraphs) const;
   Json ConstantsJson() const;
+  Json BuffersJson() const;
   std::vector<WhatIf> Changes(const Json& subgraphs) const;
   Json WhatIfJson(const Json& subgraphs) const;
   DeputyNodeRun RunOf(int subgraph, int node) const;
@@ -319,6 +322,31 @@ Json Report::ConstantsJson() const {
   return {{"packed_bytes_before", map.packed_bytes + map.released_packed_bytes},
           {"packed_bytes", map.packed_bytes},
           {"released_file_bytes", map.released_file_bytes}};
+}
+
+// Returns the tensors that two delegates, or a delegate and the client, pass on.
+Json Report::BuffersJson() const {
+  static const char* const kTypes[] = {"host", "dma-buf", "OpenCL", "shared", "opaque"};
+  Json edges = Json::array();
+  for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_); ++s) {
+    for (size_t i = 0; i < DeputyInterpreterGetBufferEdgeCount(interpreter_, s); ++i) {
+      DeputyBufferEdge edge = {};
+      edge.struct_size = sizeof(edge);
+      if (DeputyInterpreterGetBufferEdge(interpreter_, s, i, &edge) != kTfLiteOk) break;
+      const auto copied = static_cast<size_t>(edge.copied_runs);
+      edges.push_back({{"subgraph", s},
+                       {"tensor", edge.tensor_index},
+                       {"producer", edge.producer},
+                       {"consumer", edge.consumer},
+                       {"memory", kTypes[edge.memory_type]},
+                       {"bytes", edge.bytes},
+                       {"shared_runs", edge.shared_runs},
+                       {"copied_runs", edge.copied_runs},
+                       {"copied_bytes", copied * edge.bytes},
+                       {"reason", Text(edge.reason)}});
+    }
+  }
+  return edges;
 }
 
 // ---- Possible improvements ----------------------------------------------------------------------

@@ -78,6 +78,20 @@ void PrintFindings(const Json& report) {
   }
 }
 
+// Prints the tensors that delegates pass on to each other.
+void PrintBuffers(const Json& edges) {
+  for (const Json& edge : edges) {
+    std::string text = "tensor " + JsonText(edge["tensor"]) + " from node " +
+                       JsonText(edge["producer"]) + " to node " + JsonText(edge["consumer"]) +
+                       ": " + edge["memory"].get<std::string>() + " memory, " +
+                       BytesText(edge["copied_bytes"]) + " copied in " +
+                       PluralText(edge["copied_runs"], "run", "runs") + ", shared in " +
+                       JsonText(edge["shared_runs"]);
+    if (edge["reason"] != "") text += " (" + edge["reason"].get<std::string>() + ")";
+    PrintWrapped("buffer     ", text);
+  }
+}
+
 // Prints the memory that delegates with copies of constants have made unnecessary.
 void PrintConstants(const Json& constants) {
   if (constants.is_null()) return;
@@ -110,6 +124,7 @@ void PrintHead(const Json& report) {
               BytesText(boundary["input_bytes"]).c_str(),
               BytesText(boundary["output_bytes"]).c_str());
   PrintConstants(report["constants"]);
+  PrintBuffers(report["buffers"]);
   if (report["inferences"] != 0) {
     std::printf("time       %s on the CPU, %s in delegates (mean of %s)\n",
                 NanosecondsText(report["cpu_ns"]).c_str(),

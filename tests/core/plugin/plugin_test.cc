@@ -272,6 +272,10 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_EQ(plugin->run_end, nullptr);
       EXPECT_EQ(plugin->flags, 0u);
       EXPECT_EQ(plugin->set_memory_provider, nullptr);
+      EXPECT_EQ(plugin->memory_types, nullptr);
+      EXPECT_EQ(plugin->share_output, nullptr);
+      EXPECT_EQ(plugin->export_buffer, nullptr);
+      EXPECT_EQ(plugin->import_buffer, nullptr);
     } else {
       const size_t missing = std::string(name) == "described-8" ? 8 : 0;
       EXPECT_EQ(plugin->struct_size, sizeof(DeputyDelegatePlugin) - missing);
@@ -286,7 +290,11 @@ TEST_F(PluginDescription, structs_of_other_sizes_are_accepted) {
       EXPECT_NE(plugin->run_start, nullptr);
       EXPECT_NE(plugin->run_end, nullptr);
       EXPECT_NE(plugin->flags, 0u);
-      EXPECT_EQ(plugin->set_memory_provider == nullptr, missing != 0) << name;
+      EXPECT_NE(plugin->set_memory_provider, nullptr);
+      EXPECT_NE(plugin->memory_types, nullptr);
+      EXPECT_NE(plugin->share_output, nullptr);
+      EXPECT_NE(plugin->export_buffer, nullptr);
+      EXPECT_EQ(plugin->import_buffer == nullptr, missing != 0) << name;
     }
   }
 }
