@@ -12,6 +12,7 @@
 #include "core/base/delegate_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
+#include "core/plugin/plugin_delegate.h"
 
 namespace deputy {
 namespace {
