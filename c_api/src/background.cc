@@ -72,6 +72,7 @@ TfLiteStatus DeputyInterpreterApplyInBackground(TfLiteInterpreter* interpreter,
     settings.delegates.assign(delegates, delegates + count);
     std::string refusal = impl.is_running() ? "expected an interpreter that does not run"
                                             : BackgroundDelegates::RefusalOf(&impl);
+    if (!impl.shared_states().empty()) refusal = "expected no shared states";
     if (std::count(delegates, delegates + count, nullptr) > 0) refusal = "expected no NULL";
     if (!refusal.empty()) {
       return Fail(impl.reporter(), kTfLiteApplicationError, "%s: %s",

@@ -73,6 +73,9 @@ TfLiteStatus DeputyInterpreterRunAsync(TfLiteInterpreter* interpreter,
     return Refuse("expected an interpreter and a request with its struct_size");
   }
   if (const char* problem = FindProblem(checked)) return Refuse(problem);
+  if (!interpreter->impl->shared_states().empty()) {
+    return Refuse("expected an interpreter without shared states");
+  }
   const TfLiteStatus started = Guard(&RefuseWithoutResources, [&] {
     auto handle = std::make_unique<DeputyRun>();
     handle->run = std::make_shared<AsyncRun>(checked);

@@ -17,6 +17,7 @@
 #include "c_api/include/deputy_devices.h"
 #include "c_api/include/deputy_graph.h"
 #include "c_api/include/deputy_placement.h"
+#include "c_api/include/deputy_state.h"
 
 namespace deputy {
 
@@ -65,6 +66,7 @@ DEPUTY_FIRST_RELEASE(DeputyTensorParameters, 104, is_variable)
 DEPUTY_FIRST_RELEASE(DeputyNodeParameters, 88, registration)
 DEPUTY_FIRST_RELEASE(DeputySignature, 64, output_tensors)
 DEPUTY_FIRST_RELEASE(DeputyRunRequest, 64, done)
+DEPUTY_FIRST_RELEASE(DeputySharedState, 56, in_place)
 DEPUTY_FIRST_RELEASE(DeputyPlacementSettings, 48, clock)
 DEPUTY_FIRST_RELEASE(DeputyPlacementAlternative, 48, measured_ns)
 DEPUTY_FIRST_RELEASE(DeputyPlacementStatus, 24, spent_ns)

@@ -84,6 +84,7 @@ class ExecutionPlan {
   // ---- Facts for tools -------------------------------------------------------------------------
   const MemoryLayout& memory() const { return memory_; }
   MemoryLayout& memory() { return memory_; }
+  const PlanGroups& groups() const { return fusion_.groups(); }
   // Returns the index of the head of the fusion group of the node at `position` (possibly that
   // node) and the number of the group's nodes; -1 and 0 if the node is not fused or `position` is
   // -1.

@@ -172,7 +172,7 @@ size_t Interpreter::MemoryUse() const {
     const MemoryLayout& memory = subgraph->execution_plan().memory();
     bytes += memory.arena().bytes() + memory.persistent().bytes() + subgraph->plans().idle_bytes();
   }
-  return bytes;
+  return bytes + shared_states_.bytes();
 }
 
 void Interpreter::ReleaseIdleMemory() {
@@ -284,8 +284,12 @@ TfLiteStatus Interpreter::InvokeArmed(Subgraph* subgraph, bool allow_stale_outpu
   const bool outermost = IsOutermostCall();
   const CancelScope cancellable(this, kInvokeCall);
   if (outermost) TF_LITE_ENSURE_STATUS(PrepareReleased());
-  if (outermost && subgraph->ready()) CountInference();
+  if (outermost && subgraph->ready()) {
+    CountInference();
+    TF_LITE_ENSURE_STATUS(shared_states_.BeginRun(subgraph));
+  }
   const TfLiteStatus status = RunSubgraph(subgraph, allow_stale_outputs, outermost);
+  if (outermost && status == kTfLiteOk) shared_states_.EndRun(subgraph);
   return outermost ? ClientStatus(status) : status;
 }
 

@@ -16,6 +16,7 @@
 #include "core/exec/interpreter_state.h"
 #include "core/exec/op_listener.h"
 #include "core/exec/run_hooks.h"
+#include "core/exec/shared_states.h"
 #include "core/exec/signature_runner.h"
 #include "core/exec/signatures.h"
 #include "core/exec/subgraph.h"
@@ -109,6 +110,7 @@ class Interpreter final : public InterpreterState {
   SignatureRunner* GetSignatureRunner(const char* key);
 
   Signatures& signatures() { return signatures_; }
+  SharedStates& shared_states() { return shared_states_; }
 
   // Sets the number of threads; 0 is 1, -1 is the default, and less is an error. Subgraphs that are
   // ready stay ready.
@@ -154,6 +156,7 @@ class Interpreter final : public InterpreterState {
   std::vector<ResolvedOperator> operators_;  // kernels of the model's operator codes
   std::unique_ptr<BackgroundPlans> background_plans_;
   RunHooks run_hooks_{this};
+  SharedStates shared_states_{this};
 };
 
 }  // namespace deputy

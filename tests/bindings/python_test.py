@@ -17,7 +17,7 @@ import unittest.mock
 import zipfile
 
 from python_package import (BUILD, DIGITS, FLOAT, FOLDER, INT8, ROOT, SIGNED, STATEFUL, TINY, WHEEL,
-                            allocated, run, custom_model, ends, random_input)
+                            allocated, run, custom_model, ends, random_input, signed_model)
 
 import deputy
 import numpy as np
@@ -500,6 +500,24 @@ class SignatureTest(unittest.TestCase):
         detail = runner.get_input_details()['args_0']
         self.assertEqual((detail['shape'].tolist(), detail['dtype']), ([1, 5, 32], np.float32))
         self.assertEqual(list(runner.get_output_details()), ['output_0'])
+
+    def test_a_state_stays_between_runs(self):
+        interpreter = Interpreter(model_content=signed_model())
+        interpreter.share_state('first_in', 'first_out')
+        runner = interpreter.get_signature_runner('first')
+        value = np.array([[1, 2, 3, 4]], np.float32)
+        self.assertEqual(runner(first_in=value), {})
+        self.assertTrue(np.array_equal(interpreter.shared_state('first_in'), -value))
+        self.assertEqual(runner(), {})
+        self.assertTrue(np.array_equal(interpreter.shared_state('first_in'), value))
+        interpreter.reset_shared_states()
+        self.assertFalse(interpreter.shared_state('first_in').any())
+        other = interpreter.get_signature_runner('second')
+        with self.assertRaisesRegex(ValueError, 'expected 1 vs provided 0'):
+            other()
+        self.assertTrue(np.array_equal(other(second_in=value)['second_out'], -value))
+        with self.assertRaisesRegex(RuntimeError, "state 'absent': expected a signature"):
+            interpreter.share_state('absent', 'first_out')
 
     def test_a_runner_outlives_its_interpreter_and_reports_errors(self):
         runner = Interpreter(SIGNED).get_signature_runner()

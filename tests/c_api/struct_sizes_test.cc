@@ -14,6 +14,7 @@
 #include "c_api/include/deputy_async.h"
 #include "c_api/include/deputy_devices.h"
 #include "c_api/include/deputy_placement.h"
+#include "c_api/include/deputy_state.h"
 #include "c_api/src/struct_io.h"
 #include "tests/support/delegate_support.h"
 #include "tests/support/model_builder.h"
@@ -55,6 +56,18 @@ class ClientMemory {
   alignas(16) std::array<unsigned char, kSize> bytes_;
 };
 
+// y = -x, with a signature.
+std::vector<uint8_t> SignedModel() {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1}, "y");
+  m.AddOp(kTfLiteBuiltinNeg, {x}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  m.AddSignature("s", {{"x", static_cast<uint32_t>(x)}}, {{"y", static_cast<uint32_t>(y)}});
+  return m.Finish();
+}
+
 // An interpreter for which every struct has contents.
 struct Objects {
   Objects() : delegate({0, 1}), plugin(DeputyPluginLoad(Library("described0").c_str())) {
@@ -69,6 +82,7 @@ struct Objects {
     EXPECT_EQ(t.Allocate(), kTfLiteOk);
     EXPECT_GT(DeputyInterpreterGetFindingCount(t.get()), 0u);
     EXPECT_NE(plugin, nullptr) << DeputyLastError();
+    EXPECT_EQ(DeputyInterpreterShareState(stateful.get(), "x", "y"), kTfLiteOk);
   }
   ~Objects() {
     DeputyPlacementPlanDelete(plan);
@@ -89,6 +103,7 @@ struct Objects {
   Scripted delegate;
   TfLiteDelegate intruder = TfLiteDelegateCreate();
   TestInterpreter t{Chain(3), &Watch};
+  TestInterpreter stateful{SignedModel()};
   DeputyPlugin* plugin;
   DeputyDeviceList* devices = DeputyDeviceListCreate(Library("described0").c_str());
   TfLiteInterpreterOptions* options = TfLiteInterpreterOptionsCreate();
@@ -157,6 +172,10 @@ const FilledStruct kFilled[] = {
     {"DeputyTensorMemory", 40,
      [](Objects* w, ClientMemory* m) {
        return DeputyInterpreterGetTensorMemory(w->t.get(), 0, 0, m->As<DeputyTensorMemory>());
+     }},
+    {"DeputySharedState", 56,
+     [](Objects* w, ClientMemory* m) {
+       return DeputyInterpreterGetSharedState(w->stateful.get(), 0, m->As<DeputySharedState>());
      }},
     {"DeputyPluginInfo", 64,
      [](Objects* w, ClientMemory* m) {

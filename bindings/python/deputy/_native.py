@@ -235,6 +235,8 @@ _FUNCTIONS = (
     ('DeputySignatureRunnerResizeInputTensor', INT,
      [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),
     ('DeputyInterpreterReleaseMemory', INT, [POINTER]),
+    ('DeputyInterpreterShareState', INT, [POINTER, TEXT, TEXT]),
+    ('DeputyInterpreterResetSharedStates', INT, [POINTER]),
     ('DeputyInterpreterGetSubgraphCount', INT, [POINTER]),
     ('DeputyInterpreterGetTensorCount', INT, [POINTER, INT]),
     ('DeputyInterpreterGetTensor', TensorPointer, [POINTER, INT, INT]),

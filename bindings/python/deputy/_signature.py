@@ -76,7 +76,8 @@ class SignatureRunner:
             self._subgraph_index = interpreter._subgraph_of(self._runner)
 
     def __call__(self, **kwargs):
-        if len(kwargs) != len(self._inputs):
+        shared = self._shared()
+        if len(kwargs) + len(shared.keys() - kwargs.keys()) != len(self._inputs):
             raise ValueError(
                 'Invalid number of inputs provided for running a SignatureDef, '
                 f'expected {len(self._inputs)} vs provided {len(kwargs)}')
@@ -99,7 +100,18 @@ class SignatureRunner:
         for name, value in values.items():
             _tensors.write(runner.input(name), value, self._inputs[name])
         interpreter._check(lib.TfLiteSignatureRunnerInvoke(runner.pointer))
-        return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs}
+        shared = self._shared().values()
+        return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs
+                if name not in shared}
+
+    def _shared(self):
+        """Returns the names of the outputs that are states, by those of their inputs."""
+        return {name: output for name, output in self._interpreter._states.items()
+                if name in self._inputs and output in self._signature_def['outputs']}
+
+    def _read_input(self, name):
+        with self._interpreter._guard.metadata:
+            return _tensors.read(self._runner.input(name).contents)
 
     def get_input_details(self):
         """Returns {name: dictionary as in Interpreter.get_input_details()}."""

@@ -4,8 +4,8 @@
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
 import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`
 and `weight_cache` of an Interpreter, `explain()`, `placement_plan()`, `weight_cache_use()`,
-`delegation_status()`, `background_status()`, `wait_for_background()`, `findings()` and
-`release_memory()`.
+`delegation_status()`, `background_status()`, `wait_for_background()`, `findings()`,
+`release_memory()`, `share_state()`, `shared_state()` and `reset_shared_states()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
 every call into the library releases Python's lock.
@@ -108,6 +108,7 @@ class Interpreter:
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
+        self._states = {}  # Output names of share_state(), by input name.
         self.experimental_compress_quantization_zero_points = (
             experimental_compress_quantization_zero_points)
         self._model = create_model(lib, model_path, model_content)
@@ -335,6 +336,26 @@ class Interpreter:
         with self._changing('wait_for_background'):
             return self._lib.DeputyInterpreterWaitForBackground(self._owned.pointer,
                                                                 milliseconds) == OK
+
+    def share_state(self, input_name, output_name):
+        """Makes an output of the signatures the input of the next run (DeputyInterpreterShareState).
+        SignatureRunner then needs no value for this input, and does not return the output."""
+        with self._changing('share_state'):
+            names = [name.encode(errors='surrogateescape') for name in (input_name, output_name)]
+            self._check(self._lib.DeputyInterpreterShareState(self._owned.pointer, *names))
+            self._states[input_name] = output_name
+
+    def shared_state(self, input_name):
+        """Returns a copy of the present state of share_state()."""
+        output_name = self._states[input_name]
+        key = next(key for key, names in self._get_full_signature_list().items()
+                   if input_name in names['inputs'] and output_name in names['outputs'])
+        return SignatureRunner(self, key)._read_input(input_name)
+
+    def reset_shared_states(self):
+        """Sets all states of share_state() to zero."""
+        with self._changing('reset_shared_states'):
+            self._check(self._lib.DeputyInterpreterResetSharedStates(self._owned.pointer))
 
     def release_memory(self):
         """Releases memory that is not needed until the next invoke(), which provides it again

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// State that the signatures of an interpreter share: memory of the interpreter that is the input
+// and the output of several subgraphs.
+#ifndef DEPUTY_CORE_EXEC_SHARED_STATES_H_
+#define DEPUTY_CORE_EXEC_SHARED_STATES_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "c_api/include/common.h"
+#include "core/base/memory.h"
+
+namespace deputy {
+
+class InterpreterState;
+class Subgraph;
+
+// The tensors of a state in one subgraph.
+struct StatePlace {
+  Subgraph* subgraph = nullptr;
+  int input = -1, output = -1;
+};
+
+struct SharedState {
+  std::string input, output;  // names in the signatures
+  std::vector<StatePlace> places;
+  size_t bytes = 0;
+  std::array<Block, 2> blocks;  // the second one is empty until a run needs it
+  size_t current = 0;           // block of the present state
+  bool in_place = false;        // the newest run used one block
+
+  char* data() const { return blocks[current].data(); }
+  size_t memory_bytes() const { return blocks[0].size() + blocks[1].size(); }
+};
+
+class SharedStates {
+ public:
+  explicit SharedStates(InterpreterState* interpreter) : interpreter_(interpreter) {}
+
+  bool empty() const { return states_.empty(); }
+  const std::vector<SharedState>& states() const { return states_; }
+  size_t bytes() const;
+
+  // Adds a state with the tensors of these places. Reports an error and changes nothing if they
+  // cannot share memory.
+  TfLiteStatus Add(std::string input, std::string output, std::vector<StatePlace> places);
+  // Places the tensors of a subgraph for a run that begins.
+  TfLiteStatus BeginRun(Subgraph* subgraph);
+  // Makes the outputs of a successful run the present state.
+  void EndRun(Subgraph* subgraph);
+  void Reset();
+
+ private:
+  TfLiteStatus Refuse(const char* input, const std::string& problem) const;
+  std::string FindProblem(const std::vector<StatePlace>& places) const;
+  TfLiteStatus PlaceOutput(const StatePlace& place, SharedState* state) const;
+
+  InterpreterState* const interpreter_;
+  std::vector<SharedState> states_;
+};
+
+// Returns true if the memory of the graph's input can also be that of the output.
+bool CanUpdateInPlace(Subgraph* subgraph, int input, int output);
+
+}  // namespace deputy
+
+#endif  // DEPUTY_CORE_EXEC_SHARED_STATES_H_
