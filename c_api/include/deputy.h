@@ -242,18 +242,25 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetLimits(TfLiteInterpreter
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetMemoryBudget(TfLiteInterpreterOptions* options, size_t bytes);
 
+// Create a model like TfLiteModelCreate and TfLiteModelCreateFromFile, with other limits than the
+// defaults. NULL on failure, and for limits that DeputyInterpreterOptionsSetLimits rejects.
+TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,
+                                                         const DeputyLimits* limits);
+TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* model_path,
+                                                                 const DeputyLimits* limits);
+
 // ------------------------------------------------------------------------------------------------
 // Weight cache
 // ------------------------------------------------------------------------------------------------
 
-// Keeps the constants that builtin kernels have packed in a file. AllocateTensors of interpreters
-// created with these options reads them from the file instead of packing them, and writes the file
-// if values are absent. Processes with the same file share its memory. A file that is damaged, of
-// another model, of another build of this library or of another table of CPU kernels is replaced.
-// The first path that is used with a model applies as long as an interpreter of the model exists.
-// A file that cannot be written is reported, and has no other effect. The file must not be changed
-// in place; it is not protected against forgery, so restrict its directory to the user. NULL or "",
-// the default: no file. kTfLiteError for NULL options.
+// Sets the path of a file for the packed constants of builtin kernels. AllocateTensors of
+// interpreters created with these options maps the values in the file instead of packing constants,
+// and writes the file if it lacks values. Processes with the same file share its memory. A file
+// that is damaged, or was written for another model, build of this library or table of CPU kernels,
+// is replaced. The first path that is used with a model applies as long as an interpreter of the
+// model exists. A failure to write the file is reported and has no other effect. The file must not
+// be changed in place. Checksums do not detect forgery, so restrict the directory to the user. NULL
+// or "", the default: no file. kTfLiteError for NULL options.
 TFL_CAPI_EXPORT TfLiteStatus
 DeputyInterpreterOptionsSetWeightCache(TfLiteInterpreterOptions* options, const char* path);
 
@@ -262,7 +269,7 @@ typedef enum DeputyWeightCacheState {
   kDeputyWeightCacheUsable = 0,
   // There is no such file, or it cannot be read.
   kDeputyWeightCacheAbsent = 1,
-  // It is no weight cache, or it is damaged.
+  // It is not a weight cache, or its header or index is damaged.
   kDeputyWeightCacheDamaged = 2,
   // It was written by another build of the library or for another table of CPU kernels.
   kDeputyWeightCacheOtherBuild = 3,
@@ -276,10 +283,12 @@ typedef struct DeputyWeightCache {
   size_t struct_size;
   // kDeputyWeightCacheAbsent also if no weight cache is used.
   DeputyWeightCacheState state;
-  // Number of values that were read from the file, and that were packed because the file has none.
+  // Number of values that were found in the file, and of values that were packed because it lacked
+  // them.
   int64_t reused;
   int64_t packed;
-  // Size of the values in pages of the file, in bytes; included in DeputyMemoryMap.packed_bytes.
+  // Size in bytes of the values in mapped pages of the file; included in
+  // DeputyMemoryMap.packed_bytes.
   size_t mapped_bytes;
 } DeputyWeightCache;
 
@@ -287,13 +296,6 @@ typedef struct DeputyWeightCache {
 // struct_size.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterGetWeightCache(const TfLiteInterpreter* interpreter,
                                                              DeputyWeightCache* cache);
-
-// Create a model like TfLiteModelCreate and TfLiteModelCreateFromFile, with other limits than the
-// defaults. NULL on failure, and for limits that DeputyInterpreterOptionsSetLimits rejects.
-TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateWithLimits(const void* model_data, size_t model_size,
-                                                         const DeputyLimits* limits);
-TFL_CAPI_EXPORT TfLiteModel* DeputyModelCreateFromFileWithLimits(const char* model_path,
-                                                                 const DeputyLimits* limits);
 
 // ------------------------------------------------------------------------------------------------
 // When a delegate fails
@@ -950,10 +952,10 @@ typedef struct DeputyMemoryMap {
   size_t idle_bytes;
   // Number of times that the subgraph was prepared for shapes of its inputs.
   int64_t preparations;
-  // Since the fifth release of the struct: memory that was released because the delegates of this
-  // interpreter have copies of the constants (kDeputyPluginCopiesConstants): values that no longer
-  // count in packed_bytes, and pages of the model's file, in bytes. 0 after the delegates are
-  // removed. No values are released while several interpreters share them.
+  // Since the fifth release of the struct: memory in bytes that was released because the delegates
+  // of this interpreter have copies of the constants (kDeputyPluginCopiesConstants): packed values,
+  // which packed_bytes no longer includes, and pages of the model's file. 0 after the delegates are
+  // removed. Packed values are not released while several interpreters share them.
   size_t released_packed_bytes;
   size_t released_file_bytes;
 } DeputyMemoryMap;

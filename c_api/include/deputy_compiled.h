@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled models: one file with a .tflite model and what was made from it, written by
-// `deputy compile` (docs/compile.md). TfLiteModelCreateFromFile opens it like any model, and the
-// interpreter maps the packed constants in it.
+// Compiled models: files that `deputy compile` writes (docs/compile.md). A file contains a .tflite
+// model, packed constants of the CPU kernels, and programs that delegates have compiled.
+// TfLiteModelCreateFromFile opens it like any model, and interpreters use the packed constants.
 //
 //     DeputyCompiledStatus status = {.struct_size = sizeof status};
 //     DeputyCompiledModelCheck("model.compiled", plugin, &status);
@@ -23,10 +23,11 @@ extern "C" {
 typedef enum DeputyCompatibility {
   // The file runs without compilation or packing.
   kDeputyCompiledUsable = 0,
-  // The file runs, but must be compiled again, because it has nothing for the delegate, was made by
-  // or for something else, or is damaged after the model.
+  // The model runs, but must be compiled or packed again: the file was not compiled for the
+  // delegate, or for another version, device or build, or one of the stored files is damaged.
   kDeputyCompiledRecompile = 1,
-  // The file cannot be run: it cannot be read, its model is invalid, or its description is damaged.
+  // The file cannot be read, its model is invalid, or the description of the stored files is
+  // damaged.
   kDeputyCompiledUnusable = 2,
 } DeputyCompatibility;
 
@@ -37,22 +38,22 @@ typedef struct DeputyCompiledStatus {
   DeputyCompatibility compatibility;
   // Number of stored files for the delegate or the CPU.
   int32_t section_count;
-  // Reason, unless the model is usable.
+  // Reason of the result; "" if the model is usable.
   char reason[256];
 } DeputyCompiledStatus;
 
 // Checks whether the file at `path` can be used with the delegates of a plug-in, or with the CPU if
-// `plugin` is NULL; runs nothing and compiles nothing. The files for the delegate must have their
-// checksums, and version and devices of the plug-in must be those of the compilation. Options of
-// delegates are not compared: with others they compile again. kTfLiteError if `path` is NULL or
-// `status` has a wrong struct_size.
+// `plugin` is NULL; runs nothing and compiles nothing. The stored files of the delegate must have
+// their checksums, and version and devices of the plug-in must be those of the compilation. Options
+// of delegates are not compared: a delegate with other options compiles again. kTfLiteError if
+// `path` is NULL or `status` has a wrong struct_size.
 TFL_CAPI_EXPORT TfLiteStatus DeputyCompiledModelCheck(const char* path, const DeputyPlugin* plugin,
                                                       DeputyCompiledStatus* status);
 
-// Writes the files for a delegate to a directory, which is created with access for the user only.
-// `owner` is the name of the delegate's library without "libdeputy_", "lib" and ".so". kTfLiteError
-// after a report if the file is no compiled model, has no files for the owner or damaged ones, or
-// if they cannot be written.
+// Writes the stored files of a delegate to a directory. If the directory does not exist, it is
+// created with access for the user only. `owner` is the name of the delegate's library without
+// "libdeputy_", "lib" and ".so". Reports an error and returns kTfLiteError if the file is not a
+// compiled model, if it has no files of the owner or damaged ones, or if they cannot be written.
 TFL_CAPI_EXPORT TfLiteStatus DeputyCompiledModelUnpack(const char* path, const char* owner,
                                                        const char* directory);
 

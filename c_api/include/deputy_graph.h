@@ -159,29 +159,30 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterRemoveDelegates(TfLiteInterpreter*
 // Buffers outside of host memory
 // ------------------------------------------------------------------------------------------------
 
-// The path of a tensor from the delegate's node that writes it to a node of another delegate, or
-// between a node and a buffer of the client.
+// A tensor that is passed from a node of one delegate to a node of another one, or between a node
+// and a buffer of the client.
 typedef struct DeputyBufferEdge {
   // sizeof(DeputyBufferEdge).
   size_t struct_size;
-  // Index of the tensor, and of the nodes that write and read it; -1: the client.
+  // Indices of the tensor and of the nodes that write and read it; -1: the client.
   int32_t tensor_index;
   int32_t producer;
   int32_t consumer;
-  // The DeputyMemoryType in which the tensor is passed on.
+  // The DeputyMemoryType of the buffer.
   int32_t memory_type;
   // Size of the tensor in bytes.
   size_t bytes;
-  // Number of runs in which the tensor was passed on in a shared buffer, and in which it passed
-  // through host memory.
+  // Number of runs in which the tensor was passed in a shared buffer, and number of runs in which
+  // it passed through host memory.
   int64_t shared_runs;
   int64_t copied_runs;
   // Reason why the tensor passes through host memory; "" if it does not. Valid until the next call
-  // for this interpreter.
+  // with this interpreter.
   const char* reason;
 } DeputyBufferEdge;
 
-// Returns the number of edges since tensors were allocated last; 0 if the index is out of range.
+// Returns the number of edges that the newest AllocateTensors and DeputyInterpreterBindBuffer have
+// added; 0 if the index is out of range.
 TFL_CAPI_EXPORT size_t DeputyInterpreterGetBufferEdgeCount(const TfLiteInterpreter* interpreter,
                                                            int32_t subgraph_index);
 // Fills `edge`, whose struct_size the caller has set.
@@ -197,12 +198,12 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterListMemoryTypes(TfLiteInterpreter*
                                                               DeputyMemoryTypeCallback callback,
                                                               void* user_data);
 
-// Makes an input or output of the subgraph use a buffer of the client, which must exist until it is
-// unbound with NULL, or the interpreter is deleted. `bytes` of the buffer is ignored. A delegate's
-// node that uses the tensor imports the buffer: each run reads the input from it, or leaves the
-// output in it and does not copy it to the tensor's host memory
-// (TfLiteInterpreterEnsureTensorDataIsReadable does). Tensors must be allocated. The binding lasts
-// when they are allocated again; a run fails while no node of a delegate can use the buffer.
+// Makes an input or output of the subgraph use a buffer of the client. The buffer must exist until
+// NULL unbinds it, another buffer replaces it, or the interpreter is deleted. The field `bytes` is
+// ignored. A node of a delegate imports the buffer: each run reads the input from it, or leaves the
+// output in it. A run does not copy the output to host memory; call
+// TfLiteInterpreterEnsureTensorDataIsReadable for that. Tensors must be allocated. The binding
+// stays when they are allocated again; runs fail while no node of a delegate can use the buffer.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterBindBuffer(TfLiteInterpreter* interpreter,
                                                          int32_t subgraph_index,
                                                          int32_t tensor_index,

@@ -321,18 +321,18 @@ typedef struct DeputyDelegateReport {
 
 // Properties of a plug-in's delegates; bits of DeputyDelegatePlugin.flags.
 typedef enum DeputyPluginFlags {
-  // The nodes copy the contents of their constant inputs in `init`: later calls of the delegate
-  // read
-  // neither constants nor results that the runtime computes from them, and call no kernels of the
-  // nodes that were replaced. The runtime then releases constants that only such nodes read: pages
-  // of the model's file, values in the layouts of the CPU's kernels, and dequantised copies. They
-  // are provided again when the delegate is removed or its nodes are computed on the CPU.
+  // The nodes copy the contents of their constant inputs in `init`. Later, the delegate reads
+  // neither constants nor values that the runtime computes from them, and calls no kernels of the
+  // nodes that it replaced. The runtime then releases constants that only such nodes read: pages of
+  // the model's file, packed values of the CPU kernels, and dequantised copies. It provides them
+  // again when the delegate is removed or its nodes run on the CPU.
   kDeputyPluginCopiesConstants = 1,
 } DeputyPluginFlags;
 
-// Memory that a delegate provides for a tensor. `release` is called exactly once with `owner` when
-// no tensor uses the memory any longer, on a thread that prepares or deletes the interpreter; the
-// memory must exist until then. If the runtime has refused it, `release` is not called.
+// Memory that a delegate provides for a tensor. The memory must exist until `release`, which is
+// called exactly once with `owner` when no tensor uses the memory any longer, on a thread that
+// prepares or deletes the interpreter. If the runtime refuses the memory, it does not call
+// `release`.
 typedef struct DeputyInputMemory {
   void* data;
   size_t bytes;
@@ -340,9 +340,9 @@ typedef struct DeputyInputMemory {
   void (*release)(void* owner);
 } DeputyInputMemory;
 
-// Types of memory that delegates and clients exchange without copies.
+// Types of memory in which delegates and clients pass tensors.
 typedef enum DeputyMemoryType {
-  // Memory of the process: the tensor's own.
+  // The tensor's own memory in the process.
   kDeputyMemoryHost = 0,
   // A dma-buf, by its file descriptor.
   kDeputyMemoryDmaBuf = 1,
@@ -350,7 +350,7 @@ typedef enum DeputyMemoryType {
   kDeputyMemoryOpenCl = 2,
   // A file in memory that processes can map (memfd_create, shm_open), by its file descriptor.
   kDeputyMemoryShared = 3,
-  // Another object. Its domain is a number that both sides know.
+  // Another object. Its domain is a number on which both sides have agreed.
   kDeputyMemoryOpaque = 4,
 } DeputyMemoryType;
 
@@ -363,8 +363,8 @@ typedef struct DeputyMemoryRequirements {
   int32_t type;
   // Reserved; 0.
   int32_t reserved;
-  // Both sides must have the same domain: objects of another one cannot be used. 0 for types with
-  // file descriptors.
+  // Both sides must have the same domain: objects of another domain cannot be used. 0 for types
+  // with file descriptors.
   uint64_t domain;
   // The tensor's offset in the buffer must be a multiple of this power of two; 0 means 1.
   size_t alignment;
@@ -510,13 +510,13 @@ typedef struct DeputyDelegatePlugin {
   // Bits of DeputyPluginFlags; unknown bits are ignored.
   uint64_t flags;
   // Passes a function with which the prepare of the delegate's nodes may provide memory for their
-  // inputs, with its own context, so that the producers of these tensors write directly into it.
-  // The function returns an error and changes nothing unless the tensor is an arena tensor of
-  // `memory->bytes` bytes and the address is aligned to 64 bytes. The tensor's data pointer may
-  // still differ at an invoke: if the client has set memory of its own, during validation, and
-  // after a resize. The memory is used until the next prepare of the node, and released later;
-  // `memory` is copied. Called as set_cancellation is. NULL: the delegate uses the runtime's
-  // memory.
+  // inputs, so that the producers of these tensors write directly into it. The node passes the
+  // context of its prepare. The function returns an error and changes nothing unless the tensor is
+  // an arena tensor of `memory->bytes` bytes and the address is aligned to 64 bytes. The tensor's
+  // data pointer may still differ at an invoke: if the client has set memory of its own, during
+  // validation, and after a resize. The memory is used until the next prepare of the node, and
+  // released later; `memory` is copied. Called at the same times as set_cancellation. NULL: the
+  // inputs are in the runtime's memory.
   void (*set_memory_provider)(TfLiteDelegate* delegate,
                               TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
                                                       const DeputyInputMemory* memory));
@@ -525,24 +525,24 @@ typedef struct DeputyDelegatePlugin {
   // and run interpreters, for several interpreters concurrently. NULL memory_types: tensors pass
   // through host memory.
   //
-  // Calls `callback` for each type of memory, besides host memory, in which a prepared node can
-  // read its input or write its output `tensor`, the most preferred one first; at most 16 times.
+  // Calls `callback` for each type of memory, except for host memory, in which a prepared node can
+  // read its input or write its output `tensor`, in order of preference; at most 16 times.
   TfLiteStatus (*memory_types)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                int32_t tensor, DeputyMemoryTypeCallback callback, void* user_data);
   // From its next run on, the node leaves the output `tensor` in a buffer that meets the
-  // requirements: the run sets the tensor's delegate, buffer_handle and data_is_stale. NULL ends
-  // this. Called after each preparation.
+  // requirements: the run sets the tensor's delegate, buffer_handle and data_is_stale. NULL
+  // requirements: the node leaves the output in host memory again. Called after each preparation.
   TfLiteStatus (*share_output)(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                int32_t tensor, const DeputyMemoryRequirements* requirements);
-  // Describes the buffer of a handle that a run has set. The contents are complete. The buffer must
-  // remain that of the handle until the node is prepared again.
+  // Describes the buffer of a handle that a run has set. The run must have written all contents.
+  // The handle must refer to the same buffer until the node is prepared again.
   TfLiteStatus (*export_buffer)(TfLiteDelegate* delegate, TfLiteContext* context,
                                 TfLiteBufferHandle handle,
                                 const DeputyMemoryRequirements* requirements, DeputyBuffer* buffer);
-  // Returns a handle of the delegate for a buffer, which the delegate refers to until
-  // FreeBufferHandle; the file descriptor is valid during the call only. A node whose input has the
-  // handle and is stale reads it from the buffer. A node whose output has the handle writes it to
-  // the buffer and sets data_is_stale.
+  // Sets `*handle` to a handle of the delegate for a buffer. The delegate keeps a reference to the
+  // buffer until FreeBufferHandle; the file descriptor is valid during the call only. A node reads
+  // a stale input with the handle from the buffer. A node writes an output with the handle to the
+  // buffer and sets data_is_stale.
   TfLiteStatus (*import_buffer)(TfLiteDelegate* delegate, TfLiteContext* context,
                                 const DeputyBuffer* buffer, TfLiteBufferHandle* handle);
 } DeputyDelegatePlugin;

@@ -10,9 +10,9 @@
 //     TfLiteSignatureRunnerInvoke(decode);   // reads and writes the state
 //
 // A state is not copied between runs or signatures. Its output uses the memory of its input if the
-// node that computes the output supports that, if no other node reads the input at that time or
-// later, and if the subgraph has no delegates. Otherwise the output has memory of its own, and the
-// two are exchanged after each successful run.
+// node that computes the output supports that, if no other node reads the input at that position of
+// the plan or later, and if the subgraph has no delegates. Otherwise the output has a second block
+// of memory, and the two blocks are swapped after each successful run.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_STATE_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_STATE_H_
 
@@ -27,14 +27,14 @@ extern "C" {
 
 // Connects the input `input_name` with the output `output_name` in each signature that has both:
 // after a successful run, the output is the input of the next run, of any of these signatures. The
-// state is zero at first. A program reads and writes it between runs in the data of any of the
-// inputs; the data pointer changes with each run. After a failed run the state is unchanged, unless
-// the output uses the memory of the input: then it is undefined.
+// state is zero at first. Between runs, a program reads and writes it in the data of any of the
+// inputs; the data pointer changes with each run that uses two blocks. After a failed run the state
+// is unchanged, unless the output uses the memory of the input: then it is undefined.
 //
 // Returns kTfLiteError and changes nothing if no signature has both names, if the tensors differ in
-// type or shape or have no fixed size, if one of them belongs to another state, and with background
-// delegates. A run fails if the tensors do not have that size any more. Such an interpreter cannot
-// run asynchronously or prepare delegates in the background.
+// type or shape or have no fixed size, if one of them belongs to another state, or if delegates are
+// prepared in the background. A run fails if the size of a tensor has changed. An interpreter with
+// shared states cannot run asynchronously or prepare delegates in the background.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterShareState(TfLiteInterpreter* interpreter,
                                                          const char* input_name,
                                                          const char* output_name);

@@ -25,7 +25,7 @@ namespace {
 
 void IgnoreReport(void*, const char*, va_list) {}
 
-// A file that may be a compiled model.
+// A mapped file and its description if it is a compiled model.
 struct CompiledFile {
   ModelBytes bytes;
   CompiledModel model;

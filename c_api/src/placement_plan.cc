@@ -40,7 +40,7 @@ constexpr int kMaxSolutions = 8;
 // Maximum part of a predicted time that is estimated, for an assignment that is chosen without
 // a measurement.
 constexpr double kMaxEstimated = 0.1;
-// Part of a measured time by which the prediction of such an assignment has to be lower.
+// Minimum fraction by which the prediction of such an assignment must be below measured times.
 constexpr double kMinPredictedGain = 0.05;
 
 size_t At(int index) { return static_cast<size_t>(index); }

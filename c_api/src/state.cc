@@ -27,8 +27,7 @@ int FindTensor(const std::vector<deputy::SignatureTensorDesc>& tensors, const ch
   return found == tensors.end() ? -1 : static_cast<int>(found->tensor_index);
 }
 
-// Returns the tensors of all signatures that have both names, once for signatures with the same
-// ones.
+// Returns the tensors of each signature that has both names, without duplicates.
 std::vector<StatePlace> FindPlaces(Interpreter* interpreter, const char* input,
                                    const char* output) {
   std::vector<StatePlace> places;

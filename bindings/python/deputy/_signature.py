@@ -105,7 +105,7 @@ class SignatureRunner:
                 if name not in shared}
 
     def _shared(self):
-        """Returns the names of the outputs that are states, by those of their inputs."""
+        """Returns the names of outputs that are shared states, by input name."""
         return {name: output for name, output in self._interpreter._states.items()
                 if name in self._inputs and output in self._signature_def['outputs']}
 

@@ -150,8 +150,8 @@ class Interpreter:
         return self._placement
 
     def weight_cache_use(self):
-        """Returns the use of `weight_cache` as a dictionary: state ('usable', 'absent', 'damaged',
-        'other build' or 'other model') of the file when it was opened, the numbers of values that
+        """Returns the use of `weight_cache` as a dictionary: state of the file when it was opened
+        ('usable', 'absent', 'damaged', 'other build' or 'other model'), the numbers of values that
         were reused and packed, and mapped_bytes."""
         use = _native.WeightCache()
         with self._guard.metadata:
@@ -339,14 +339,14 @@ class Interpreter:
 
     def share_state(self, input_name, output_name):
         """Makes an output of the signatures the input of the next run (DeputyInterpreterShareState).
-        SignatureRunner then needs no value for this input, and does not return the output."""
+        A SignatureRunner then needs no value for this input and does not return the output."""
         with self._changing('share_state'):
             names = [name.encode(errors='surrogateescape') for name in (input_name, output_name)]
             self._check(self._lib.DeputyInterpreterShareState(self._owned.pointer, *names))
             self._states[input_name] = output_name
 
     def shared_state(self, input_name):
-        """Returns a copy of the present state of share_state()."""
+        """Returns a copy of the current state of share_state()."""
         output_name = self._states[input_name]
         key = next(key for key, names in self._get_full_signature_list().items()
                    if input_name in names['inputs'] and output_name in names['outputs'])
