@@ -40,8 +40,8 @@ bool MarkOnDevice(GpuDelegate* gpu, std::shared_ptr<const DeviceBuffer> buffer,
 // Makes the host's copy the valid one.
 void MarkOnHost(const GpuDelegate& gpu, TfLiteTensor* tensor);
 
-// Makes `buffer`, whose offset and size are set, refer to an OpenCL buffer, and adds a reference to
-// that. Returns "" or the reason why it cannot be used.
+// Makes `buffer`, whose offset and size are set, refer to the OpenCL buffer `memory`, and retains
+// the latter. Returns "" or the reason why it cannot be used.
 std::string Adopt(const SharedContext& context, cl_mem memory, DeviceBuffer* buffer);
 
 // Implementations of DeputyGpuBindBuffer and DeputyGpuUnbindBuffer. Both return "" or an error

@@ -27,7 +27,7 @@ struct Partition {
   std::vector<bool> from_client;
   // Buffer of each output of the partition if it stays on the device, else null.
   std::vector<std::shared_ptr<const DeviceBuffer>> kept;
-  std::vector<bool> shared;  // true for outputs in `kept` only because another delegate reads them
+  std::vector<bool> shared;  // true for outputs that ShareOutput has added to `kept`
   // Descriptions by stage, if the delegate keeps them.
   std::vector<std::pair<const char*, std::string>> texts;
 };
@@ -35,10 +35,10 @@ struct Partition {
 // Returns the functions of delegate nodes.
 TfLiteRegistration PartitionRegistration();
 
-// Returns true if the node reads or writes the tensor, which is not empty, in device memory.
+// Returns true if the tensor is a nonempty input or output of the node in device memory.
 bool UsesOnDevice(const TfLiteNode& node, int tensor);
-// Makes the output stay on the device for another delegate, or ends that. Returns "" or an error
-// message.
+// If `share` is true, the output stays on the device, so that another delegate can read it; else it
+// is copied to host memory again. Returns "" or an error message.
 std::string ShareOutput(const TfLiteNode& node, int tensor, bool share);
 
 // Roles of a graph's tensors with respect to the nodes that a delegate claims.

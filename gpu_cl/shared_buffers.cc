@@ -66,7 +66,7 @@ TfLiteStatus ImportBuffer(TfLiteDelegate* delegate, TfLiteContext* context,
   GpuDelegate& gpu = Of(delegate);
   return GuardedOn(gpu, context, [&]() -> TfLiteStatus {
     if (buffer->type != kDeputyMemoryOpenCl || buffer->object == nullptr) {
-      return Fail(context, kTfLiteError, "expected a buffer of OpenCL");
+      return Fail(context, kTfLiteError, "expected an OpenCL buffer");
     }
     auto imported = std::make_shared<DeviceBuffer>();
     imported->offset = buffer->offset;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers that the delegate shares with other delegates and with clients, through the functions of
-// DeputyDelegatePlugin.
+// Buffers that the delegate shares with other delegates and with clients.
 #ifndef DEPUTY_GPU_CL_SHARED_BUFFERS_H_
 #define DEPUTY_GPU_CL_SHARED_BUFFERS_H_
 
@@ -12,8 +11,8 @@
 
 namespace deputy::gpu_cl {
 
-// Implementations of DeputyDelegatePlugin's functions for shared buffers. The buffers are those of
-// the delegate's context.
+// Implementations of the functions for shared buffers in DeputyDelegatePlugin. All buffers belong
+// to the delegate's OpenCL context.
 TfLiteStatus MemoryTypes(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                          int32_t tensor, DeputyMemoryTypeCallback callback, void* user_data);
 TfLiteStatus ShareOutputOf(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,

@@ -464,17 +464,17 @@ void AddPluginsCommand(CLI::App* app) {
 void AddCompileCommand(CLI::App* app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App* command =
-      app->add_subcommand("compile", "Store a model with compiled delegates in one file");
+      app->add_subcommand("compile", "Write one file with a model and its compiled programs");
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
   command->add_option("-o,--output", options->output, "The file to write")->type_name("FILE");
   command->add_flag("--check", options->check,
-                    "Report whether MODEL can be used as it is on the CPU\n"
-                    "and by the delegates: usable, recompile or unusable");
+                    "Report for the CPU and each delegate whether MODEL is\n"
+                    "usable, must be compiled again, or is unusable");
   command->footer(
-      "The file is also a model for all other commands. Delegates need the same\n"
-      "options as in the compilation, otherwise they compile again. With --check the\n"
-      "exit code is 1 unless all are usable.\n\n"
+      "All other commands accept the file as MODEL. A delegate compiles again if its\n"
+      "options differ from those of the compilation. With --check the exit code is 1\n"
+      "unless all results are 'usable'.\n\n"
       "  deputy compile m.tflite --delegate npu_stub -o m.compiled\n"
       "  deputy run m.compiled --random --delegate npu_stub");
   command->callback([options, command] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `deputy compile`: runs a model once with caches in a temporary directory, and writes the model
-// and the files in the caches to one file. With --check, reports whether such a file can be used.
+// `deputy compile`: runs a model once with caches in a temporary directory, and writes one file
+// with the model and the files of the caches. With --check, reports whether such a file can be
+// used.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -67,7 +68,7 @@ CompiledTarget TargetOf(const std::string& owner, const std::string& library) {
   return target;
 }
 
-// Adds the files of each delegate. Returns the number of the files.
+// Appends the files of each delegate. Returns the number of files.
 size_t AddDelegates(const Session& session, const std::string& root, CompiledModel* model,
                     std::string* file) {
   size_t count = 0;
@@ -142,11 +143,11 @@ void CompileModel(const CompileOptions& options) {
   }
   CompiledModel model;
   if (ParseCompiledModel(file, &model) == CompiledModelState::kCompiled) {
-    file.resize(model.model_bytes);  // the model of a compiled model is compiled again
+    file.resize(model.model_bytes);  // removes the sections
     model = {};
   }
   model.model_bytes = file.size();
-  // The session must see the bytes that are written, without sections of an older file.
+  // The session must not use the sections of the input file.
   session_options.model = work.path() + "/model";
   WriteNewFile(session_options.model, file);
   size_t count = 0;

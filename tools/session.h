@@ -111,8 +111,8 @@ class Session {
   DeputyBackgroundStatus background_status() const;
   // Describes the delegates in the background; "" if there are none.
   std::string BackgroundText() const;
-  // Describes the use of the weight cache, for example "usable: 66 values reused, 0 packed"; "" if
-  // there is none.
+  // Describes the use of the weight cache, for example "usable: 66 values reused, 0 packed, 14 MB
+  // mapped"; "" if there is none.
   std::string WeightCacheText() const;
   // Describes the effect of bf16 or fp16, for example "bf16 in 36 nodes"; "" for float32.
   std::string PrecisionText() const;
@@ -151,8 +151,8 @@ class Session {
   void SelectSignature(const std::string& key);
   TfLiteStatus Allocate();
   void LoadDelegates(const SessionOptions& options);
-  // Unpacks the files of a compiled model for the delegates to a temporary directory. Returns its
-  // path, or "" if the model is not a compiled one.
+  // Unpacks the delegates' files of a compiled model to a temporary directory. Returns its path, or
+  // "" if there are no delegates or the model is not compiled.
   std::string Unpack(const SessionOptions& options);
   void Place(const SessionOptions& options, TfLiteInterpreterOptions* settings);
   void SetVerification(const std::string& verify, TfLiteInterpreterOptions* settings);
@@ -171,7 +171,7 @@ class Session {
   Findings findings_{&report_};            // must outlive the interpreter
   std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter
   std::vector<std::pair<std::string, std::string>> absent_;
-  // Directory with the files of a compiled model for delegates.
+  // Directory with the delegates' files of a compiled model.
   std::unique_ptr<TemporaryDirectory> unpacked_;
   Json placement_;
   bool uses_weight_cache_ = false;

@@ -11,8 +11,8 @@
 
 namespace deputy::tools {
 
-// A new directory with access for the user only, which the destructor deletes with its contents.
-// The constructor ends the command with kExitFailed if it cannot be created.
+// A new directory with access for the user only. The destructor deletes it with its contents. If it
+// cannot be created, the constructor ends the command with kExitFailed.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

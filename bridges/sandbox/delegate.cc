@@ -42,7 +42,7 @@ struct SandboxDelegate {
   TfLiteDelegate base{};
   Options options;
   std::mutex mutex;  // held while the delegate is applied or queried; guards the members below
-  // Functions of the host; null: it has none.
+  // Functions of the runtime; null: it has none.
   bool (*is_cancelled)(TfLiteContext* context) = nullptr;
   MemoryProvider provide_memory = nullptr;
   // While the delegate is applied: the session, and the indices of its claims by their first node.
@@ -78,7 +78,7 @@ struct Border {
   int tensor = -1;
   int64_t offset = 0;
   size_t bytes = 0;
-  char* shared = nullptr;  // address in the shared inputs; null: none
+  char* shared = nullptr;  // address in the shared inputs; null: not in them
 };
 
 struct Kernel {
@@ -155,7 +155,7 @@ TfLiteStatus CheckSizes(TfLiteContext* context, const Kernel& kernel) {
   return kTfLiteOk;
 }
 
-// Provides the shared memory for the inputs. Those that the runtime refuses are copied.
+// Provides the shared memory for the inputs. If the runtime refuses it, Call copies the inputs.
 void ProvideInputs(TfLiteContext* context, const Kernel& kernel) {
   if (kernel.provide_memory == nullptr) return;
   for (const Border& at : kernel.inputs) {

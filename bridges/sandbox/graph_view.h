@@ -54,9 +54,9 @@ class GraphView {
   void KeepSeparable(std::vector<const Claim*>* claims) const;
 
   // Returns a slot for each tensor of fixed size at the border of the claims, in the order of the
-  // tensors. Planned inputs that no claim writes have an input_offset.
+  // tensors. Inputs in the arena that no claim writes have an input_offset.
   std::vector<Slot> SlotsOf(std::span<const Claim* const> claims) const;
-  // Returns an upper bound of the end of the inputs with an input_offset.
+  // Returns an upper bound of the size of all inputs with an input_offset.
   int64_t MaxInputBytes() const;
 
  private:

@@ -97,13 +97,13 @@ struct Claims {
 struct Slot {
   int32_t tensor = -1;
   int64_t offset = 0, bytes = 0;
-  int64_t input_offset = -1;  // place in the memory of kInputsFd as well; -1: none
+  int64_t input_offset = -1;  // offset in the memory of kInputsFd; -1: not in it
 };
 
 struct Mapping {
   int64_t size = 0;  // of the shared memory
   std::vector<Slot> slots;
-  int64_t inputs_size = 0;  // of the memory of kInputsFd, which the process only reads; 0: unused
+  int64_t inputs_size = 0;  // of the memory of kInputsFd, which is read-only; 0: not used
 };
 
 // A report of the delegate, see deputy_plugin.h: a node event (node, name, begin_ns, duration_ns),
@@ -202,7 +202,7 @@ struct CallPage {
   uint32_t claim;  // index of the partition in Claims
   CallKind kind;
   uint32_t host_processor;          // processor of the delegate's thread
-  uint32_t inputs_in_slots;         // 0: inputs with an input_offset are there
+  uint32_t inputs_in_slots;         // 1: all inputs are at Slot::offset, none at input_offset
   std::atomic<uint32_t> cancelled;  // number of the newest call that the host has cancelled
   alignas(64) std::atomic<uint32_t> reply;
   int32_t status;       // a TfLiteStatus, or kStatusSizes
@@ -212,7 +212,7 @@ struct CallPage {
 };
 inline constexpr int64_t kPageBytes = 4096;
 inline constexpr int64_t kSlotAlignment = 64;
-// Returns the bytes of a slot up to the next one.
+// Returns the distance from a slot of this size to the next one.
 inline int64_t AlignedBytes(int64_t bytes) {
   return (std::max<int64_t>(bytes, 0) + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
 }

@@ -38,7 +38,7 @@ enum class CallEnd { kReply, kEnded, kDeadline };
 class Process {
  public:
   // Starts `program` with the files of the model and of the shared inputs (-1: none), which the
-  // caller may close afterwards; returns null and the reason in `*problem` on failure.
+  // caller may close after the call. Returns null and the reason in `*problem` on failure.
   static std::unique_ptr<Process> Start(const std::string& program, int model_fd, int inputs_fd,
                                         std::string* problem);
   // Kills the process and waits for its end.

@@ -32,9 +32,9 @@ enum class CallResult { kDone, kFailed, kCancelled };
 class Session {
  public:
   // Starts a process that applies the delegate to the model in the file `model`. Returns null and
-  // the reason in `*problem` if that fails. May throw bad_alloc.
-  // `meanwhile` is called while the process applies the delegate. Slots with an input_offset are
-  // shared up to `max_input_bytes`.
+  // the reason in `*problem` if that fails. May throw bad_alloc. `meanwhile` is called while the
+  // process applies the delegate. `max_input_bytes` is an upper bound of the size of the shared
+  // inputs; 0: inputs are not shared.
   static std::unique_ptr<Session> Start(const Options& options, Setup setup, Fd model,
                                         int64_t max_input_bytes,
                                         const std::function<void()>& meanwhile,
@@ -52,12 +52,11 @@ class Session {
   // Returns the slot of a tensor; null if it has none.
   const Slot* SlotOf(int tensor) const;
 
-  // The memory of the slots' input_offset, in which the process finds them without a copy; null:
-  // they are not shared.
+  // Returns the memory to which Slot::input_offset refers; null: inputs are not shared.
   const std::shared_ptr<SharedInputs>& inputs() const { return inputs_; }
 
-  // Runs one partition: `copy_in(memory)` fills the inputs, and returns true if all with an
-  // input_offset are in their slots instead; `copy_out(memory)` reads the outputs.
+  // Runs one partition: `copy_in(memory)` copies inputs to their slots, and returns true if it has
+  // copied those with an input_offset, too; `copy_out(memory)` reads the outputs.
   // On failure `*problem` has the reason. After a death or a deadline a new process starts in the
   // background, unless too many have ended. A process whose call does not end after a cancellation
   // is killed and replaced, which is not counted as a death. Thread-safe.

@@ -17,7 +17,7 @@ std::shared_ptr<SharedInputs> SharedInputs::Create(int64_t max_bytes) {
   if (max_bytes <= 0) return nullptr;
   Fd fd(memfd_create("deputy-inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return nullptr;
-  // The mapping is older than the seal, so it stays writable.
+  // F_SEAL_FUTURE_WRITE does not affect earlier mappings, so this one stays writable.
   void* const mapped = mmap(nullptr, static_cast<size_t>(max_bytes), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
   if (mapped == MAP_FAILED) return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that the delegate writes and its process can only read. The runtime's tensors are in it,
-// so that inputs of partitions need no copy.
+// Memory that the program can write and the delegate's process can only read. It contains tensors
+// of the runtime, so that inputs of partitions need no copy.
 #ifndef DEPUTY_BRIDGES_SANDBOX_SHARED_INPUTS_H_
 #define DEPUTY_BRIDGES_SANDBOX_SHARED_INPUTS_H_
 
@@ -14,14 +14,14 @@ namespace deputy::sandbox {
 
 class SharedInputs {
  public:
-  // Reserves addresses for at most `max_bytes`. Returns null if the kernel (Linux before 5.1)
-  // cannot forbid other processes to write, or has no addresses left.
+  // Reserves addresses for at most `max_bytes`. Returns null if that fails, or if the kernel cannot
+  // prevent writes of other processes (Linux before 5.1).
   static std::shared_ptr<SharedInputs> Create(int64_t max_bytes);
   ~SharedInputs();
   SharedInputs(const SharedInputs&) = delete;
   SharedInputs& operator=(const SharedInputs&) = delete;
 
-  // Sets the size once. Returns false on failure.
+  // Sets the final size. Returns false on failure; a second call fails.
   bool SetSize(int64_t bytes);
   int fd() const { return fd_.get(); }
   char* memory() const { return memory_; }

@@ -86,8 +86,8 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
   return chunks_.back().Take(rounded - margin, pool);
 }
 
-// Sets the name of values in a file: of a constant of the model, or of values that were computed
-// from one. Returns false for others.
+// Computes the name of values in a file. Returns false if they have none: the source is neither a
+// constant of the model nor values with a name.
 bool PackedConstants::SetName(const FullKey& key, Values* values) const {
   if (storage_ == nullptr) return false;
   const LoadedModule& module = ThisModule();
@@ -194,8 +194,8 @@ bool PackedConstants::UseFile(const std::string& path, const Source& source,
   if (storage->file == nullptr && !stored.empty()) {
     storage->file = WeightFile::Use(stored, &storage->identity, &storage->use.state);
   }
-  // The hash is needed to write the file, and computed before constants are packed: their pages are
-  // released afterwards.
+  // The hash is needed to write the file. It is computed before constants are packed, because
+  // packing releases their pages.
   if (storage->file == nullptr) storage->identity.fingerprint();
   storage_ = std::move(storage);
   return true;
@@ -235,8 +235,8 @@ bool PackedConstants::SaveFile() {
   return true;
 }
 
-// Replaces the chunks by the pages of the file, which have the same contents: other threads may
-// read them meanwhile.
+// Replaces the chunks by pages of the file. Other threads may read the chunks during this, because
+// the contents are equal.
 void PackedConstants::Map(int file, std::span<const WeightFilePiece> pieces) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     Chunk& chunk = chunks_[i];
@@ -267,7 +267,7 @@ WeightFileUse PackedConstants::file_use() const {
   return storage_ == nullptr ? WeightFileUse() : storage_->use;
 }
 
-// The allocator writes to blocks that it receives back, so they must not contain read-only pages.
+// The allocator writes to freed blocks, so they must not contain read-only pages.
 PackedConstants::~PackedConstants() {
   for (Chunk& chunk : chunks_) {
     if (chunk.mapped == 0) continue;

@@ -36,12 +36,12 @@ struct PackedKey {
                           const PackedKey&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Counts of a store that uses a file.
+// Use of a file by a store.
 struct WeightFileUse {
-  WeightFileState state = WeightFileState::kAbsent;  // of the file when it was opened
+  WeightFileState state = WeightFileState::kAbsent;  // state of the file when it was opened
   int64_t reused = 0;                                // values read from the file
   int64_t packed = 0;                                // values computed because the file lacks them
-  size_t mapped_bytes = 0;                           // size of the values that are in mapped pages
+  size_t mapped_bytes = 0;                           // size of the values in mapped pages
 };
 
 // Thread-safe store of packed constants.
@@ -83,14 +83,15 @@ class PackedConstants {
   struct Source {
     std::span<const uint8_t> model;  // bytes that contain the constants
     int model_file = -1;             // descriptor of the file with exactly these bytes; -1: none
-    std::string code;  // everything else that values depend on, apart from this library
+    std::string code;  // identifies settings on which the values depend, such as the CPU kernels
   };
-  // Reads values from the file at `path` before they are computed, or, if there is no usable file,
-  // from `stored`, the bytes of such a file. An empty path is no file. Only the first call has an
-  // effect. Returns false, without an effect, if the library has no build ID.
+  // Makes FindOrMake use values of the file at `path`. If that cannot be used, or `path` is empty,
+  // it uses those of `stored`, the bytes of such a file. Only the first call has an effect. Returns
+  // false, without an effect, if the library has no build ID.
   bool UseFile(const std::string& path, const Source& source, std::span<const uint8_t> stored = {});
   // Writes all values to the file if it lacks some, and replaces their memory by pages of the file.
-  // Returns false, with errno set, if the file cannot be written; later calls do not try again.
+  // Returns false, with errno set, if the file cannot be written; later calls try again only after
+  // further values were computed.
   bool SaveFile();
   WeightFileUse file_use() const;
 
@@ -103,11 +104,11 @@ class PackedConstants {
   // Values that Discard has discarded.
   struct Discarded {
     size_t bytes = 0;
-    std::vector<const char*> values;  // their addresses, sorted
+    std::vector<const char*> values;  // addresses of the values, sorted
   };
-  // Discards the values that were computed from these constants, also indirectly, unless there are
-  // several users. The user must call FindOrMake before it reads them again. Values that were
-  // discarded before are part of the result.
+  // Discards the values that were computed from these constants, also indirectly; no effect if
+  // there are several users. The user must call FindOrMake before it reads them again. The result
+  // includes values that were discarded before.
   Discarded Discard(std::vector<std::span<const char>> constants);
 
   // For tests: discarded values are overwritten, because the pages at the ends of a chunk are not
@@ -130,8 +131,8 @@ class PackedConstants {
   struct Chunk {
     Block block;
     size_t used = 0;
-    bool is_paged = false;  // true: whole pages from the first one to `capacity` can be mapped
-    size_t mapped = 0;      // end of the pages of a file, which are read-only
+    bool is_paged = false;  // true: pages of a file can replace the whole pages up to `capacity`
+    size_t mapped = 0;      // end of the pages of a file, which are read-only; 0: none
     size_t capacity = 0;
     size_t expected = 0;  // bytes of the chunk that will be used soon
     size_t resident = 0;  // bytes of the chunk that are already resident
@@ -144,11 +145,11 @@ class PackedConstants {
     const char* data = nullptr;
     size_t bytes = 0;
     bool is_filled = false;  // false: the values were discarded
-    bool is_mapped = false;  // true: in a page of a file, readable also when discarded
+    bool is_mapped = false;  // true: in a page of a file, readable after it was discarded, too
     bool has_name = false;
-    DeputyFingerprint name = {};  // key in a file
+    DeputyFingerprint name = {};  // key in the file, if has_name
   };
-  // File of the values, see UseFile.
+  // State of a store that uses a file; see UseFile.
   struct Storage {
     std::string path;
     WeightFileIdentity identity;

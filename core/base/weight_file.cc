@@ -27,10 +27,10 @@ struct WeightFileHeader {
   DeputyFingerprint code, model;
   uint64_t file_bytes;
   uint64_t entries;
-  // Modification time that the writer gives to the file. Another time reveals a later change.
+  // Modification time that the writer sets. A later change of the file changes it.
   int64_t modified_ns;
-  FileStamp stamp;             // of the model's file
-  DeputyFingerprint checksum;  // of this header with a zero checksum, and of the entries
+  FileStamp stamp;             // stamp of the model's file
+  DeputyFingerprint checksum;  // checksum of the entries and of this header with a zero checksum
 };
 
 constexpr int64_t kSecond = 1'000'000'000;

@@ -2,8 +2,8 @@
 //
 // File of the packed constants of one model. Processes map it instead of packing the constants
 // again, and share its pages (docs/weight-cache.md). Files are not trusted: every offset is checked
-// when a file is opened, and the checksum of a value before its first use, unless the file was not
-// changed since it was written. Checksums detect damage, not forgery.
+// when a file is opened, and the checksum of a value before its first use. The latter is skipped if
+// the modification time shows that the file is unchanged. Checksums detect damage, not forgery.
 #ifndef DEPUTY_CORE_BASE_WEIGHT_FILE_H_
 #define DEPUTY_CORE_BASE_WEIGHT_FILE_H_
 
@@ -22,7 +22,8 @@ namespace deputy {
 // Returns a 128-bit hash of many bytes, computed faster than by DeputyFingerprintAdd.
 DeputyFingerprint FingerprintOf(const void* data, size_t bytes);
 
-// State of a file that differs after every later change of its contents. All zero: unknown.
+// Identifies a file and its contents: every later change of the contents changes the stamp. All
+// zero: unknown.
 struct FileStamp {
   uint64_t device = 0, inode = 0, size = 0;
   int64_t modified_ns = 0, changed_ns = 0;
@@ -30,11 +31,11 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// Returns the stamp of an open file. It is unknown if the file was changed in the last second: a
-// later change might have the same time.
+// Returns the stamp of an open file. It is unknown if the file was changed in the last second,
+// because a later change might get the same time.
 FileStamp StampOf(int file);
 
-// Everything that all values of a file depend on.
+// Identity of the library, the CPU kernels and the model, on which all values of a file depend.
 class WeightFileIdentity {
  public:
   WeightFileIdentity() = default;
@@ -46,9 +47,9 @@ class WeightFileIdentity {
   const DeputyFingerprint& code() const { return code_; }
   std::span<const uint8_t> model() const { return model_; }
   const FileStamp& stamp() const { return stamp_; }
-  // Hash of the model, computed at the first call: it takes about as long as packing.
+  // Hash of the model. The first call computes it, which takes about as long as packing.
   const DeputyFingerprint& fingerprint();
-  // Sets the hash, if it is known for this stamp.
+  // Sets the hash that a file has for this stamp.
   void set_fingerprint(const DeputyFingerprint& known) {
     fingerprint_ = known;
     has_fingerprint_ = true;
@@ -65,17 +66,17 @@ class WeightFileIdentity {
 // One value of a file; also the format of the file's index.
 struct WeightFileEntry {
   DeputyFingerprint key;
-  uint64_t offset;  // in the file, a multiple of kTensorAlignment
+  uint64_t offset;  // from the start of the file, a multiple of kTensorAlignment
   uint64_t bytes;
   DeputyFingerprint checksum;
 };
 
-// Memory that is stored in a file.
+// Block of memory that is stored in a file.
 struct WeightFilePiece {
   const char* data;
   size_t bytes;
-  size_t alignment;     // of its offset in the file
-  uint64_t offset = 0;  // set by WriteWeightFile
+  size_t alignment;     // alignment of its offset in the file
+  uint64_t offset = 0;  // offset in the file, set by WriteWeightFile
 };
 
 // Value in one of the pieces.
@@ -86,13 +87,13 @@ struct WeightFileValue {
   size_t bytes;
 };
 
-// Reason why a file cannot be used.
+// State of a file when it was opened.
 enum class WeightFileState {
   kUsable,
   kAbsent,      // absent, unreadable or empty
-  kDamaged,     // no such file, or its header or index is damaged
+  kDamaged,     // not a weight file, or its header or index is damaged
   kOtherCode,   // written by another build or for another table of CPU kernels
-  kOtherModel,  // values of another model
+  kOtherModel,  // written for another model
 };
 
 // A mapped file.
@@ -102,19 +103,19 @@ class WeightFile {
   WeightFile(const WeightFile&) = delete;
   WeightFile& operator=(const WeightFile&) = delete;
 
-  // Maps the file. Returns null, and the reason, if it cannot be used.
+  // Maps the file. Returns null if it cannot be used; `*out_state` is the reason.
   static std::unique_ptr<WeightFile> Open(const char* path, WeightFileIdentity* identity,
                                           WeightFileState* out_state);
-  // Uses the bytes of a file that is already in memory and outlives the object.
+  // Uses the bytes of a file in memory, which must outlive the object.
   static std::unique_ptr<WeightFile> Use(std::span<const uint8_t> bytes,
                                          WeightFileIdentity* identity, WeightFileState* out_state);
 
-  // Returns the value of `key`, or null if there is none of this size or it is damaged; the latter
-  // is then removed from this object.
+  // Returns the value of `key`, or null if there is none. Removes the entry and returns null if it
+  // has another size or is damaged.
   const char* Find(const DeputyFingerprint& key, size_t bytes);
   bool IsIntact(const WeightFileEntry& entry) const;
   bool Contains(const void* data) const;
-  // Entries that have not been found to be damaged.
+  // Entries except those that Find has removed.
   const std::vector<WeightFileEntry>& entries() const { return entries_; }
   const char* data() const { return data_; }
 
@@ -127,7 +128,7 @@ class WeightFile {
   const size_t bytes_;
   const bool owns_;  // true: the destructor unmaps the file
   const int64_t modified_ns_;
-  bool is_unchanged_ = false;             // since it was written
+  bool is_unchanged_ = false;             // true: not changed since it was written
   std::vector<WeightFileEntry> entries_;  // sorted by key
 };
 

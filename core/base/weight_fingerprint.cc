@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file of its own, because it is compiled for speed.
+// FingerprintOf is in a separate file, which is compiled for speed.
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -33,7 +33,7 @@ size_t AlignmentOf(const DeputyMemoryRequirements& requirements) {
   return std::max<size_t>(requirements.alignment, 1);
 }
 
-// Adds a type of a delegate's list to the std::vector `types`, unless it is not valid.
+// Adds a type of a delegate's list to the std::vector `types` if it is valid.
 void AddType(void* types, const DeputyMemoryRequirements* type) {
   auto& list = *static_cast<std::vector<DeputyMemoryRequirements>*>(types);
   if (type == nullptr || type->struct_size < kFirstSize || list.size() == kMaxTypes) return;
@@ -57,7 +57,7 @@ bool HasHandle(const TfLiteTensor& tensor, const BufferEdge& edge) {
          tensor.buffer_handle == edge.imported;
 }
 
-// Returns why a buffer does not satisfy the requirements; "" if it does.
+// Returns the reason why a buffer does not satisfy the requirements; "" if it does.
 std::string FindFault(const DeputyBuffer& buffer, const DeputyMemoryRequirements& required) {
   char text[256] = "";
   const size_t align = AlignmentOf(required);
@@ -83,7 +83,7 @@ std::string FindFault(const DeputyBuffer& buffer, const DeputyMemoryRequirements
   } else if (buffer.file < 0 || fstat(buffer.file, &file) != 0) {
     snprintf(text, sizeof text, "expected the descriptor of a file, found %d", buffer.file);
   } else if (S_ISREG(file.st_mode) && static_cast<size_t>(file.st_size) < end) {
-    // fstat returns no size for a dma-buf.
+    // Only regular files are checked: fstat does not return the size of a dma-buf.
     snprintf(text, sizeof text, "expected a file of %zu bytes, found one of %lld", end,
              static_cast<long long>(file.st_size));
   }
@@ -106,8 +106,8 @@ BufferExchange::Party BufferExchange::PartyOf(int node) const {
   return {delegate, plugin};
 }
 
-// Calls a function of the plug-in. Returns true if it returns kTfLiteOk; otherwise, the reason is
-// reported.
+// Calls a function of the plug-in. Returns true if it returns kTfLiteOk; otherwise reports a
+// failure.
 template <typename Function>
 bool BufferExchange::Call(const Party& party, int node, const char* name,
                           const Function& function) {
@@ -167,7 +167,7 @@ void BufferExchange::Negotiate() {
   for (BoundBuffer& bound : bound_) bound.problem = BindNow(&bound);
 }
 
-// Adds an edge for each reader of another delegate.
+// Adds an edge for each node of another delegate that reads the tensor.
 void BufferExchange::AddEdges(int producer, int tensor, const std::vector<int>& readers) {
   const Graph& graph = subgraph_->graph();
   const size_t first = edges_.size();
@@ -275,7 +275,7 @@ bool BufferExchange::ImportInput(int node, int tensor) {
   return edge->is_active;
 }
 
-// Imports the buffer that the tensor's handle refers to. Returns "" or the reason of a failure.
+// Imports the buffer of the tensor's handle. Returns "" or the reason of a failure.
 std::string BufferExchange::Import(BufferEdge* edge) {
   FreeImported(edge);
   DeputyBuffer buffer{};
@@ -347,7 +347,7 @@ TfLiteStatus BufferExchange::BeginRun() {
     if (!bound.problem.empty()) return ReportUnusable(bound);
     const BufferEdge& edge = edges_[bound.edge];
     TfLiteTensor& tensor = *subgraph_->graph().tensor(bound.tensor);
-    // The buffer of an input has the contents for this run.
+    // An input is in the buffer, so the host's copy is out of date.
     if (edge.consumer >= 0 && HasHandle(tensor, edge)) tensor.data_is_stale = true;
   }
   return kTfLiteOk;
@@ -369,7 +369,7 @@ TfLiteStatus BufferExchange::EndRun() {
   return kTfLiteOk;
 }
 
-// Copies an output that the CPU has computed.
+// Copies an output that the CPU has computed to the client's buffer.
 bool BufferExchange::CopyToBuffer(const BufferEdge& edge, TfLiteTensor* tensor) {
   const Party party = PartyOf(edge.producer);
   if (BuilderOf(party.delegate) != nullptr || party.delegate->CopyToBufferHandle == nullptr) {
@@ -439,8 +439,8 @@ TfLiteStatus BufferExchange::ReportUnusable(const BoundBuffer& bound) {
               bound.problem.c_str());
 }
 
-// Imports the buffer into the node that writes the output, or the first one that reads the input
-// and accepts the buffer. Returns "" or the reason of a failure.
+// Imports the buffer into the node that writes the output, or into the first node that reads the
+// input and accepts the buffer. Returns "" or the reason of a failure.
 std::string BufferExchange::BindNow(BoundBuffer* bound) {
   const Graph& graph = subgraph_->graph();
   TfLiteTensor& tensor = *subgraph_->graph().tensor(bound->tensor);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers outside of host memory that the delegates of a subgraph exchange with each other and with
-// the client.
+// Buffers outside of host memory in which the delegates of a subgraph pass tensors to each other
+// and to the client.
 //
-// An edge leads from the delegate node that writes a tensor to a node of another delegate that
+// An edge connects the delegate node that writes a tensor with a node of another delegate that
 // reads it. After a preparation the lists of both plug-ins (memory_types) are compared; if they
-// have a type in common, the writing node leaves the tensor in a buffer of that type. Before the
-// reading node runs, the buffer is imported once, and the tensor has the reader's handle while it
-// runs. Every other tensor passes through host memory.
+// have a type in common, the producer leaves the tensor in a buffer of that type. Before the
+// consumer runs, the buffer is imported if its handle is new. While the consumer runs, the tensor
+// has the consumer's handle. All other tensors pass through host memory.
 #ifndef DEPUTY_CORE_DELEGATION_BUFFER_EXCHANGE_H_
 #define DEPUTY_CORE_DELEGATION_BUFFER_EXCHANGE_H_
 
@@ -24,15 +24,16 @@ namespace deputy {
 
 class Subgraph;
 
-// The path of a tensor between a node of a delegate and the node of another one, or the client.
+// A tensor that passes between nodes of two delegates, or between a node and the client.
 struct BufferEdge {
   int tensor = -1;
   int producer = -1, consumer = -1;  // nodes; -1: the client
-  // Requirements of both sides; the type is kDeputyMemoryHost if they have no type in common.
+  // Requirements that satisfy both sides; the type is kDeputyMemoryHost if they have none in
+  // common.
   DeputyMemoryRequirements agreed{};
   std::string reason;  // reason why the tensor passes through host memory; "" if it does not
-  // Number of runs in which the consumer used the producer's buffer, and in which the tensor passed
-  // through host memory.
+  // Number of runs in which the consumer used the producer's buffer, and number of runs in which
+  // the tensor passed through host memory.
   int64_t shared = 0, copied = 0;
   // The producer's handle that was exported, and the consumer's handle of the same buffer.
   TfLiteBufferHandle exported = kTfLiteNullBufferHandle, imported = kTfLiteNullBufferHandle;
@@ -54,8 +55,8 @@ class BufferExchange {
   BufferExchange(const BufferExchange&) = delete;
   BufferExchange& operator=(const BufferExchange&) = delete;
 
-  // Compares the requirements of all nodes of the plan, which is prepared, and imports the client's
-  // buffers. Counters begin at 0.
+  // Compares the requirements of all nodes of the prepared plan, and imports the client's buffers.
+  // Resets the counters.
   void Negotiate();
   // Ends the exchange: frees imported handles. Must be called before nodes are removed.
   void Release();
@@ -65,22 +66,22 @@ class BufferExchange {
   // Returns the types of memory in which all nodes of delegates can use an input or output.
   std::vector<DeputyMemoryRequirements> RequirementsOf(int tensor);
 
-  // Called before and after the plan runs.
+  // Must be called before and after the plan runs.
   TfLiteStatus BeginRun();
   TfLiteStatus EndRun();
   // Returns true if a buffer of the client receives the output.
   bool IsBound(int tensor) const;
-  // Called before a delegate node runs, for each input. Returns true if the node will read the
-  // tensor from an imported buffer.
+  // Must be called for each input before a delegate node runs. Returns true if the node will read
+  // the tensor from an imported buffer.
   bool ImportInput(int node, int tensor);
-  // Exchanges the handles of imported inputs: gives the tensors those of the node's delegate, or
-  // returns those of the producer.
+  // Sets the handles of imported inputs: before the node runs, those of its delegate; after it,
+  // those of the producer.
   void SwapHandles(int node);
 
   const std::vector<BufferEdge>& edges() const { return edges_; }
 
  private:
-  // A delegate with functions for shared buffers.
+  // A delegate and its functions for shared buffers.
   struct Party {
     TfLiteDelegate* delegate = nullptr;
     const DeputyDelegatePlugin* plugin = nullptr;  // null: the delegate shares no buffers
@@ -111,7 +112,7 @@ class BufferExchange {
   const AppliedDelegates* const delegates_;
   std::vector<BufferEdge> edges_;
   std::unordered_map<int, std::vector<size_t>> edges_of_;  // indices of edges, by consumer
-  std::vector<std::pair<int, int>> shared_outputs_;        // nodes and outputs with a ShareOutput
+  std::vector<std::pair<int, int>> shared_outputs_;  // nodes and outputs that ShareOutput has set
   std::vector<BoundBuffer> bound_;
 };
 

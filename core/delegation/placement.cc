@@ -24,7 +24,7 @@ bool Selects(const Placement& placement, Subgraph* subgraph, int node_index) {
   if (placement.subgraph >= 0 && placement.subgraph != subgraph->index()) return false;
   switch (placement.selector) {
     case Placement::Selector::kIndex:
-      return true;  // Place visits this node only
+      return true;  // Place calls this for the selected node only
     case Placement::Selector::kOutputTensor:
       return Produces(subgraph, node_index, placement.name);
     case Placement::Selector::kOperator:
@@ -49,7 +49,7 @@ TfLiteStatus Place(const Placement& placement, Subgraph* subgraph, int* matches)
   std::vector<PlacedNode>& placed = DelegationOf(subgraph).placed_nodes();
   int first = 0, end = subgraph->graph().node_count();
   placed.resize(static_cast<size_t>(end));
-  // A plan may have a placement for each of very many nodes.
+  // A loop over all nodes for each placement by index would be quadratic.
   if (placement.selector == Placement::Selector::kIndex) {
     if (placement.node < 0 || placement.node >= end) return kTfLiteOk;
     first = placement.node;

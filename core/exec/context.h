@@ -29,8 +29,7 @@ TfLiteStatus ReleaseContext(InterpreterState* interpreter, int index);
 // the thread of their invoke.
 bool IsCancelled(TfLiteContext* context);
 
-// Provides memory for an input of the delegate's node that is being prepared; deputy_plugin.h
-// describes it.
+// Function that set_memory_provider passes to plug-ins (deputy_plugin.h).
 TfLiteStatus ProvideMemory(TfLiteContext* context, int32_t tensor, const DeputyInputMemory* memory);
 
 }  // namespace deputy

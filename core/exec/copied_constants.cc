@@ -14,7 +14,7 @@
 namespace deputy {
 namespace {
 
-// Collects the constants of the file that nodes read.
+// Collects the constants in the model's file, and which nodes read them.
 class Constants {
  public:
   void Add(const Subgraph& subgraph) {
@@ -32,7 +32,7 @@ class Constants {
     }
   }
 
-  // Returns the constants that are not read any more.
+  // Returns the constants that only nodes with copies of them have read.
   std::vector<std::span<const char>> Copied() const {
     std::vector<std::span<const char>> copied;
     for (const auto& [data, bytes] : copied_) {
@@ -42,7 +42,7 @@ class Constants {
   }
 
  private:
-  // Returns true for a node that computes only constants which no node of the plan reads.
+  // Returns true if no node of the plan reads the outputs of a node, all of which are constants.
   static bool IsIdle(const Subgraph& subgraph, int node) {
     const std::span<const int> outputs = IndicesOf(subgraph.graph().node(node)->outputs);
     const auto is_unread = [&](int index) {
@@ -72,8 +72,8 @@ class Constants {
   std::map<const char*, size_t> copied_;  // size of each constant, by address
 };
 
-// Takes discarded values from the tensors that borrow them, so that the next prepare of the nodes
-// that compute these tensors computes them again.
+// Frees the tensors that borrow discarded values, so that the next prepare of the nodes that
+// compute them computes the values again.
 void ForgetValues(const std::vector<const char*>& values, Graph* graph) {
   for (TfLiteTensor& tensor : graph->tensors()) {
     const bool is_discarded =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Release of the constants that only nodes of delegates read which have copies of them.
+// Release of constants that only delegates read, if the delegates have copies of them.
 #ifndef DEPUTY_CORE_EXEC_COPIED_CONSTANTS_H_
 #define DEPUTY_CORE_EXEC_COPIED_CONSTANTS_H_
 
@@ -13,8 +13,8 @@ namespace deputy {
 
 class Subgraph;
 
-// Releases pages of the model's file, and packed and dequantised values. The nodes that delegates
-// have replaced must be prepared again before they run.
+// Releases such constants: pages of the model's file, packed values and dequantised values. The
+// nodes that delegates have replaced must be prepared again before they run.
 InterpreterState::ReleasedConstants ReleaseCopiedConstants(
     const std::vector<std::unique_ptr<Subgraph>>& subgraphs);
 

@@ -71,8 +71,8 @@ class DelegateLayer {
   // Returns true if a delegate node never reads constants after its init
   // (kDeputyPluginCopiesConstants).
   virtual bool CopiesConstants(int node_index) const = 0;
-  // ---- Buffers that delegates and the client exchange (buffer_exchange.h)
-  // ------------------------
+
+  // Buffers that delegates and the client share; see BufferExchange.
   virtual void NegotiateBuffers() = 0;
   virtual void ReleaseBuffers() = 0;
   virtual TfLiteStatus BeginRun() = 0;

@@ -24,7 +24,7 @@ bool MayLackData(const TfLiteRegistration& registration, int input, const TfLite
          tensor.dims != nullptr && tensor.dims->size != 1;
 }
 
-// RAII guard: imported inputs of a delegate node have the handles of its delegate.
+// RAII guard: sets the handles of a delegate node's imported inputs to those of its delegate.
 class ImportedInputs {
  public:
   ImportedInputs(DelegateLayer* layer, const TfLiteNode& node, int node_index)

@@ -229,7 +229,8 @@ TfLiteStatus Interpreter::AllocateTensors(Subgraph* subgraph) {
   return status;
 }
 
-// Releases constants of which applied delegates have copies, once after a change of the delegates.
+// Releases constants that applied delegates have copied, if the delegates have changed since the
+// last call.
 void Interpreter::ReleaseConstantsOfDelegates() {
   if (TakeNewDelegates()) set_released_constants(ReleaseCopiedConstants(subgraphs_));
 }

@@ -49,7 +49,7 @@ struct InterpreterConfig {
   size_t memory_budget = std::numeric_limits<size_t>::max();
   // Path of the file with the model's packed constants; "": none (docs/weight-cache.md).
   std::string weight_file;
-  // Name of `cpu` and of other settings that the packed constants depend on.
+  // Name of the table `cpu`, on which the packed constants depend.
   std::string weight_code;
   // True to form fusion groups (core/fusion/fusion_groups.h).
   bool fusion = false;
@@ -98,13 +98,13 @@ class InterpreterState {
   bool delegates_changed() const { return delegates_changed_; }
   void set_delegates_changed(bool changed) { delegates_changed_ = changed; }
 
-  // Memory that was released because delegates have copies of the constants; empty after a change
-  // of the applied delegates.
+  // Sizes of memory that was released because delegates have copies of the constants; 0 after a
+  // change of the applied delegates.
   struct ReleasedConstants {
     size_t packed_bytes = 0, file_bytes = 0;
   };
   const ReleasedConstants& released_constants() const { return released_constants_; }
-  // Called when the applied delegates of a subgraph have changed.
+  // Must be called after the applied delegates of a subgraph have changed.
   void NoteDelegatesChanged() {
     delegates_changed_ = has_new_delegates_ = true;
     released_constants_ = {};
@@ -174,7 +174,8 @@ class InterpreterState {
   // they run.
   void UsePackedConstants();
   void ReleasePackedConstants();
-  // Open and write the file of packed constants, if one is configured. A failure is reported.
+  // Open and write the file of packed constants, if one is configured, and report failures. Values
+  // of a compiled model are used without a file.
   void OpenWeightFile();
   void SaveWeightFile();
   // Packed constants that nodes of this interpreter do not share with other interpreters.

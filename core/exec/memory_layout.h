@@ -38,8 +38,8 @@ class MemoryLayout {
     bool fuses = false;  // false: ViewOffers that do not refuse sharing are ignored
   };
 
-  // Creates an empty layout. The arguments must outlive this object; `provided` is used instead of
-  // the arena's memory.
+  // Creates an empty layout. The arguments must outlive this object. Tensors with memory in
+  // `provided` use it instead of the arena.
   MemoryLayout(Graph* graph, ProvidedMemory* provided) : graph_(graph), provided_(provided) {}
 
   // Reserves guard bytes around each tensor; see Arena::SetGuard. No memory is shared then.

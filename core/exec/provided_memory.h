@@ -16,10 +16,10 @@ namespace deputy {
 
 class ProvidedMemory {
  public:
-  // Uses the memory for the tensor, instead of memory that was provided before. Fails if it does
-  // not have exactly the tensor's size, if it is misaligned, or if the tensor is not planned.
+  // Uses the memory for the tensor, and replaces memory that was provided before. Fails if it does
+  // not have exactly the tensor's size, if it is misaligned, or if the tensor is not in the arena.
   TfLiteStatus Provide(const TfLiteTensor& tensor, int index, const DeputyInputMemory& memory);
-  // Returns the memory of a tensor of this size, null if there is none.
+  // Returns the memory of a tensor, null if there is none of this size.
   char* Find(int index, size_t bytes) const;
   // Removes all memory. It stays valid until ReleaseUnused.
   void Clear();
@@ -30,7 +30,7 @@ class ProvidedMemory {
   using Block = std::unique_ptr<const DeputyInputMemory, void (*)(const DeputyInputMemory*)>;
 
   std::map<int, Block> blocks_;  // by tensor
-  std::vector<Block> unused_;
+  std::vector<Block> unused_;    // replaced or removed; released by ReleaseUnused
 };
 
 }  // namespace deputy

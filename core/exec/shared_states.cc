@@ -60,7 +60,8 @@ bool CanUpdateInPlace(Subgraph* subgraph, int input, int output) {
   int writer = -1, last_reader = -1;
   for (int position = 0; position < static_cast<int>(plan.size()); ++position) {
     const TfLiteNode& node = *graph.node(plan[static_cast<size_t>(position)]);
-    // Delegates may read inputs after they have written outputs, and Hot computes nodes again.
+    // Delegates may read inputs after they have written outputs. The policy Hot may compute nodes
+    // again.
     if (node.delegate != nullptr) return false;
     const PlannedGroup* const group = subgraph->execution_plan().groups().At(position);
     const bool writes = has(IndicesOf(node.outputs), output);

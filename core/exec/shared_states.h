@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State that the signatures of an interpreter share: memory of the interpreter that is the input
-// and the output of several subgraphs.
+// State that the signatures of an interpreter share: memory of the interpreter for an input and an
+// output of several subgraphs.
 #ifndef DEPUTY_CORE_EXEC_SHARED_STATES_H_
 #define DEPUTY_CORE_EXEC_SHARED_STATES_H_
 
@@ -29,8 +29,8 @@ struct SharedState {
   std::vector<StatePlace> places;
   size_t bytes = 0;
   std::array<Block, 2> blocks;  // the second one is empty until a run needs it
-  size_t current = 0;           // block of the present state
-  bool in_place = false;        // the newest run used one block
+  size_t current = 0;           // index of the block with the current state
+  bool in_place = false;        // true: the newest run used one block
 
   char* data() const { return blocks[current].data(); }
   size_t memory_bytes() const { return blocks[0].size() + blocks[1].size(); }
@@ -47,10 +47,11 @@ class SharedStates {
   // Adds a state with the tensors of these places. Reports an error and changes nothing if they
   // cannot share memory.
   TfLiteStatus Add(std::string input, std::string output, std::vector<StatePlace> places);
-  // Places the tensors of a subgraph for a run that begins.
+  // Sets the addresses of a subgraph's tensors before a run.
   TfLiteStatus BeginRun(Subgraph* subgraph);
-  // Makes the outputs of a successful run the present state.
+  // Makes the outputs of a successful run the current state.
   void EndRun(Subgraph* subgraph);
+  // Sets all states to zero.
   void Reset();
 
  private:
@@ -62,7 +63,7 @@ class SharedStates {
   std::vector<SharedState> states_;
 };
 
-// Returns true if the memory of the graph's input can also be that of the output.
+// Returns true if the graph can write the output into the memory of the input.
 bool CanUpdateInPlace(Subgraph* subgraph, int input, int output);
 
 }  // namespace deputy

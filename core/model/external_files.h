@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files with weights that a model refers to by name (ExternalBufferGroup of the schema). Names are
-// not trusted: a file must be in the directory of the model or below.
+// not trusted: a file must be in the model's directory or a subdirectory.
 #ifndef DEPUTY_CORE_MODEL_EXTERNAL_FILES_H_
 #define DEPUTY_CORE_MODEL_EXTERNAL_FILES_H_
 
@@ -21,17 +21,17 @@ namespace deputy {
 
 class ExternalFiles {
  public:
-  // Sets the path of the model, whose directory contains the files; without it no file can be
-  // opened. Files are mapped, or read into memory if `reads` is true.
+  // Sets the path of the model, whose directory contains the files; if it is not set, Open fails.
+  // Files are mapped, or read into memory if `reads` is true.
   void SetModel(const char* path, bool reads);
 
-  // Sets `*out` to the contents of a file, which is opened once. Returns "" or the reason for a
-  // failure.
+  // Sets `*out` to the contents of a file, which is opened at the first call. Returns "" or the
+  // reason of a failure.
   std::string Open(std::string_view name, const Limits& limits, std::span<const uint8_t>* out);
 
   // Total size of the opened files.
   size_t bytes() const { return bytes_; }
-  // See ModelBytes.
+  // Call the functions of ModelBytes.
   bool Copy(const void* from, size_t bytes, void* to) const;
   size_t ReleasePages(const void* from, size_t bytes) const;
 

@@ -177,7 +177,7 @@ TfLiteStatus Decoder::FindIn(std::span<const uint8_t> file, const char* what, ui
   return kTfLiteOk;
 }
 
-// Finds the bytes of an external buffer, a part of another file.
+// Finds the bytes of an external buffer, which are part of another file.
 TfLiteStatus Decoder::FindExternal(uint32_t id, std::span<const uint8_t>* out) {
   const auto found = external_buffers_.find(id);
   if (found == external_buffers_.end()) {

@@ -40,12 +40,12 @@ class Model {
 
   const ModelDesc& desc() const { return desc_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // The section with packed constants of a compiled model (core/support/compiled_model.h), which
-  // follows bytes(); empty for other files.
+  // Packed constants of a compiled model (core/support/compiled_model.h), which follow bytes();
+  // empty for other files.
   std::span<const uint8_t> packed_weights() const { return packed_weights_; }
   // Descriptor of the mapped file; -1 if the model is not mapped.
   int file_descriptor() const { return file_descriptor_; }
-  // CopyBytes and ReleasePages call ModelBytes. ReleasePages is for constants that have been
+  // Call ModelBytes and ExternalFiles. ReleasePages is for constants that have been packed or
   // copied.
   bool CopyBytes(const void* from, size_t bytes, void* to) const;
   size_t ReleasePages(const void* from, size_t bytes) const;

@@ -185,9 +185,8 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.run_start, layers.plugin_.run_start);
   replace(&plugin_.run_end, layers.plugin_.run_end);
   plugin_.async_kernel = nullptr;
-  plugin_.flags = 0;  // a layer may read constants
-  // Layers read and write tensors in host memory.
-  plugin_.memory_types = nullptr;
+  plugin_.flags = 0;               // layers may read constants
+  plugin_.memory_types = nullptr;  // layers access tensors in host memory
   if (handle_ == nullptr) {
     plugin_.name = kSandbox;
     plugin_.list_devices = layers.plugin_.list_devices;

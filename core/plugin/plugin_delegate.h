@@ -69,8 +69,7 @@ void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const
 void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
                       bool (*is_cancelled)(TfLiteContext* context), CallObserver* observer);
 
-// Calls set_memory_provider of the delegate's plug-in with the function, if it has
-// set_memory_provider.
+// Calls set_memory_provider of the delegate's plug-in, if it has that function, with `provide`.
 void PassMemoryProvider(TfLiteContext* context, TfLiteDelegate* delegate,
                         TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,
                                                 const DeputyInputMemory* memory),

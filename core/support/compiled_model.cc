@@ -10,12 +10,12 @@
 namespace deputy {
 namespace {
 
-// Reads numbers and texts, which may be damaged.
+// Decodes numbers and texts of a description that may be damaged.
 class IndexReader {
  public:
   explicit IndexReader(std::span<const char> bytes) : bytes_(bytes) {}
 
-  // Returns 0 after a failure.
+  // Returns 0 after a failure; a number above `limit` is one.
   uint64_t Number(uint64_t limit) {
     uint64_t number = 0;
     if (bytes_.size() < sizeof number) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled models (docs/compile.md): a .tflite file followed by files that were made from it, such
-// as packed constants and compiled programs of delegates. FlatBuffers ignore bytes after their end,
-// so the file is also a plain model. The files are not trusted: ParseCompiledModel checks all
-// numbers, and IsIntact the contents of a section.
+// Compiled models (docs/compile.md): a .tflite file followed by sections, which are files with
+// packed constants and with programs that delegates have compiled. Readers of a FlatBuffer ignore
+// bytes after its end, so the file is also a plain model. Files are not trusted: ParseCompiledModel
+// checks all numbers, and IsIntact the contents of a section.
 #ifndef DEPUTY_CORE_SUPPORT_COMPILED_MODEL_H_
 #define DEPUTY_CORE_SUPPORT_COMPILED_MODEL_H_
 
@@ -22,24 +22,24 @@ inline constexpr char kCpuOwner[] = "cpu";
 // Alignment of sections in the file.
 inline constexpr size_t kSectionAlignment = 4096;
 
-// One of the stored files.
+// A stored file.
 struct CompiledSection {
-  std::string owner;  // letters, digits and '_'
-  std::string name;   // name of a file, without directories
+  std::string owner;  // lower-case letters, digits and '_'
+  std::string name;   // file name without directories
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint64_t checksum[2] = {};
 };
 
-// The circumstances in which the sections of an owner were made.
+// Software and devices for which the sections of an owner were compiled.
 struct CompiledTarget {
   std::string owner;
-  std::string version;  // of the plug-in, or of Deputy
-  std::string device;   // name and driver of the device, or table of CPU kernels
+  std::string version;  // version of the plug-in
+  std::string device;   // names and drivers of the plug-in's devices
 };
 
 struct CompiledModel {
-  uint64_t model_bytes = 0;  // size of the .tflite file at the begin
+  uint64_t model_bytes = 0;  // size of the .tflite file at the beginning
   std::vector<CompiledTarget> targets;
   std::vector<CompiledSection> sections;
 
@@ -48,22 +48,22 @@ struct CompiledModel {
 
 // Returns the owner for the delegates of a library: "gpu" for "/usr/lib/libdeputy_gpu.so.1".
 std::string OwnerOfLibrary(const std::string& path);
-// Appends the description of a device to a CompiledTarget's.
+// Appends a device to CompiledTarget::device.
 void AddDeviceText(const DeputyDeviceInfo& device, std::string* text);
 
-// State of a file: `kPlain` has no sections.
+// State of a file. kPlain: not a compiled model. kDamaged: the description is damaged.
 enum class CompiledModelState { kCompiled, kPlain, kDamaged };
 
-// Returns true if a file ends like a compiled model.
+// Returns true if the last bytes of a file are those of a compiled model.
 bool IsCompiledModel(const std::string& path);
 
-// Reads the description of a file with these bytes.
+// Decodes the description of a file. Changes `*out` only if the state is kCompiled.
 CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel* out);
 
 // Returns true if the section of a parsed file has its checksum.
 bool IsIntact(std::span<const char> file, const CompiledSection& section);
 
-// Appends the contents of a section to a file under construction, which begins with the model.
+// Appends the contents of a section to `*file`, which begins with the model.
 void AppendSection(const std::string& owner, const std::string& name, std::span<const char> bytes,
                    CompiledModel* model, std::string* file);
 // Appends the description. `model->model_bytes` must be the size of the model.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of the format of compiled models that reader and writer share.
+// Parts of the format of compiled models that ParseCompiledModel and the writer share.
 #ifndef DEPUTY_CORE_SUPPORT_COMPILED_MODEL_FORMAT_H_
 #define DEPUTY_CORE_SUPPORT_COMPILED_MODEL_FORMAT_H_
 
@@ -19,7 +19,7 @@ inline constexpr size_t kMaxCompiledText = 4096;
 struct CompiledFooter {
   uint64_t index_offset;
   uint64_t index_bytes;
-  DeputyFingerprint checksum;  // of the two numbers and the index
+  DeputyFingerprint checksum;  // checksum of the two numbers and the index
   char magic[8];
 };
 

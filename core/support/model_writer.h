@@ -58,8 +58,7 @@ class ModelWriter {
   void SetInputs(const std::vector<int32_t>& tensors) { subgraph().inputs = tensors; }
   void SetOutputs(const std::vector<int32_t>& tensors) { subgraph().outputs = tensors; }
 
-  // Adds a part of another file, for tensors with this id as external_buffer. `packing` may be
-  // null.
+  // Adds an external buffer with this id: a part of another file. `packing` may be null.
   void AddExternalBuffer(uint32_t id, const std::string& file, uint64_t offset, uint64_t length,
                          const char* packing = nullptr);
   void AddRawSignature(flatbuffers::Offset<schema::SignatureDef> signature);

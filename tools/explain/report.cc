@@ -313,8 +313,8 @@ Json Report::BoundaryJson(const Json& subgraphs) const {
   return {{"tensors", tensors}, {"input_bytes", in}, {"output_bytes", out}};
 }
 
-// Returns the memory of values that are computed from constants, before and after the delegates
-// made it unnecessary, and the pages of the model's file that were released.
+// Returns the size of values that are computed from constants, before and after the release of
+// those that delegates have copied, and the size of the released pages of the model's file.
 Json Report::ConstantsJson() const {
   DeputyMemoryMap map = {};
   map.struct_size = sizeof(map);
@@ -324,7 +324,7 @@ Json Report::ConstantsJson() const {
           {"released_file_bytes", map.released_file_bytes}};
 }
 
-// Returns the tensors that two delegates, or a delegate and the client, pass on.
+// Returns the tensors that pass between two delegates, or between a delegate and the client.
 Json Report::BuffersJson() const {
   static const char* const kTypes[] = {"host", "dma-buf", "OpenCL", "shared", "opaque"};
   Json edges = Json::array();

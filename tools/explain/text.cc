@@ -78,7 +78,7 @@ void PrintFindings(const Json& report) {
   }
 }
 
-// Prints the tensors that delegates pass on to each other.
+// Prints the tensors that pass between delegates or between a delegate and the client.
 void PrintBuffers(const Json& edges) {
   for (const Json& edge : edges) {
     std::string text = "tensor " + JsonText(edge["tensor"]) + " from node " +
@@ -92,7 +92,7 @@ void PrintBuffers(const Json& edges) {
   }
 }
 
-// Prints the memory that delegates with copies of constants have made unnecessary.
+// Prints the memory that was released because delegates have copies of constants.
 void PrintConstants(const Json& constants) {
   if (constants.is_null()) return;
   const size_t before = constants["packed_bytes_before"], after = constants["packed_bytes"];

@@ -53,7 +53,7 @@ void* MapMemory(int64_t size) {
   return mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryFd, 0);
 }
 
-// Returns the memory of the inputs; null: there is none; MAP_FAILED as MapMemory.
+// Maps the shared inputs for reading. Returns null if the size is 0, and MAP_FAILED on failure.
 void* MapInputs(int64_t size) {
   if (size == 0) return nullptr;
   struct stat info {};

@@ -49,7 +49,7 @@ class ServedModel {
   // of another partition.
   Records Query(CallKind kind, uint32_t claim);
 
-  // Runs a partition; `inputs_in_slots` is that of CallPage. Returns "" or the reason of a failure.
+  // Runs a partition; see CallPage for `inputs_in_slots`. Returns "" or the reason of a failure.
   // If the host does not know the sizes of the outputs, `*sizes` gets their shapes, and Fetch
   // copies them.
   std::string Run(uint32_t claim, bool inputs_in_slots, Sizes* sizes);
@@ -61,7 +61,7 @@ class ServedModel {
   struct Place {
     char* data = nullptr;
     size_t bytes = 0;
-    char* shared = nullptr;  // address in the memory of the inputs; null: none
+    char* shared = nullptr;  // address in the shared inputs; null: not in them
   };
 
   const TfLiteRegistration* StubFor(int code, const char* name, int version);
@@ -111,7 +111,7 @@ class ServedModel {
   std::vector<HostTensor> tensors_;  // newest shapes of the host
   char* memory_ = nullptr;           // the shared memory
   int64_t memory_bytes_ = 0;
-  char* inputs_ = nullptr;
+  char* inputs_ = nullptr;  // the shared inputs
   int64_t inputs_bytes_ = 0;
   void* file_ = nullptr;  // mapping of the model's file
   size_t file_bytes_ = 0;
