@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the inputs of partitions in a process of their own: they are in memory that the process can
-// only read, and are copied where the client uses other memory.
+// Tests inputs of isolated partitions: they are in memory that the process can only read, and are
+// copied if the client provides other memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -104,8 +104,7 @@ TEST_F(SandboxInputs, stay_shared_with_a_new_process) {
   }
 }
 
-// Memory of the client is copied to another place than the shared one, which a client may still
-// use.
+// The copy does not overwrite the shared inputs, to which the client may still have a pointer.
 TEST_F(SandboxInputs, memory_of_the_client_is_copied) {
   Isolated s("");
   auto* const shared = static_cast<float*>(TfLiteTensorData(s.t.Tensor(0)));

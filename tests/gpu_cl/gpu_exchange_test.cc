@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that delegates of the built OpenCL library pass tensors to each other, and take those of
-// the client, without copies through host memory. The library's own events count its copies.
+// Tests that delegates of the OpenCL library pass tensors to each other and use buffers of the
+// client without copies through host memory. Events of the library count its copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,9 +53,9 @@ class GpuExchangeTest : public testing::Test {
     delegates_.clear();
   }
 
-  // Creates an interpreter in which each node is in a partition of its own delegate, which are
-  // applied in this order or in the reverse one. The first delegate to be applied supports both
-  // nodes and therefore keeps the tensor between them on the device.
+  // Creates an interpreter in which each node is a partition of another delegate. If `reversed`,
+  // the second delegate is applied first. The delegate that is applied first supports both nodes
+  // and therefore keeps the tensor between them on the device.
   void Start(const std::string& first, const std::string& second, bool reversed = false) {
     t_.reset();
     delegates_.clear();
@@ -135,8 +135,8 @@ TEST_F(GpuExchangeTest, delegates_of_two_libraries_pass_a_tensor_through_the_hos
     Start(library_, copy, reversed);
     HostCopies();
     Run(1), Run(2);
-    // x and y to the device, z to the host, in each run; y is downloaded by its partition, or, if
-    // the first delegate has kept it on the device, by CopyFromBufferHandle, which has no event.
+    // Each run uploads x and y and downloads z. The partition downloads y, unless the first
+    // delegate has kept it on the device: then CopyFromBufferHandle copies it, without an event.
     EXPECT_EQ(HostCopies(), reversed ? 8 : 6);
     EXPECT_FALSE(t_->Tensor(kY)->data_is_stale);
     EXPECT_EQ(Edge(0).memory_type, kDeputyMemoryHost);

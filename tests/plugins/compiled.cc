@@ -5,8 +5,8 @@
 //   passes=1      runs the passes, and checks the graph after each
 //   most_steps=N  fails to prepare graphs that take more than N steps
 //   fails_at=X    fails to run nodes whose first input begins with the float32 value X
-//   only=I        claims the node with this index alone
-// With COPIES_CONSTANTS it declares that it copies constants.
+//   only=I        claims only the node with this index
+// With COPIES_CONSTANTS it has the flag kDeputyPluginCopiesConstants.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

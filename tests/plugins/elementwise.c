@@ -660,7 +660,7 @@ static TfLiteStatus RunEnd(TfLiteDelegate* delegate, TfLiteContext* context, TfL
   return kTfLiteOk;
 }
 
-// Tensors are in host memory only, so that the functions after this one are never called.
+// Lists no types, so the runtime never calls the functions that follow.
 static TfLiteStatus MemoryTypes(TfLiteDelegate* delegate, TfLiteContext* context, TfLiteNode* node,
                                 int32_t tensor, DeputyMemoryTypeCallback callback,
                                 void* user_data) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that exchanges tensors in buffers. It claims the node `node`, an addition of a float32
-// tensor to itself, and computes it in host memory, or in buffers of the types that `types` lists
-// (names of kTypes with `:DOMAIN`, separated by commas). `alignment`, `padding` and `offset` are
-// those of its buffers. `fault` names what goes wrong. `log` names a file to which it appends where
-// tensors are read and written, and its calls.
+// A delegate that passes tensors in shared buffers. It claims the node `node`, an addition of a
+// float32 tensor to itself, and computes it in host memory, or in buffers of the types that `types`
+// lists (names of kTypes with `:DOMAIN`, separated by commas). `alignment`, `padding` and `offset`
+// are those of its buffers. `fault` is a fault to inject. The delegate appends its calls to the
+// file `log`, and where it reads and writes tensors.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ constexpr DeputyPluginOption kOptions[] = {
     {"alignment", kDeputyOptionInt, 0, "0", "Alignment in bytes."},
     {"padding", kDeputyOptionInt, 0, "0", "Bytes after a tensor."},
     {"offset", kDeputyOptionInt, 0, "0", "Offset of tensors in its buffers."},
-    {"fault", kDeputyOptionString, 1, "", "What goes wrong."},
+    {"fault", kDeputyOptionString, 1, "", "Fault to inject."},
     {"log", kDeputyOptionString, 0, "", "File to which calls are appended."},
 };
 
@@ -43,7 +43,7 @@ struct Object {
 };
 
 struct Buffer {
-  char* data = nullptr;  // begin of the tensor
+  char* data = nullptr;  // start of the tensor
   void* map = nullptr;   // null: an opaque object
   size_t size = 0, offset = 0, bytes = 0;
   int file = -1;
@@ -69,7 +69,7 @@ void Note(const Delegate& delegate, const std::string& text) {
   if (!delegate.log.empty()) std::ofstream(delegate.log, std::ios::app) << text << "; ";
 }
 
-// Notes the call; returns an error or throws if that is the fault.
+// Logs the call; returns an error or throws if the fault is that of this function.
 TfLiteStatus Call(const Delegate& delegate, const std::string& function) {
   Note(delegate, function);
   if (delegate.fault == "!" + function) throw std::runtime_error("as requested");
@@ -101,7 +101,7 @@ Buffer NewBuffer(const Delegate& delegate, const DeputyMemoryRequirements& type,
   return buffer;
 }
 
-// Returns the buffer in which the tensor is; null: in host memory.
+// Returns the buffer that contains the tensor; null: the tensor is in host memory.
 Buffer* Find(Delegate* delegate, const TfLiteTensor& tensor) {
   if (tensor.delegate != &delegate->base) return nullptr;
   const auto found = delegate->buffers.find(tensor.buffer_handle);

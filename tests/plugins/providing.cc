@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that claims the node `node` and provides memory for its first input, of `bytes` more
-// bytes than the tensor has, at `offset` in an aligned block. It computes twice the input. It
-// appends to the file `log`: `provided` or `refused` for each prepare, `shared` or `other` for each
-// run by whether the input is in that memory, and `released`.
+// A delegate that claims the node `node` and doubles its first input, for which it provides memory:
+// `bytes` more bytes than the tensor has, at `offset` in an aligned block. It appends events to the
+// file `log`: `provided` or `refused` for each prepare; `shared` for each run with the input in
+// that memory, `other` for each other run; and `released`.
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr DeputyPluginOption kOptions[] = {
     {"node", kDeputyOptionInt, 0, "0", "Index of the node."},
-    {"bytes", kDeputyOptionInt, 0, "0", "Difference of the sizes."},
+    {"bytes", kDeputyOptionInt, 0, "0", "Bytes by which the memory exceeds the tensor."},
     {"offset", kDeputyOptionInt, 0, "0", "Offset in the block."},
     {"log", kDeputyOptionString, 0, "", "File to which events are appended."},
 };
@@ -28,7 +28,7 @@ struct Delegate {
   char* block = nullptr;  // of the newest prepare
 };
 
-// Memory with its log, which may outlive the delegate.
+// Memory and the log's path; both may outlive the delegate.
 struct Block {
   char* data = nullptr;
   std::string log;

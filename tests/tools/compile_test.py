@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `deputy compile`: a compiled model runs without compilation and packing, and --check says whether
-it can.
+"""Tests `deputy compile`: a compiled model runs without compilation and packing, and --check reports
+whether a file can be used.
 
     tests/tools/compile_test.py BUILD_FOLDER
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests the file of packed constants: a second store reads the values of the first one, and every
-// file that is damaged or belongs to something else is a miss that gets replaced.
+// Tests the file of packed constants: a second store reads the values of the first one. A file that
+// is damaged, or was written for another model or build, is a miss and is replaced.
 #include "core/base/weight_file.h"
 
 #include <fcntl.h>
@@ -142,7 +142,7 @@ TEST_F(WeightFileTest, values_are_added) {
   EXPECT_EQ(store.use().packed, 0);
 }
 
-TEST_F(WeightFileTest, values_of_values_are_stored) {
+TEST_F(WeightFileTest, values_computed_from_values_are_stored) {
   for (const int64_t reused : {0, 2}) {
     Store store(path_, model_);
     ASSERT_TRUE(store.Check(3));
@@ -232,8 +232,8 @@ TEST_F(WeightFileTest, damaged_values_are_computed_and_replaced) {
   EXPECT_EQ(repaired.use().packed, 0);
 }
 
-// The writer sets a modification time that the header contains; while the file has it, checksums of
-// values are not computed.
+// The header contains the modification time that the writer has set. While the file has this time,
+// checksums of values are not computed.
 TEST_F(WeightFileTest, checksums_are_computed_if_the_file_was_changed) {
   WriteAll();
   const auto time = std::filesystem::last_write_time(path_);
@@ -311,7 +311,7 @@ TEST_F(WeightFileTest, a_file_that_cannot_be_written_has_no_effect) {
   EXPECT_EQ(FileCount(), 0u);
 }
 
-TEST_F(WeightFileTest, processes_that_race_succeed) {
+TEST_F(WeightFileTest, concurrent_writers_succeed) {
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {
     const pid_t child = fork();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests buffers outside of host memory that delegates exchange with each other and with the client.
-// The delegates (tests/plugins/exchanging.cc) note where they read and write tensors.
+// Tests buffers outside of host memory in which delegates and the client pass tensors. The
+// delegates (tests/plugins/exchanging.cc) log where they read and write tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -136,7 +136,7 @@ TEST_F(BufferExchange, delegates_with_a_common_type_share_the_buffer) {
     EXPECT_EQ(Edge(0).shared_runs, 2);
     EXPECT_EQ(Edge(0).copied_runs, 0);
     EXPECT_STREQ(Edge(0).reason, "");
-    // The client requests the tensor after all.
+    // The client reads the tensor, which is copied to the host.
     EXPECT_EQ(TfLiteInterpreterEnsureTensorDataIsReadable(t_->get(), kY), kTfLiteOk);
     EXPECT_EQ(TestInterpreter::Values<float>(t_->Tensor(kY)), (Values{10, -4, 6, -8}));
     EXPECT_EQ(Log(), "copy_from; ");
@@ -169,7 +169,7 @@ TEST_F(BufferExchange, the_producers_preference_decides) {
 }
 
 TEST_F(BufferExchange, requirements_of_the_consumer_hold_for_the_producer) {
-  // The producer's offset is 16; its buffers have the padding that was agreed.
+  // The producer's offset is 16; its buffers have the padding of the merged requirements.
   const std::vector<std::pair<Options, bool>> consumers = {{{{"alignment", "16"}}, true},
                                                            {{{"alignment", "32"}}, false},
                                                            {{{"padding", "100"}}, true},
@@ -201,8 +201,8 @@ TEST_F(BufferExchange, three_delegates_share_two_buffers) {
   EXPECT_THAT(Log(), Not(HasSubstr("copy_from")));
 }
 
-// The node of the CPU runs first; the host's copy is then the valid one.
-TEST_F(BufferExchange, a_node_of_the_cpu_gets_a_copy) {
+// The node on the CPU runs before the second delegate, which then reads the host's copy.
+TEST_F(BufferExchange, a_node_on_the_cpu_reads_the_host_copy) {
   Start(kDeputyPolicyTfLite, true);
   Add(0, "shared"), Add(1, "shared");
   Allocate();
@@ -212,7 +212,7 @@ TEST_F(BufferExchange, a_node_of_the_cpu_gets_a_copy) {
   EXPECT_EQ(Log(), "invoke; read host; write buffer; copy_from; invoke; read host; write host; ");
 }
 
-TEST_F(BufferExchange, two_consumers_of_a_tensor_import_it_each) {
+TEST_F(BufferExchange, each_consumer_of_a_tensor_imports_it) {
   Start(kDeputyPolicyTfLite, true);
   Add(0, "shared"), Add(1, "shared"), Add(3, "opaque:1");
   Allocate();
@@ -224,7 +224,7 @@ TEST_F(BufferExchange, two_consumers_of_a_tensor_import_it_each) {
   EXPECT_EQ(Edge(1).memory_type, kDeputyMemoryHost);
 }
 
-TEST_F(BufferExchange, a_delegate_behind_layers_uses_host_memory) {
+TEST_F(BufferExchange, a_delegate_with_layers_uses_host_memory) {
   const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
   Add(0, "shared");
   const ScopedEnvironment layers("DEPUTY_LAYERS", "deadline=60s");
@@ -289,7 +289,7 @@ const Fault kFaults[] = {
     {1, "null_handle", "shared", "the import failed"},
 };
 
-TEST_F(BufferExchange, a_failure_of_the_exchange_leads_through_host_memory) {
+TEST_F(BufferExchange, a_failed_exchange_uses_host_memory) {
   for (const Fault& fault : kFaults) {
     SCOPED_TRACE(fault.fault);
     Start();
@@ -309,7 +309,7 @@ TEST_F(BufferExchange, a_failure_of_the_exchange_leads_through_host_memory) {
   }
 }
 
-TEST_F(BufferExchange, a_handle_that_is_not_valid_fails_the_run_or_restarts_it) {
+TEST_F(BufferExchange, an_invalid_handle_fails_the_run_or_restarts_it) {
   for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
     Start(policy);
     Add(0, "shared", {{"fault", "stale"}}), Add(1, "shared");
@@ -445,7 +445,7 @@ TEST_F(BoundBuffer, another_buffer_replaces_it) {
   EXPECT_EQ(Edge(0).shared_runs, 6);
 }
 
-TEST_F(BoundBuffer, lasts_when_tensors_are_allocated_again) {
+TEST_F(BoundBuffer, stays_when_tensors_are_allocated_again) {
   Add(0, "shared");
   Allocate();
   ClientMemory in(8);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that constants are released of which delegates have copies (kDeputyPluginCopiesConstants),
-// and that they are provided again when the CPU computes the nodes. All results are sums of small
-// integers, exact in every order.
+// Tests that constants are released if delegates have copies of them
+// (kDeputyPluginCopiesConstants), and that they are provided again when the CPU computes the nodes.
+// All results are sums of small integers, which are exact in every order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,7 +164,7 @@ class CopiedConstants : public QuietTest {
   std::unique_ptr<TfLiteModel, void (*)(TfLiteModel*)> model_{nullptr, TfLiteModelDelete};
 };
 
-TEST_F(CopiedConstants, are_released_and_come_back_when_the_delegate_is_removed) {
+TEST_F(CopiedConstants, are_released_and_computed_again_when_the_delegate_is_removed) {
   const Handle delegate = External("compiled_copies");
   const Interpreter t = Allocated();
   EXPECT_EQ(Run(t), Expected(1));
@@ -188,7 +188,7 @@ TEST_F(CopiedConstants, are_released_and_come_back_when_the_delegate_is_removed)
   EXPECT_EQ(Run(t), Expected(1));
 }
 
-TEST_F(CopiedConstants, of_a_delegate_that_does_not_copy_stay) {
+TEST_F(CopiedConstants, are_kept_without_the_flag) {
   const Handle delegate = External("compiled");
   const Interpreter t = Allocated();
   const size_t packed = MemoryMapOf(t.get()).packed_bytes;
@@ -199,7 +199,7 @@ TEST_F(CopiedConstants, of_a_delegate_that_does_not_copy_stay) {
   EXPECT_EQ(Run(t), Expected(1));
 }
 
-TEST_F(CopiedConstants, of_a_delegate_behind_layers_stay) {
+TEST_F(CopiedConstants, are_kept_for_a_delegate_with_layers) {
   const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
   const ScopedEnvironment layers("DEPUTY_LAYERS", "deadline=60s");
   const Handle delegate = External("compiled_copies");
@@ -210,7 +210,7 @@ TEST_F(CopiedConstants, of_a_delegate_behind_layers_stay) {
   EXPECT_EQ(MemoryMapOf(t.get()).released_file_bytes, 0u);
 }
 
-TEST_F(CopiedConstants, of_a_delegate_that_is_applied_first_are_pages_of_the_file) {
+TEST_F(CopiedConstants, are_pages_of_the_file_if_the_delegate_is_applied_first) {
   const Handle delegate = External("compiled_copies");
   const Interpreter t(TfLiteInterpreterCreate(model_.get(), nullptr), TfLiteInterpreterDelete);
   Apply(t, delegate, 3);
@@ -222,7 +222,7 @@ TEST_F(CopiedConstants, of_a_delegate_that_is_applied_first_are_pages_of_the_fil
   EXPECT_EQ(Run(t), Expected(1));
 }
 
-TEST_F(CopiedConstants, that_a_node_of_the_cpu_reads_stay) {
+TEST_F(CopiedConstants, are_kept_for_a_node_on_the_cpu) {
   for (const char* only : {"0", "2"}) {
     const Handle delegate = External("compiled_copies", {{"only", only}});
     const Interpreter t = Allocated();
@@ -239,7 +239,7 @@ TEST_F(CopiedConstants, that_a_node_of_the_cpu_reads_stay) {
   }
 }
 
-TEST_F(CopiedConstants, that_another_node_reads_from_the_same_bytes_stay) {
+TEST_F(CopiedConstants, are_kept_for_another_tensor_with_the_same_bytes) {
   Load(TwoLayers(true));
   const Handle delegate = External("compiled_copies", {{"only", "0"}});
   const Interpreter t = Allocated();
@@ -263,7 +263,7 @@ TEST_F(CopiedConstants, are_released_when_both_of_their_delegates_copy) {
   EXPECT_EQ(Run(t), Expected(1));
 }
 
-TEST_F(CopiedConstants, that_another_interpreter_uses_stay_in_their_layout) {
+TEST_F(CopiedConstants, packed_values_are_kept_for_another_interpreter) {
   const Handle delegate = External("compiled_copies");
   const Interpreter t = Allocated(), other = Allocated();
   const size_t packed = MemoryMapOf(t.get()).packed_bytes;
@@ -321,8 +321,8 @@ TEST_F(CopiedConstants, are_available_to_the_fallback) {
   EXPECT_EQ(Run(t, 7), Expected(7));
 }
 
-// A second delegate fails to be applied, after which no delegate is applied.
-TEST_F(CopiedConstants, come_back_when_another_delegate_removes_all) {
+// A second delegate cannot be applied, which removes the first one, too.
+TEST_F(CopiedConstants, are_computed_again_when_another_delegate_fails) {
   const Handle first = External("compiled_copies", {{"only", "0"}});
   const Handle failing = External("compiled", {{"most_steps", "1"}});
   const Interpreter t = Allocated();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests memory that delegates provide for inputs of their nodes: where it is used, when it is
-// released, and which memory cannot be used.
+// Tests memory that delegates provide for inputs of their nodes: its use, its release, and
+// refusals.
 #include <gtest/gtest.h>
 
 #include <cstring>

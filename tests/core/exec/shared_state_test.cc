@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests state that signatures share: values against a program that copies the state itself, memory,
+// Tests state that signatures share: values equal those of a program that copies the state; memory,
 // delegates, failures and refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -164,7 +164,7 @@ TEST_F(SharedStates, a_cache_is_updated_in_place_by_both_signatures) {
   EXPECT_EQ(decode.Update({1, 1}, 5), (Floats{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2}));
 }
 
-TEST_F(SharedStates, an_input_that_is_read_later_keeps_its_memory) {
+TEST_F(SharedStates, an_input_that_is_read_later_is_not_overwritten) {
   TestInterpreter t(CacheModel(true));
   Share(t, "cache_in", "cache_out");
   Signature prefill(t, "prefill"), decode(t, "decode");
@@ -182,8 +182,8 @@ TEST_F(SharedStates, an_input_that_is_read_later_keeps_its_memory) {
   EXPECT_EQ(decode.Update({1, 1}, 5), (Floats{14, 16, 6, 8, 10, 12, 0, 0, 0, 0, 1, 1}));
 }
 
-// Under Hot, a run could begin again on the CPU, with an input that the first attempt has changed.
-TEST_F(SharedStates, subgraphs_with_delegates_keep_the_memory_of_the_input) {
+// If the state were updated in place, the fallback of the policy Hot would read a changed input.
+TEST_F(SharedStates, subgraphs_with_delegates_use_two_blocks) {
   ProgrammedDelegate delegate(ClaimingBody({1}));
   delegate.invoke = [](TfLiteContext*, TfLiteNode*) { return kTfLiteOk; };
   TestInterpreter t(CacheModel());
@@ -209,7 +209,7 @@ TEST_F(SharedStates, a_program_reads_and_writes_the_state_between_runs) {
 }
 
 // Each delegate computes the sum of both signatures.
-TEST_F(SharedStates, delegates_exchange_two_blocks) {
+TEST_F(SharedStates, delegates_swap_two_blocks) {
   for (const char* name : {"npu_stub", "xnnpack", "gpu", "cpu"}) {
     SCOPED_TRACE(name);
     const std::string library = BuildPath("libdeputy_" + std::string(name) + ".so");
@@ -232,7 +232,7 @@ TEST_F(SharedStates, delegates_exchange_two_blocks) {
       EXPECT_EQ(ValuesOf(StateOf(t)), (Floats{6, 12, 18, 24}));
       EXPECT_EQ(second.Get("total"), (Floats{6, 12, 18, 24}));
       EXPECT_EQ(StateOf(t).in_place, 0);
-      // The CPU goes on with the state of the delegate, in place.
+      // The CPU continues with the delegate's state, in place.
       ASSERT_EQ(DeputyInterpreterRemoveDelegates(t.get()), kTfLiteOk) << t.log();
       ASSERT_EQ(first.Allocate(), kTfLiteOk) << t.log();
       first.Set<float>("x", {1, 2, 3, 4});

@@ -157,7 +157,7 @@ TEST_F(WeightCache, a_file_that_cannot_be_written_is_reported) {
   EXPECT_EQ(RunOnce(&t), expected_);
 }
 
-TEST_F(WeightCache, released_memory_comes_back_from_the_file) {
+TEST_F(WeightCache, released_memory_is_read_from_the_file_again) {
   PackedConstants::OverwriteDiscarded(true);
   for (int i = 0; i < 2; ++i) {
     TestInterpreter t(Model(), WithCache(path_));
@@ -205,8 +205,8 @@ FileMemory MemoryOf(const std::string& path) {
   return sum;
 }
 
-// Runs the model in a child process, which then reports its use of the file's memory whenever it
-// receives a byte, until it is killed.
+// Runs the model in a child process. For each byte that it receives, the child reports the memory
+// of the file's pages, until it is killed.
 struct Child {
   int to[2], from[2];
   pid_t id = -1;
@@ -237,7 +237,7 @@ struct Child {
   }
 };
 
-// Two processes, the one that packed the constants and one that mapped them, have one copy.
+// The process that packed the constants and a process that maps them share one copy.
 TEST_F(WeightCache, processes_share_the_memory) {
   Child first, second;
   first.Start(path_, expected_, true);

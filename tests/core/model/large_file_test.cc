@@ -178,8 +178,7 @@ TEST_F(LargeFile, damaged_offsets_are_refused) {
   }
 }
 
-// ---- Weights in other files
-// -----------------------------------------------------------------------
+// ---- Weights in other files ---------------------------------------------------------------------
 
 // A model whose weights are the external buffer 7.
 std::vector<uint8_t> ModelWithFile(const std::string& file, uint64_t offset,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests compiled models: descriptions are read back, the library runs their model and maps their
-// packed constants, and no damage leads to a wrong result.
+// Tests compiled models: descriptions are decoded as they were written, the library runs the model
+// and uses the packed constants, and damage never causes a wrong result.
 #include "core/support/compiled_model.h"
 
 #include <gmock/gmock.h>
@@ -209,7 +209,7 @@ TEST_F(CompiledModelTest, files_are_unpacked_if_they_are_intact) {
   EXPECT_EQ(DeputyCompiledModelCheck(nullptr, nullptr, nullptr), kTfLiteError);
 }
 
-TEST_F(CompiledModelTest, names_of_files_stay_in_the_directory) {
+TEST_F(CompiledModelTest, file_names_with_directories_are_refused) {
   for (const char* const name : {"../x", "/x", ".", "..", ".hidden", "", "a/b"}) {
     std::string file = "model";
     CompiledModel model;
@@ -247,7 +247,7 @@ void Repair(std::string* file) {
 TEST_F(CompiledModelTest, mutated_sections_and_descriptions_are_safe) {
   CompiledModel model;
   ASSERT_EQ(ParseCompiledModel(file_, &model), CompiledModelState::kCompiled);
-  // Mutations of the model itself are tests of models; these change what follows it.
+  // Only bytes after the model are changed; other tests change the model.
   const size_t first = model.model_bytes, count = file_.size() - first;
   const int runs = std::getenv("DEPUTY_ALL_ROWS") == nullptr ? 2000 : 100'000;
   std::mt19937 random(1);
