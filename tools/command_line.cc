@@ -464,7 +464,7 @@ void AddPluginsCommand(CLI::App* app) {
 void AddCompileCommand(CLI::App* app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App* command =
-      app->add_subcommand("compile", "Write one file with a model and its compiled programs");
+      app->add_subcommand("compile", "Write a model and its compiled programs to a file");
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
   command->add_option("-o,--output", options->output, "The file to write")->type_name("FILE");

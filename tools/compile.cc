@@ -3,6 +3,8 @@
 // `deputy compile`: runs a model once with caches in a temporary directory, and writes one file
 // with the model and the files of the caches. With --check, reports whether such a file can be
 // used.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,7 +30,7 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 36;
 
 // Writes a file under a temporary name and renames it.
 void WriteNewFile(const std::string& path, const std::string& bytes) {
-  const std::string draft = path + ".tmp";
+  const std::string draft = path + "." + std::to_string(getpid()) + ".tmp";
   std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   file << bytes;
   file.close();

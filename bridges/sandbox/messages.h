@@ -18,7 +18,7 @@
 
 namespace deputy::sandbox {
 
-inline constexpr int64_t kProtocolVersion = 4;
+inline constexpr int64_t kProtocolVersion = 5;
 
 // Maximum number of bytes of each constant that the outline of a graph contains.
 inline constexpr size_t kOutlineConstantBytes = 64;

@@ -511,11 +511,12 @@ typedef struct DeputyDelegatePlugin {
   uint64_t flags;
   // Passes a function with which the prepare of the delegate's nodes may provide memory for their
   // inputs, so that the producers of these tensors write directly into it. The node passes the
-  // context of its prepare. The function returns an error and changes nothing unless the tensor is
-  // an arena tensor of `memory->bytes` bytes and the address is aligned to 64 bytes. The tensor's
-  // data pointer may still differ at an invoke: if the client has set memory of its own, during
-  // validation, and after a resize. The memory is used until the next prepare of the node, and
-  // released later; `memory` is copied. Called at the same times as set_cancellation. NULL: the
+  // context of its prepare. The function returns an error and changes nothing during an inference,
+  // and unless the tensor is an arena tensor of `memory->bytes` bytes and the address is aligned to
+  // 64 bytes. The tensor's data pointer may still differ at an invoke: if the client has set
+  // memory of its own, during validation, and after a resize. The memory is used until the next
+  // prepare of the node, and released later; a node that provides the same address again keeps the
+  // tensor's address; `memory` is copied. Called at the same times as set_cancellation. NULL: the
   // inputs are in the runtime's memory.
   void (*set_memory_provider)(TfLiteDelegate* delegate,
                               TfLiteStatus (*provide)(TfLiteContext* context, int32_t tensor,

@@ -185,6 +185,11 @@ TfLiteStatus TfLiteInterpreterSetCustomAllocationForTensor(TfLiteInterpreter* in
   return Guard(kTfLiteError, [&] {
     deputy::Subgraph& primary = interpreter->impl->primary();
     TF_LITE_ENSURE_STATUS(primary.CheckNotRunning("SetCustomAllocationForTensor"));
+    if (interpreter->impl->shared_states().Has(&primary, tensor_index)) {
+      return Fail(interpreter->impl->reporter(), kTfLiteError,
+                  "SetCustomAllocationForTensor: tensor %d: expected no shared state",
+                  tensor_index);
+    }
     return primary.SetCustomAllocation(tensor_index, *allocation, flags);
   });
 }

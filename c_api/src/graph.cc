@@ -234,6 +234,9 @@ TfLiteStatus DeputyInterpreterSetCustomAllocation(TfLiteInterpreter* interpreter
     Subgraph* const subgraph = RestingSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     if (allocation == nullptr) return RefuseArgument(*subgraph, function, "an allocation");
+    if (interpreter->impl->shared_states().Has(subgraph, tensor_index)) {
+      return RefuseArgument(*subgraph, function, "a tensor of no shared state");
+    }
     return subgraph->SetCustomAllocation(tensor_index, *allocation, flags);
   });
 }
@@ -245,7 +248,7 @@ TfLiteStatus DeputyInterpreterClearCustomAllocations(TfLiteInterpreter* interpre
     Subgraph* const subgraph = IdleSubgraph(interpreter, subgraph_index, function);
     if (subgraph == nullptr) return kTfLiteError;
     subgraph->ClearCustomAllocations();
-    return kTfLiteOk;
+    return interpreter->impl->shared_states().PlaceAgain(subgraph);
   });
 }
 

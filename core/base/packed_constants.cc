@@ -66,7 +66,7 @@ char* PackedConstants::Place(size_t bytes, const Limits& limits, ThreadPool* poo
   const size_t margin = storage_ == nullptr ? 0 : 2 * PageBytes();
   if (!AddSizes(rounded, margin, &rounded)) return nullptr;
   // Chunk sizes grow quickly, so that there are few chunks; unused pages are released.
-  const size_t chunk_bytes = std::clamp(4 * bytes_, kMinChunk, kMaxChunk);
+  const size_t chunk_bytes = std::clamp(4 * bytes_.load(), kMinChunk, kMaxChunk);
   const size_t expected = expected_ > bytes_ ? expected_ - bytes_ : 0;
   Chunk chunk;
   if (!chunk.block.Reserve(InLargePages(std::max({chunk_bytes, Packed(expected), rounded})), 0,
@@ -252,7 +252,7 @@ void PackedConstants::Map(int file, std::span<const WeightFilePiece> pieces) {
   }
   for (auto& place : places_) {
     Values& values = place.second;
-    if (values.is_mapped || !values.has_name) continue;
+    if (values.is_mapped) continue;
     values.is_mapped = std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
       const std::less<> before;
       return !before(values.data, chunk.block.data()) &&

@@ -7,6 +7,7 @@
 #define DEPUTY_CORE_BASE_PACKED_CONSTANTS_H_
 
 #include <array>
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -120,10 +121,8 @@ class PackedConstants {
 
   // Total size of all values that are not discarded, and of memory of Reserve, which counts also
   // when it is discarded. An object has values of FindOrMake or memory of Reserve, not both.
-  size_t bytes() const {
-    const std::lock_guard lock(mutex_);
-    return bytes_;
-  }
+  // Takes no lock: a fill that needs scratch memory calls it.
+  size_t bytes() const { return bytes_; }
 
  private:
   // Memory for many values: separate blocks would each begin at a new page, and be too small for
@@ -171,7 +170,7 @@ class PackedConstants {
   std::unique_ptr<Storage> storage_;  // null: no file
   int users_ = 0;
   std::vector<Chunk> chunks_;
-  size_t bytes_ = 0;
+  std::atomic<size_t> bytes_ = 0;
   size_t expected_ = 0;  // expected value of bytes_ when packing is complete
 };
 

@@ -243,8 +243,19 @@ bool WeightFile::Contains(const void* data) const {
   return !before(data, data_) && before(data, data_ + bytes_);
 }
 
+// Returns true if a file of this name can be created or replaced. Devices, pipes, directories and
+// links are not replaced.
+static bool IsReplaceable(const char* path) {
+  struct stat status;
+  if (lstat(path, &status) != 0) return errno == ENOENT;
+  if (S_ISREG(status.st_mode)) return true;
+  errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  return false;
+}
+
 int WriteWeightFile(const char* path, WeightFileIdentity* identity,
                     std::span<WeightFilePiece> pieces, std::span<const WeightFileValue> values) {
+  if (!IsReplaceable(path)) return -1;
   WeightFileHeader header = {};
   std::memcpy(header.magic, kWeightMagic, sizeof kWeightMagic);
   header.code = identity->code();

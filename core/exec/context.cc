@@ -201,9 +201,11 @@ void InitContext(Subgraph* subgraph) {
 
 TfLiteStatus ProvideMemory(TfLiteContext* context, int32_t tensor,
                            const DeputyInputMemory* memory) try {
-  SubgraphParts& parts = SubgraphOf(context)->parts();
+  Subgraph* const subgraph = SubgraphOf(context);
+  SubgraphParts& parts = subgraph->parts();
   const TfLiteTensor* const target = parts.graph.tensor(tensor);
-  if (target == nullptr || memory == nullptr) return kTfLiteError;
+  // A node that is prepared during an inference has inputs with contents.
+  if (target == nullptr || memory == nullptr || subgraph->ready()) return kTfLiteError;
   return parts.provided_memory.Provide(*target, tensor, *memory);
 } catch (const std::exception&) {  // out of memory
   return kTfLiteError;

@@ -47,6 +47,14 @@ TfLiteStatus CustomAllocations::Set(int tensor_index, const TfLiteCustomAllocati
   return kTfLiteOk;
 }
 
+void CustomAllocations::FollowSize(int tensor_index) {
+  const auto entry = std::find_if(allocations_.begin(), allocations_.end(),
+                                  [=](const auto& at) { return at.first == tensor_index; });
+  if (entry == allocations_.end()) return;
+  TfLiteTensor* const tensor = graph_->tensor(tensor_index);
+  tensor->data.data = entry->second.bytes < tensor->bytes ? nullptr : entry->second.data;
+}
+
 void CustomAllocations::Clear() {
   for (const auto& [index, allocation] : allocations_) {
     TfLiteTensor& tensor = graph_->tensors()[static_cast<size_t>(index)];

@@ -30,6 +30,8 @@ class CustomAllocations {
   TfLiteStatus Set(int tensor_index, const TfLiteCustomAllocation& allocation, int64_t flags);
   // True if memory that is smaller than its tensor was set after the newest successful Verify.
   bool may_be_too_small() const { return may_be_too_small_; }
+  // Sets the data pointer after a change of the tensor's size: null if the memory is too small.
+  void FollowSize(int tensor_index);
   // Returns all tensors to planned memory; tensors must be allocated again.
   void Clear();
   // Reports an error if the memory of a tensor is too small for its current shape. Ignores outputs

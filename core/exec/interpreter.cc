@@ -299,6 +299,7 @@ TfLiteStatus Interpreter::InvokeDelegateNode(Subgraph* subgraph, int node_index)
   ArmCancellation();
   const CancelScope cancellable(this, kInvokeCall);
   TF_LITE_ENSURE_STATUS(PrepareReleased());
+  if (subgraph->ready()) TF_LITE_ENSURE_STATUS(shared_states_.BeginRun(subgraph));
   const auto run = [&] { return subgraph->InvokeDelegateNode(node_index); };
   return ClientStatus(run_hooks_.Around(subgraph, run));
 }

@@ -51,26 +51,47 @@ bool WritesInPlace(const Graph& graph, int position, int input, int output) {
 
 }  // namespace
 
-bool CanUpdateInPlace(Subgraph* subgraph, int input, int output) {
-  const Graph& graph = subgraph->graph();
+std::vector<bool> FindInPlace(const Subgraph& subgraph, std::span<const StatePlace> places) {
+  const Graph& graph = subgraph.graph();
   const std::vector<int>& plan = graph.plan();
-  const auto has = [](std::span<const int> indices, int index) {
-    return std::find(indices.begin(), indices.end(), index) != indices.end();
+  struct Use {
+    int writer = -1, last_reader = -1;  // positions in the plan
+    bool is_refused = false;
   };
-  int writer = -1, last_reader = -1;
+  std::vector<Use> uses(places.size());
+  std::vector<int> by_input(graph.tensors().size(), -1), by_output = by_input;
+  for (size_t i = 0; i < places.size(); ++i) {
+    by_input[static_cast<size_t>(places[i].input)] = static_cast<int>(i);
+    by_output[static_cast<size_t>(places[i].output)] = static_cast<int>(i);
+  }
+  const auto use_of = [&uses](const std::vector<int>& by_tensor, int tensor) -> Use* {
+    const int place = tensor < 0 ? -1 : by_tensor[static_cast<size_t>(tensor)];
+    return place < 0 ? nullptr : &uses[static_cast<size_t>(place)];
+  };
   for (int position = 0; position < static_cast<int>(plan.size()); ++position) {
     const TfLiteNode& node = *graph.node(plan[static_cast<size_t>(position)]);
-    // Delegates may read inputs after they have written outputs. The policy Hot may compute nodes
-    // again.
-    if (node.delegate != nullptr) return false;
-    const PlannedGroup* const group = subgraph->execution_plan().groups().At(position);
-    const bool writes = has(IndicesOf(node.outputs), output);
-    if (writes && (writer >= 0 || group != nullptr)) return false;
-    if (writes) writer = position;
-    if (writes || !has(IndicesOf(node.inputs), input)) continue;
-    last_reader = std::max({last_reader, position, group == nullptr ? 0 : group->position()});
+    // Delegates may read inputs after they have written outputs, and Hot computes nodes again.
+    if (node.delegate != nullptr) return std::vector<bool>(places.size());
+    const PlannedGroup* const group = subgraph.execution_plan().groups().At(position);
+    for (const int index : IndicesOf(node.outputs)) {
+      Use* const use = use_of(by_output, index);
+      if (use == nullptr) continue;
+      use->is_refused = use->is_refused || use->writer >= 0 || group != nullptr;
+      use->writer = position;
+    }
+    for (const int index : IndicesOf(node.inputs)) {
+      Use* const use = use_of(by_input, index);
+      if (use == nullptr || use->writer == position) continue;
+      const int read_at = group == nullptr ? position : std::max(position, group->position());
+      use->last_reader = std::max(use->last_reader, read_at);
+    }
   }
-  return writer > last_reader && WritesInPlace(graph, writer, input, output);
+  std::vector<bool> in_place(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    in_place[i] = !uses[i].is_refused && uses[i].writer > uses[i].last_reader &&
+                  WritesInPlace(graph, uses[i].writer, places[i].input, places[i].output);
+  }
+  return in_place;
 }
 
 size_t SharedStates::bytes() const {
@@ -134,7 +155,7 @@ TfLiteStatus SharedStates::Add(std::string input, std::string output,
   if (!problem.empty()) return Refuse(input.c_str(), problem);
   SharedState state;
   state.bytes = TensorAt(*places[0].subgraph, places[0].input).bytes;
-  if (!state.blocks[0].Reserve(state.bytes, 0, interpreter_->LimitsFor(bytes()))) {
+  if (!state.blocks[0].Reserve(state.bytes, 0, interpreter_->LimitsFor(0))) {
     return Refuse(input.c_str(), "no memory for " + std::to_string(state.bytes) + " bytes");
   }
   std::memset(state.blocks[0].data(), 0, state.bytes);
@@ -143,17 +164,38 @@ TfLiteStatus SharedStates::Add(std::string input, std::string output,
   state.places = std::move(places);
   states_.push_back(std::move(state));
   for (const StatePlace& place : states_.back().places) {
+    place.subgraph->parts().has_shared_states = true;
     TF_LITE_ENSURE_STATUS(Point(place, place.input, states_.back(), 0));
     TF_LITE_ENSURE_STATUS(Point(place, place.output, states_.back(), 0));
   }
   return kTfLiteOk;
 }
 
+bool SharedStates::Has(const Subgraph* subgraph, int tensor) const {
+  for (const SharedState& state : states_) {
+    for (const StatePlace& place : state.places) {
+      const bool is_tensor = place.input == tensor || place.output == tensor;
+      if (place.subgraph == subgraph && is_tensor) return true;
+    }
+  }
+  return false;
+}
+
+TfLiteStatus SharedStates::PlaceAgain(Subgraph* subgraph) {
+  for (const SharedState& state : states_) {
+    for (const StatePlace& place : state.places) {
+      if (place.subgraph != subgraph) continue;
+      TF_LITE_ENSURE_STATUS(Point(place, place.input, state, state.current));
+      TF_LITE_ENSURE_STATUS(Point(place, place.output, state, state.current));
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus SharedStates::PlaceOutput(const StatePlace& place, SharedState* state) const {
-  state->in_place = CanUpdateInPlace(place.subgraph, place.input, place.output);
   if (state->in_place) return Point(place, place.output, *state, state->current);
   const size_t other = 1 - state->current;
-  if (!state->blocks[other].Reserve(state->bytes, 0, interpreter_->LimitsFor(bytes()))) {
+  if (!state->blocks[other].Reserve(state->bytes, 0, interpreter_->LimitsFor(0))) {
     return Refuse(state->input.c_str(),
                   "no memory for " + std::to_string(state->bytes) + " bytes of the output");
   }
@@ -161,20 +203,34 @@ TfLiteStatus SharedStates::PlaceOutput(const StatePlace& place, SharedState* sta
 }
 
 TfLiteStatus SharedStates::BeginRun(Subgraph* subgraph) {
+  std::vector<SharedState*> used;
+  std::vector<StatePlace> places;
   for (SharedState& state : states_) {
     for (const StatePlace& place : state.places) {
       if (place.subgraph != subgraph) continue;
-      for (const int index : {place.input, place.output}) {
-        const size_t found = TensorAt(*subgraph, index).bytes;
-        if (found == state.bytes) continue;
-        return Refuse(state.input.c_str(), "subgraph " + std::to_string(subgraph->index()) +
-                                               ": tensor " + std::to_string(index) + ": expected " +
-                                               std::to_string(state.bytes) + " bytes, found " +
-                                               std::to_string(found));
-      }
-      TF_LITE_ENSURE_STATUS(Point(place, place.input, state, state.current));
-      TF_LITE_ENSURE_STATUS(PlaceOutput(place, &state));
+      TF_LITE_ENSURE_STATUS(CheckSize(place, state));
+      used.push_back(&state);
+      places.push_back(place);
     }
+  }
+  if (used.empty()) return kTfLiteOk;
+  const std::vector<bool> in_place = FindInPlace(*subgraph, places);
+  for (size_t i = 0; i < used.size(); ++i) {
+    used[i]->in_place = in_place[i];
+    TF_LITE_ENSURE_STATUS(Point(places[i], places[i].input, *used[i], used[i]->current));
+    TF_LITE_ENSURE_STATUS(PlaceOutput(places[i], used[i]));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus SharedStates::CheckSize(const StatePlace& place, const SharedState& state) const {
+  for (const int index : {place.input, place.output}) {
+    const size_t found = TensorAt(*place.subgraph, index).bytes;
+    if (found == state.bytes) continue;
+    return Refuse(state.input.c_str(), "subgraph " + std::to_string(place.subgraph->index()) +
+                                           ": tensor " + std::to_string(index) + ": expected " +
+                                           std::to_string(state.bytes) + " bytes, found " +
+                                           std::to_string(found));
   }
   return kTfLiteOk;
 }

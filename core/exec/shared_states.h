@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ class SharedStates {
   TfLiteStatus Add(std::string input, std::string output, std::vector<StatePlace> places);
   // Sets the addresses of a subgraph's tensors before a run.
   TfLiteStatus BeginRun(Subgraph* subgraph);
+  // Returns true if the tensor belongs to a state.
+  bool Has(const Subgraph* subgraph, int tensor) const;
+  // Places the tensors of a subgraph after its custom allocations were removed.
+  TfLiteStatus PlaceAgain(Subgraph* subgraph);
   // Makes the outputs of a successful run the current state.
   void EndRun(Subgraph* subgraph);
   // Sets all states to zero.
@@ -57,14 +62,15 @@ class SharedStates {
  private:
   TfLiteStatus Refuse(const char* input, const std::string& problem) const;
   std::string FindProblem(const std::vector<StatePlace>& places) const;
+  TfLiteStatus CheckSize(const StatePlace& place, const SharedState& state) const;
   TfLiteStatus PlaceOutput(const StatePlace& place, SharedState* state) const;
 
   InterpreterState* const interpreter_;
   std::vector<SharedState> states_;
 };
 
-// Returns true if the graph can write the output into the memory of the input.
-bool CanUpdateInPlace(Subgraph* subgraph, int input, int output);
+// Returns for each place of this subgraph whether the output can use the memory of the input.
+std::vector<bool> FindInPlace(const Subgraph& subgraph, std::span<const StatePlace> places);
 
 }  // namespace deputy
 

@@ -79,7 +79,12 @@ bool SubgraphCallee::IsBuiltInCode() const { return subgraph_->parts().built != 
 
 // Graphs that are built in code may call each other in a cycle; models with a cycle are
 // inconsistent.
-TfLiteStatus SubgraphCallee::CheckNotRunning() const {
+TfLiteStatus SubgraphCallee::CheckCallable() const {
+  if (subgraph_->parts().has_shared_states) {
+    return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
+                "subgraph %d: expected no shared states in a subgraph that a node calls",
+                subgraph_->index());
+  }
   if (subgraph_->parts().runs == 0) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
               "subgraph %d: expected no call of itself, found one", subgraph_->index());
@@ -91,7 +96,7 @@ TfLiteStatus SubgraphCallee::InferOutputs(std::span<const CallInput> inputs,
     *out_outputs = *outputs;
     return kTfLiteOk;
   }
-  if (const TfLiteStatus status = CheckNotRunning(); status != kTfLiteOk) return status;
+  if (const TfLiteStatus status = CheckCallable(); status != kTfLiteOk) return status;
   if (shapes_.full()) return DescribeOutputs(false, out_outputs);
   subgraph_->interpreter()->SaveVariablesOf(subgraph_);
   TfLiteStatus status = subgraph_->ShapeInputs(inputs);
@@ -102,7 +107,7 @@ TfLiteStatus SubgraphCallee::InferOutputs(std::span<const CallInput> inputs,
 }
 
 TfLiteStatus SubgraphCallee::Call(std::span<const CallInput> inputs) {
-  if (const TfLiteStatus status = CheckNotRunning(); status != kTfLiteOk) return status;
+  if (const TfLiteStatus status = CheckCallable(); status != kTfLiteOk) return status;
   subgraph_->interpreter()->SaveVariablesOf(subgraph_);
   if (const TfLiteStatus status = subgraph_->ShapeInputs(inputs); status != kTfLiteOk)
     return status;

@@ -30,7 +30,7 @@ class SubgraphCallee final : public CallableSubgraph {
 
  private:
   bool IsBuiltInCode() const;
-  TfLiteStatus CheckNotRunning() const;
+  TfLiteStatus CheckCallable() const;
   TfLiteStatus CopyInput(const CallInput& from, TfLiteTensor* input);
   TfLiteStatus DescribeOutputs(bool shapes_known, std::vector<CallOutput>* out_outputs);
 

@@ -46,7 +46,8 @@ struct SubgraphParts {
   std::string inconsistency;
   // Changes that the client has made in code; null: the graph is that of the model.
   std::unique_ptr<BuiltGraph> built;
-  int runs = 0;  // number of SubgraphRun objects
+  int runs = 0;                    // number of SubgraphRun objects
+  bool has_shared_states = false;  // signatures share tensors of the graph (SharedStates)
   TfLiteContext context{};
   ContextOwner context_owner;  // the context's impl_, unless the client has set another
   Graph graph{&context};

@@ -67,6 +67,9 @@ TfLiteStatus ResizeTensor(SubgraphParts* parts, TfLiteTensor* tensor, TfLiteIntA
                   parts->graph.IndexOf(tensor), NameOf(*tensor), bytes);
     }
     tensor->bytes = bytes;
+    if (tensor->allocation_type == kTfLiteCustom) {
+      parts->custom_allocations.FollowSize(parts->graph.IndexOf(tensor));
+    }
     // Arena tensors get their address when memory is planned again.
     if (tensor->allocation_type == kTfLiteArenaRw ||
         tensor->allocation_type == kTfLiteArenaRwPersistent) {

@@ -18,7 +18,7 @@
 namespace deputy {
 
 // Owner of the section with packed constants; other owners are names of delegates.
-inline constexpr char kCpuOwner[] = "cpu";
+inline constexpr char kCpuOwner[] = "constants";
 // Alignment of sections in the file.
 inline constexpr size_t kSectionAlignment = 4096;
 

@@ -518,6 +518,8 @@ class SignatureTest(unittest.TestCase):
         self.assertTrue(np.array_equal(other(second_in=value)['second_out'], -value))
         with self.assertRaisesRegex(RuntimeError, "state 'absent': expected a signature"):
             interpreter.share_state('absent', 'first_out')
+        with self.assertRaisesRegex(ValueError, "found 'second_in'"):
+            interpreter.shared_state('second_in')
 
     def test_a_runner_outlives_its_interpreter_and_reports_errors(self):
         runner = Interpreter(SIGNED).get_signature_runner()
@@ -613,6 +615,14 @@ class RunningTest(unittest.TestCase):
             for _ in range(3):
                 self.assertTrue(np.array_equal(run(interpreter, value), run(other, value)), path)
                 interpreter.release_memory()
+
+    def test_a_memory_budget_bounds_an_interpreter(self):
+        run(allocated(FLOAT, memory_budget=1 << 30), random_input(allocated(FLOAT)))
+        with self.assertRaisesRegex(RuntimeError, 'expected at most 1000 bytes'):
+            allocated(FLOAT, memory_budget=1000)
+        for budget in (-1, 0.5, 'all', 1 << 70):
+            with self.assertRaisesRegex(ValueError, 'memory_budget: expected'):
+                Interpreter(FLOAT, memory_budget=budget)
 
     def test_interpreters_of_one_model_share_it(self):
         def shared(first, second):

@@ -17,6 +17,7 @@ constexpr DeputyPluginOption kOptions[] = {
     {"node", kDeputyOptionInt, 0, "0", "Index of the node."},
     {"bytes", kDeputyOptionInt, 0, "0", "Bytes by which the memory exceeds the tensor."},
     {"offset", kDeputyOptionInt, 0, "0", "Offset in the block."},
+    {"dynamic", kDeputyOptionBool, 0, "false", "Claim nodes of graphs with dynamic tensors."},
     {"log", kDeputyOptionString, 0, "", "File to which events are appended."},
 };
 
@@ -99,6 +100,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
     if (key == "node") delegate->node = std::atoi(values[i]);
     if (key == "bytes") delegate->bytes = std::atoi(values[i]);
     if (key == "offset") delegate->offset = std::atoi(values[i]);
+    if (key == "dynamic") delegate->base.flags |= kTfLiteDelegateFlagsAllowDynamicTensors;
     if (key == "log") delegate->log = values[i];
   }
   return &delegate->base;

@@ -42,9 +42,9 @@ class CompileTest(unittest.TestCase):
         plain, compiled = (self.deputy("run", model, "--random").stdout for model in (MODEL, self.out))
         self.assertEqual(plain, compiled)
         text = self.deputy("compile", self.out, "--check").stdout
-        self.assertEqual(text, "cpu        usable\n")
+        self.assertEqual(text, "constants  usable\n")
         text = self.deputy("compile", self.out, "--check", code=1, DEPUTY_CPU="generic").stdout
-        self.assertIn("cpu        recompile: its constants were packed by another build", text)
+        self.assertIn("constants  recompile: its constants were packed by another build", text)
 
     def test_delegates_compile_nothing(self):
         for name in ("npu_stub", "gpu"):
@@ -70,7 +70,7 @@ class CompileTest(unittest.TestCase):
         text = self.deputy("compile", self.out, "--check", "--delegate", other, code=1).stdout
         self.assertIn("elementwise recompile: it was not compiled for elementwise\n", text)
         plain = self.deputy("compile", MODEL, "--check", code=1).stdout
-        self.assertEqual(plain, "cpu        recompile: it is a model that was not compiled\n")
+        self.assertEqual(plain, "constants  recompile: it is a model that was not compiled\n")
         data = self.out.read_bytes()
         at = data.rindex(b"DPTYSER1") + 100
         self.out.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
@@ -88,7 +88,7 @@ class CompileTest(unittest.TestCase):
         self.deputy("compile", MODEL, "--delegate", "npu_stub", "-o", self.out)
         self.deputy("compile", self.out, "-o", again)
         self.assertLess(again.stat().st_size, self.out.stat().st_size)
-        self.assertEqual(self.deputy("compile", again, "--check").stdout, "cpu        usable\n")
+        self.assertEqual(self.deputy("compile", again, "--check").stdout, "constants  usable\n")
 
     def test_usage_and_failures(self):
         self.assertIn("--output FILE or --check", self.deputy("compile", MODEL, code=2).stderr)

@@ -37,6 +37,13 @@ def extents(shape):
     return numbers
 
 
+def bytes_count(value, name):
+    """Returns `value` as a number of bytes; raises ValueError for anything else."""
+    if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**64:
+        raise ValueError(f'{name}: expected a number of bytes, found {value!r}')
+    return int(value)
+
+
 def without_nul(data, name):
     """Returns the bytes; raises ValueError for a NUL, at which C would end the text."""
     at = data.find(b'\0')

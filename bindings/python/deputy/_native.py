@@ -231,6 +231,7 @@ _FUNCTIONS = (
     ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
     ('DeputyInterpreterOptionsSetWeightCache', INT, [POINTER, TEXT]),
+    ('DeputyInterpreterOptionsSetMemoryBudget', INT, [POINTER, SIZE]),
     ('DeputyInterpreterGetWeightCache', INT, [POINTER, ctypes.POINTER(WeightCache)]),
     ('DeputySignatureRunnerResizeInputTensor', INT,
      [POINTER, TEXT, ctypes.POINTER(ctypes.c_int), INT]),

@@ -2,8 +2,8 @@
 """TensorFlow Lite's Python interpreter, on Deputy.
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
-import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`
-and `weight_cache` of an Interpreter, `explain()`, `placement_plan()`, `weight_cache_use()`,
+import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`,
+`weight_cache` and `memory_budget` of an Interpreter, `explain()`, `placement_plan()`, `weight_cache_use()`,
 `delegation_status()`, `background_status()`, `wait_for_background()`, `findings()`,
 `release_memory()`, `share_state()`, `shared_state()` and `reset_shared_states()`.
 
@@ -40,7 +40,8 @@ class OpResolverType(enum.Enum):
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
 
 
-def _create_options(lib, reports, threads, resolver, policy, validation, weight_cache):
+def _create_options(lib, reports, threads, resolver, policy, validation, weight_cache,
+                    memory_budget):
     options = Owned(lib.TfLiteInterpreterOptionsCreate(), lib.TfLiteInterpreterOptionsDelete, reports)
     lib.TfLiteInterpreterOptionsSetErrorReporter(options.pointer, reports.function, None)
     threads = _checks.threads(threads)
@@ -60,6 +61,9 @@ def _create_options(lib, reports, threads, resolver, policy, validation, weight_
             options.pointer, ctypes.byref(_native.ValidationOptions(enabled=int(validation)))))
     if weight_cache is not None:
         _must(lib.DeputyInterpreterOptionsSetWeightCache(options.pointer, os.fsencode(weight_cache)))
+    if memory_budget is not None:
+        size = _checks.bytes_count(memory_budget, 'memory_budget')
+        _must(lib.DeputyInterpreterOptionsSetMemoryBudget(options.pointer, size))
     return options
 
 
@@ -88,6 +92,8 @@ class Interpreter:
     placement: True places the nodes on the delegates and the CPU by measured times
         (docs/placement.md); a dictionary does so with budget_ms, runs and cache_directory.
     weight_cache: file with packed constants, which processes share (docs/weight-cache.md).
+    memory_budget: upper bound on the interpreter's memory in bytes
+        (DeputyInterpreterOptionsSetMemoryBudget); allocate_tensors() fails beyond it.
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -104,7 +110,7 @@ class Interpreter:
                  experimental_disable_delegate_node_fusion=False,
                  experimental_force_delegate_node_profiling=False,
                  delegate_policy=None, validation=None, background=False, placement=None,
-                 weight_cache=None):
+                 weight_cache=None, memory_budget=None):
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
@@ -114,7 +120,7 @@ class Interpreter:
         self._model = create_model(lib, model_path, model_content)
         self._options = _create_options(lib, self._reports, num_threads,
                                         experimental_op_resolver_type, delegate_policy, validation,
-                                        weight_cache)
+                                        weight_cache, memory_budget)
         self._add_custom_ops(self._options.pointer)
         self._preserved = None
         if experimental_preserve_all_tensors:
@@ -347,7 +353,9 @@ class Interpreter:
 
     def shared_state(self, input_name):
         """Returns a copy of the current state of share_state()."""
-        output_name = self._states[input_name]
+        output_name = self._states.get(input_name)
+        if output_name is None:
+            raise ValueError(f'shared_state: expected an input of share_state(), found {input_name!r}')
         key = next(key for key, names in self._get_full_signature_list().items()
                    if input_name in names['inputs'] and output_name in names['outputs'])
         return SignatureRunner(self, key)._read_input(input_name)

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,39 @@ TEST_F(WeightFileTest, a_second_store_computes_nothing) {
   EXPECT_EQ(store.use().packed, 0);
   EXPECT_EQ(store.use().mapped_bytes, store.constants().bytes());
   EXPECT_EQ(FileCount(), 1u);
+}
+
+TEST_F(WeightFileTest, values_of_other_memory_than_the_model_can_be_read_again) {
+  static const char kOther = 1;
+  Store store(path_, model_);
+  const auto find = [&store] {
+    const PackedKey key = {&kOther, &kForms[0], {}};
+    return store.constants().FindOrMake(key, 100, Limits(), nullptr,
+                                        [](char* out) { std::memset(out, 7, 100); });
+  };
+  store.constants().BeginUse();
+  ASSERT_TRUE(store.Check(3));
+  ASSERT_EQ(std::string(find(), 100), std::string(100, 7));
+  ASSERT_TRUE(store.constants().SaveFile());
+  // Values that no interpreter uses are discarded.
+  store.constants().EndUse();
+  store.constants().BeginUse();
+  EXPECT_TRUE(store.Check(3));
+  EXPECT_EQ(std::string(find(), 100), std::string(100, 7));
+  EXPECT_EQ(store.use().packed, 1);
+}
+
+TEST_F(WeightFileTest, files_of_other_kinds_are_not_replaced) {
+  std::filesystem::create_symlink("nowhere", path_ + "1");
+  ASSERT_EQ(mkfifo((path_ + "2").c_str(), 0600), 0);
+  for (const std::string& path : {path_ + "1", path_ + "2"}) {
+    Store store(path, model_);
+    EXPECT_TRUE(store.CheckAll());
+    EXPECT_FALSE(store.constants().SaveFile());
+    EXPECT_FALSE(std::filesystem::is_regular_file(path));
+    EXPECT_TRUE(store.CheckAll());
+  }
+  EXPECT_EQ(FileCount(), 2u);
 }
 
 TEST_F(WeightFileTest, values_are_added) {

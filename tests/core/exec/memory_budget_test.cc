@@ -43,6 +43,23 @@ std::vector<uint8_t> Model(int subgraphs = 1) {
   return m.Finish();
 }
 
+// y = CONV_2D(x), whose weights are packed with scratch memory.
+std::vector<uint8_t> ConvModel() {
+  constexpr int kChannels = 64;
+  ModelBuilder m;
+  const std::vector<float> weights(size_t{9} * kChannels * kChannels, 0.5f);
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 16, 16, kChannels}, "x");
+  const int w = m.AddConstant<float>(kTfLiteFloat32, {kChannels, 3, 3, kChannels}, weights, "w");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 16, 16, kChannels}, "y");
+  const int b =
+      m.AddConstant<float>(kTfLiteFloat32, {kChannels}, std::vector<float>(kChannels), "b");
+  m.AddOp(kTfLiteBuiltinConv2d, {x, w, b}, {y},
+          schema::CreateConv2DOptions(m.fbb(), schema::Padding::SAME, 1, 1));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  return m.Finish();
+}
+
 TestInterpreter::Configure Budget(size_t bytes) {
   return [bytes](TfLiteInterpreterOptions* options) {
     ASSERT_EQ(DeputyInterpreterOptionsSetMemoryBudget(options, bytes), kTfLiteOk);
@@ -66,6 +83,14 @@ size_t Needed(const TestInterpreter& t) {
 TfLiteStatus AllocateAndInvoke(TestInterpreter* t) {
   const TfLiteStatus status = t->Allocate();
   return status == kTfLiteOk ? t->Invoke() : status;
+}
+
+TEST_F(MemoryBudget, scratch_memory_for_packing_is_bounded_too) {
+  TestInterpreter enough(ConvModel(), Budget(size_t{1} << 30));
+  EXPECT_EQ(enough.Allocate(), kTfLiteOk) << enough.log();
+  TestInterpreter little(ConvModel(), Budget(1000));
+  EXPECT_EQ(little.Allocate(), kTfLiteError);
+  EXPECT_THAT(little.log(), HasSubstr("1000"));
 }
 
 TEST_F(MemoryBudget, an_interpreter_works_with_its_memory) {

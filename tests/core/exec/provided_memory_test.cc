@@ -146,6 +146,29 @@ TEST_F(ProvidedMemory, memory_of_the_client_takes_precedence) {
   EXPECT_NE(Events().find("other; "), std::string::npos);
 }
 
+// A node after a dynamic tensor is prepared when its input has been computed.
+TEST_F(ProvidedMemory, memory_is_refused_during_an_inference) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2}, "x");
+  const int shape = m.AddTensor(kTfLiteInt32, {1}, "shape");
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  const int r = m.AddTensor(kTfLiteFloat32, {2}, "r");
+  const int z = m.AddTensor(kTfLiteFloat32, {2}, "z");
+  m.AddOp(kTfLiteBuiltinNeg, {x}, {y});
+  m.AddOp(kTfLiteBuiltinReshape, {y, shape}, {r});
+  m.AddOp(kTfLiteBuiltinAdd, {y, y}, {z}, schema::CreateAddOptions(m.fbb()));
+  m.SetInputs({x, shape});
+  m.SetOutputs({z, r});
+  const Handle delegate = Delegate("2", {{"dynamic", "true"}});
+  TestInterpreter t(m.Finish());
+  Apply(delegate, &t);
+  (void)Events();
+  t.Set<int32_t>(1, {2});
+  EXPECT_EQ(Run({1, 2}, &t), (Floats{-2, -4}));
+  EXPECT_EQ(t.Get<float>(1), (Floats{-1, -2}));
+  EXPECT_EQ(Events(), "refused; other; ");
+}
+
 TEST_F(ProvidedMemory, validation_keeps_tensors_between_its_guard_bytes) {
   const Handle delegate = Delegate("1");
   TestInterpreter t(Model(), [](TfLiteInterpreterOptions* options) {

@@ -326,12 +326,94 @@ TEST_F(SharedStates, two_states_have_no_common_tensors) {
   EXPECT_EQ(DeputyInterpreterGetSharedState(t.get(), -1, &state), kTfLiteError);
 }
 
+TEST_F(SharedStates, a_node_cannot_call_their_subgraph) {
+  ModelBuilder m;
+  const int condition = m.AddTensor(kTfLiteBool, {1}, "condition");
+  const int x = m.AddTensor(kTfLiteFloat32, {1}, "x");
+  const int y = m.AddTensor(kTfLiteFloat32, {1}, "y");
+  m.AddOp(kTfLiteBuiltinIf, {condition, x}, {y}, schema::CreateIfOptions(m.fbb(), 1, 1));
+  m.SetInputs({condition, x});
+  m.SetOutputs({y});
+  m.SelectSubgraph(m.AddSubgraph("branch"));
+  const int in = m.AddTensor(kTfLiteFloat32, {1}, "in");
+  const int out = m.AddTensor(kTfLiteFloat32, {1}, "out");
+  m.AddOp(kTfLiteBuiltinNeg, {in}, {out});
+  m.SetInputs({in});
+  m.SetOutputs({out});
+  m.AddSignature("s", {{"in", Index(in)}}, {{"out", Index(out)}}, 1);
+  TestInterpreter t(m.Finish());
+  Share(t, "in", "out");
+  EXPECT_NE(t.Allocate() == kTfLiteOk ? t.Invoke() : kTfLiteError, kTfLiteOk);
+  EXPECT_THAT(t.log(), HasSubstr("expected no shared states in a subgraph that a node calls"));
+}
+
+TEST_F(SharedStates, keep_their_memory_when_custom_allocations_change) {
+  TestInterpreter t(SumModel());
+  Share(t, "total", "total");
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  alignas(64) float own[4] = {};
+  const TfLiteCustomAllocation allocation = {own, sizeof own};
+  EXPECT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), 0, &allocation, 0),
+            kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterSetCustomAllocation(t.get(), 0, 2, &allocation, 0), kTfLiteError);
+  EXPECT_EQ(DeputyInterpreterSetCustomAllocation(t.get(), 0, 1, &allocation, 0), kTfLiteOk);
+  ASSERT_EQ(DeputyInterpreterClearCustomAllocations(t.get(), 0), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, 2, 3, 4});
+  t.Set<float>(1, {10, 20, 30, 40});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_EQ(ValuesOf(StateOf(t)), (Floats{11, 22, 33, 44}));
+}
+
+TEST_F(SharedStates, a_single_node_of_a_delegate_does_not_change_them) {
+  ProgrammedDelegate delegate(ClaimingBody({0}));
+  delegate.invoke = [](TfLiteContext* context, TfLiteNode* node) {
+    const float* const in = context->tensors[node->inputs->data[0]].data.f;
+    float* const out = context->tensors[node->outputs->data[0]].data.f;
+    for (int i = 0; i < 4; ++i) out[i] = in[i] + 1;
+    return kTfLiteOk;
+  };
+  TestInterpreter t(SumModel());
+  Share(t, "total", "total");
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), &delegate.base), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  int32_t count = 0;
+  const int32_t* const plan = DeputyInterpreterGetExecutionPlan(t.get(), 0, &count);
+  ASSERT_EQ(count, 1);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_EQ(DeputyInterpreterInvokeNode(t.get(), 0, plan[0]), kTfLiteOk) << t.log();
+    EXPECT_EQ(ValuesOf(StateOf(t)), (Floats{0, 0, 0, 0}));
+  }
+}
+
+TEST_F(SharedStates, count_in_the_memory_budget) {
+  constexpr int kFloats = 200;
+  ModelBuilder m;
+  std::vector<int> inputs, outputs;
+  for (const char* name : {"a", "b"}) {
+    inputs.push_back(m.AddTensor(kTfLiteFloat32, {kFloats}, name));
+    outputs.push_back(m.AddTensor(kTfLiteFloat32, {kFloats}));
+    m.AddOp(kTfLiteBuiltinNeg, {inputs.back()}, {outputs.back()});
+  }
+  m.SetInputs(inputs);
+  m.SetOutputs(outputs);
+  m.AddSignature("s", {{"a", Index(inputs[0])}, {"b", Index(inputs[1])}},
+                 {{"a", Index(outputs[0])}, {"b", Index(outputs[1])}});
+  TestInterpreter t(m.Finish(), [](TfLiteInterpreterOptions* options) {
+    DeputyInterpreterOptionsSetMemoryBudget(options, kFloats * sizeof(float) * 3 / 2);
+  });
+  Share(t, "a", "a");
+  EXPECT_EQ(DeputyInterpreterShareState(t.get(), "b", "b"), kTfLiteError);
+  EXPECT_THAT(t.log(), HasSubstr("state 'b': no memory for 800 bytes"));
+}
+
 TEST_F(SharedStates, a_run_after_a_resize_fails_with_both_sizes) {
   TestInterpreter t(SumModel());
   Share(t, "total", "total");
   for (const int input : {0, 1}) ASSERT_EQ(t.Resize(input, {2, 4}), kTfLiteOk);
   // The memory of the input is too small for the new shape.
   EXPECT_EQ(t.Allocate(), kTfLiteError);
+  EXPECT_EQ(TfLiteTensorData(t.Tensor(0)), nullptr);
   for (const int input : {0, 1}) ASSERT_EQ(t.Resize(input, {1, 2}), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
   EXPECT_EQ(t.Invoke(), kTfLiteError);
