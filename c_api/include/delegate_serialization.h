@@ -49,6 +49,9 @@
 #include "common.h"
 #endif
 
+// The functions are C.
+// NOLINTBEGIN(modernize-use-nullptr)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -371,5 +374,7 @@ static inline void DeputySerializationRemove(const DeputySerialization* store,
 #ifdef __cplusplus
 }  // extern "C"
 #endif
+
+// NOLINTEND(modernize-use-nullptr)
 
 #endif  // DEPUTY_C_API_INCLUDE_DELEGATE_SERIALIZATION_H_

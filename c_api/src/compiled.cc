@@ -134,7 +134,7 @@ bool WriteNewFile(const std::string& path, std::span<const char> bytes) {
 std::string Unpack(const char* path, const std::string& owner, const std::string& directory) {
   CompiledFile file;
   CompiledModelState state = CompiledModelState::kPlain;
-  const std::string problem = file.Open(path, &state);
+  std::string problem = file.Open(path, &state);
   if (!problem.empty()) return problem;
   if (state != CompiledModelState::kCompiled) return "expected a compiled model";
   mkdir(directory.c_str(), 0700);  // a failure is detected when files are written

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "core/base/pages.h"
@@ -274,7 +275,9 @@ PackedConstants::~PackedConstants() {
     const size_t begin = ToPage(chunk.block.data());
     if (mmap(chunk.block.data() + begin, chunk.mapped - begin, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-      new Block(std::move(chunk.block));  // leaked  NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
+      // The block is leaked.
+      // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
+      new (std::nothrow) Block(std::move(chunk.block));
     }
   }
 }

@@ -132,6 +132,7 @@ int VisitModule(dl_phdr_info* info, size_t, void* to) {
       module.begin = std::min(module.begin, begin);
       module.end = std::max(module.end, begin + segment.p_memsz);
     } else if (segment.p_type == PT_NOTE && module.build_id.empty()) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader describes segments by numbers
       module.build_id = FindBuildId(reinterpret_cast<const char*>(begin), segment.p_memsz);
     }
   }
