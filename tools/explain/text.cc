@@ -87,7 +87,8 @@ void PrintBuffers(const Json& edges) {
                        BytesText(edge["copied_bytes"]) + " copied in " +
                        PluralText(edge["copied_runs"], "run", "runs") + ", shared in " +
                        JsonText(edge["shared_runs"]);
-    if (edge["reason"] != "") text += " (" + edge["reason"].get<std::string>() + ")";
+    const std::string reason = edge["reason"].get<std::string>();
+    if (!reason.empty()) text += " (" + reason + ")";
     PrintWrapped("buffer     ", text);
   }
 }
