@@ -199,11 +199,12 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterListMemoryTypes(TfLiteInterpreter*
                                                               void* user_data);
 
 // Makes an input or output of the subgraph use a buffer of the client. The buffer must exist until
-// NULL unbinds it, another buffer replaces it, or the interpreter is deleted. The field `bytes` is
-// ignored. A node of a delegate imports the buffer: each run reads the input from it, or leaves the
-// output in it. A run does not copy the output to host memory; call
-// TfLiteInterpreterEnsureTensorDataIsReadable for that. Tensors must be allocated. The binding
-// stays when they are allocated again; runs fail while no node of a delegate can use the buffer.
+// NULL unbinds it, another buffer replaces it, or the interpreter is deleted. If a buffer is
+// refused, the former one stays. The field `bytes` is ignored. A node of a delegate imports the
+// buffer: each run reads the input from it, or leaves the output in it. A run does not copy the
+// output to host memory; call TfLiteInterpreterEnsureTensorDataIsReadable for that. Tensors must be
+// allocated. The binding stays when they are allocated again; runs fail while no node of a delegate
+// can use the buffer.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterBindBuffer(TfLiteInterpreter* interpreter,
                                                          int32_t subgraph_index,
                                                          int32_t tensor_index,

@@ -12,6 +12,7 @@
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_delegate.h"
 #include "core/support/host_device.h"
+#include "core/support/word_reader.h"
 
 namespace deputy {
 namespace {
@@ -39,41 +40,6 @@ class PlacementWriter {
   std::string bytes_;
 };
 
-// Reads the bytes of PlacementWriter, which may be damaged.
-class PlacementReader {
- public:
-  explicit PlacementReader(std::span<const char> bytes) : bytes_(bytes) {}
-
-  // Returns the next number, which must be from `low` to `high`; after a failure returns `low`.
-  int64_t Next(int64_t low, int64_t high) {
-    int64_t number = low;
-    if (bytes_.size() < sizeof number) {
-      ok_ = false;
-      return low;
-    }
-    memcpy(&number, bytes_.data(), sizeof number);
-    bytes_ = bytes_.subspan(sizeof number);
-    ok_ &= low <= number && number <= high;
-    return ok_ ? number : low;
-  }
-  std::string NextText() {
-    const auto size = static_cast<size_t>(Next(0, static_cast<int64_t>(bytes_.size())));
-    if (!ok_ || size > bytes_.size()) {
-      ok_ = false;
-      return "";
-    }
-    std::string text(bytes_.data(), size);
-    bytes_ = bytes_.subspan(size);
-    return text;
-  }
-  bool ok() const { return ok_; }
-  bool is_at_end() const { return bytes_.empty(); }
-
- private:
-  std::span<const char> bytes_;
-  bool ok_ = true;
-};
-
 }  // namespace
 
 std::string WritePlan(const DeputyPlacementPlan& plan) {
@@ -99,22 +65,22 @@ bool ReadPlan(std::span<const char> bytes, size_t nodes, DeputyPlacementPlan* pl
   constexpr int64_t kMax = int64_t{1} << 62;
   const auto node_count = static_cast<int64_t>(nodes);
   const auto delegates = static_cast<int64_t>(plan->delegates.size());
-  PlacementReader reader(bytes);
-  reader.Next(kFormat, kFormat);
-  reader.Next(node_count, node_count);
+  WordReader reader(bytes);
+  reader.Between(kFormat, kFormat);
+  reader.Between(node_count, node_count);
   Assignment owners;
   for (size_t i = 0; i < nodes && reader.ok(); ++i) {
-    owners.push_back(static_cast<int>(reader.Next(kCpuOwner, delegates - 1)));
+    owners.push_back(static_cast<int>(reader.Between(kCpuOwner, delegates - 1)));
   }
   std::vector<PlacementAlternative> alternatives(
-      static_cast<size_t>(reader.Next(1, kMaxAlternatives)));
+      static_cast<size_t>(reader.Between(1, kMaxAlternatives)));
   for (PlacementAlternative& each : alternatives) {
-    each.name = reader.NextText();
-    each.partitions = static_cast<int32_t>(reader.Next(0, INT32_MAX));
-    each.delegated = static_cast<int32_t>(reader.Next(0, node_count));
-    each.predicted_ns = static_cast<double>(reader.Next(0, kMax));
-    each.estimated_ns = static_cast<double>(reader.Next(0, kMax));
-    each.measured_ns = static_cast<double>(reader.Next(-1, kMax));
+    each.name = reader.Text(bytes.size());
+    each.partitions = static_cast<int32_t>(reader.Between(0, INT32_MAX));
+    each.delegated = static_cast<int32_t>(reader.Between(0, node_count));
+    each.predicted_ns = static_cast<double>(reader.Between(0, kMax));
+    each.estimated_ns = static_cast<double>(reader.Between(0, kMax));
+    each.measured_ns = static_cast<double>(reader.Between(-1, kMax));
   }
   if (!reader.ok() || !reader.is_at_end()) return false;
   plan->owners = std::move(owners);

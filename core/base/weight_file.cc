@@ -121,6 +121,16 @@ std::string FindBuildId(const char* notes, size_t bytes) {
   return "";
 }
 
+// Returns true if a file of this name can be created or replaced. Devices, pipes, directories and
+// links are not replaced.
+bool IsReplaceable(const char* path) {
+  struct stat status;
+  if (lstat(path, &status) != 0) return errno == ENOENT;
+  if (S_ISREG(status.st_mode)) return true;
+  errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  return false;
+}
+
 int VisitModule(dl_phdr_info* info, size_t, void* to) {
   LoadedModule module;
   module.base = info->dlpi_addr;
@@ -242,16 +252,6 @@ bool WeightFile::IsIntact(const WeightFileEntry& entry) const {
 bool WeightFile::Contains(const void* data) const {
   const std::less<> before;
   return !before(data, data_) && before(data, data_ + bytes_);
-}
-
-// Returns true if a file of this name can be created or replaced. Devices, pipes, directories and
-// links are not replaced.
-static bool IsReplaceable(const char* path) {
-  struct stat status;
-  if (lstat(path, &status) != 0) return errno == ENOENT;
-  if (S_ISREG(status.st_mode)) return true;
-  errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-  return false;
 }
 
 int WriteWeightFile(const char* path, WeightFileIdentity* identity,

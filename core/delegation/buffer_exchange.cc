@@ -418,17 +418,27 @@ bool BufferExchange::IsBound(int tensor) const {
 TfLiteStatus BufferExchange::Bind(int tensor, const DeputyBuffer* buffer) {
   const auto old = std::find_if(bound_.begin(), bound_.end(),
                                 [&](const BoundBuffer& bound) { return bound.tensor == tensor; });
-  if (old != bound_.end()) {
+  if (buffer == nullptr) {
+    if (old == bound_.end()) return kTfLiteOk;
     Unbind(&*old);
     bound_.erase(old);
+    return kTfLiteOk;
   }
-  if (buffer == nullptr) return kTfLiteOk;
   BoundBuffer bound;
   bound.tensor = tensor;
   bound.buffer = *buffer;
-  bound.problem = BindNow(&bound);
+  bound.problem = BindNow(&bound);  // frees the handle of the old buffer if it succeeds
   if (!bound.problem.empty()) return ReportUnusable(bound);
-  bound_.push_back(bound);
+  if (old == bound_.end()) {
+    bound_.push_back(bound);
+    return kTfLiteOk;
+  }
+  if (old->problem.empty() && old->edge != bound.edge) {
+    edges_[old->edge].imported = kTfLiteNullBufferHandle;
+    edges_[old->edge].agreed = {};
+    edges_[old->edge].reason = "the client's buffer was unbound";
+  }
+  *old = bound;
   return kTfLiteOk;
 }
 

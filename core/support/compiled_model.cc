@@ -6,46 +6,10 @@
 #include <string_view>
 
 #include "core/support/compiled_model_format.h"
+#include "core/support/word_reader.h"
 
 namespace deputy {
 namespace {
-
-// Decodes numbers and texts of a description that may be damaged.
-class IndexReader {
- public:
-  explicit IndexReader(std::span<const char> bytes) : bytes_(bytes) {}
-
-  // Returns 0 after a failure; a number above `limit` is one.
-  uint64_t Number(uint64_t limit) {
-    uint64_t number = 0;
-    if (bytes_.size() < sizeof number) {
-      ok_ = false;
-      return 0;
-    }
-    std::memcpy(&number, bytes_.data(), sizeof number);
-    bytes_ = bytes_.subspan(sizeof number);
-    ok_ = ok_ && number <= limit;
-    return ok_ ? number : 0;
-  }
-  std::string Text() {
-    const uint64_t size = Number(std::min(kMaxCompiledText, bytes_.size()));
-    if (!ok_ || size > bytes_.size()) {
-      ok_ = false;
-      return "";
-    }
-    std::string text(bytes_.data(), size);
-    bytes_ = bytes_.subspan(size);
-    return text;
-  }
-  // Returns the number of elements of a list, each of which has at least `bytes` bytes.
-  uint64_t Count(size_t bytes) { return Number(bytes_.size() / bytes); }
-  bool ok() const { return ok_; }
-  bool is_done() const { return ok_ && bytes_.empty(); }
-
- private:
-  std::span<const char> bytes_;
-  bool ok_ = true;
-};
 
 bool IsOwner(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -106,26 +70,26 @@ CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel*
   const std::span<const char> index = file.subspan(footer.index_offset, footer.index_bytes);
   const DeputyFingerprint sum = SumOf(footer, index);
   if (std::memcmp(&sum, &footer.checksum, sizeof sum) != 0) return CompiledModelState::kDamaged;
-  IndexReader reader(index);
+  WordReader reader(index);
   CompiledModel model;
-  model.model_bytes = reader.Number(footer.index_offset);
+  model.model_bytes = reader.Word();
   model.targets.resize(reader.Count(3 * sizeof(uint64_t)));
   for (CompiledTarget& target : model.targets) {
-    target.owner = reader.Text();
-    target.version = reader.Text();
-    target.device = reader.Text();
+    target.owner = reader.Text(kMaxCompiledText);
+    target.version = reader.Text(kMaxCompiledText);
+    target.device = reader.Text(kMaxCompiledText);
   }
   model.sections.resize(reader.Count(6 * sizeof(uint64_t)));
-  bool valid = true;
+  bool valid = model.model_bytes <= footer.index_offset;
   for (CompiledSection& section : model.sections) {
-    section.owner = reader.Text();
-    section.name = reader.Text();
-    section.offset = reader.Number(UINT64_MAX);
-    section.bytes = reader.Number(UINT64_MAX);
-    for (uint64_t& word : section.checksum) word = reader.Number(UINT64_MAX);
+    section.owner = reader.Text(kMaxCompiledText);
+    section.name = reader.Text(kMaxCompiledText);
+    section.offset = reader.Word();
+    section.bytes = reader.Word();
+    for (uint64_t& word : section.checksum) word = reader.Word();
     valid = valid && IsValid(section, model.model_bytes, footer.index_offset);
   }
-  if (!valid || !reader.is_done()) return CompiledModelState::kDamaged;
+  if (!valid || !reader.ok() || !reader.is_at_end()) return CompiledModelState::kDamaged;
   *out = std::move(model);
   return CompiledModelState::kCompiled;
 }

@@ -445,6 +445,18 @@ TEST_F(BoundBuffer, another_buffer_replaces_it) {
   EXPECT_EQ(Edge(0).shared_runs, 6);
 }
 
+TEST_F(BoundBuffer, stays_when_another_one_is_refused) {
+  Add(0, "shared");
+  Allocate();
+  ClientMemory first(4), small(3);
+  first.Write({1, 1, 1, 1});
+  ASSERT_EQ(Bind(kX, first), kTfLiteOk);
+  EXPECT_EQ(Bind(kX, small), kTfLiteError);
+  ASSERT_EQ(t_->Invoke(), kTfLiteOk) << t_->log();
+  EXPECT_EQ(t_->Get<float>(0), (Values{8, 8, 8, 8}));
+  EXPECT_EQ(Edge(0).shared_runs, 1);
+}
+
 TEST_F(BoundBuffer, stays_when_tensors_are_allocated_again) {
   Add(0, "shared");
   Allocate();
