@@ -14,7 +14,7 @@
 namespace deputy::sandbox {
 namespace {
 
-constexpr size_t kMaxRank = 64;
+constexpr size_t kMaxRank = 8;  // maximum of the kernels on the CPU, which may read the tensor
 
 std::string NameOf(const TfLiteContext& context, int tensor) {
   const char* const name = context.tensors[tensor].name;
