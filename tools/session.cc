@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -450,9 +451,14 @@ void Session::ReportVerification() const {
 
 void Session::Collect(void* session, const char* format, va_list args) {
   auto* self = static_cast<Session*>(session);
-  if (!self->report_.empty()) return;
   char text[2048];
   std::vsnprintf(text, sizeof(text), format, args);
+  // The model runs without its weight cache.
+  if (std::strncmp(text, "weight cache ", 13) == 0) {
+    std::fprintf(stderr, "deputy: warning: %s\n", OneLine(text).c_str());
+    return;
+  }
+  if (!self->report_.empty()) return;
   self->report_ = text;
   // DeputyLastError() may extend a text that has upstream's wording.
   const std::string known = DeputyLastError();

@@ -63,6 +63,7 @@ class WeightCacheTest(unittest.TestCase):
             [BUILD / "deputy", "bench", DIGITS / "digits_float.tflite", *QUICK, "--json",
              "--weight-cache", self.cache / "absent"], capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, "deputy: warning: weight cache .*: cannot be written: No such file")
         self.assertIn("absent: 0 values reused", json.loads(result.stdout)["weight_cache"])
 
 
