@@ -179,7 +179,7 @@ TEST_F(GpuExchangeTest, buffers_of_the_client_are_used_without_host_copies) {
   ASSERT_EQ(DeputyInterpreterBindBuffer(t_->get(), 0, kX, &x), kTfLiteOk) << t_->log();
   ASSERT_EQ(DeputyInterpreterBindBuffer(t_->get(), 0, kZ, &z), kTfLiteOk) << t_->log();
   HostCopies();
-  for (const float first : {1.0f, 3.0f}) {
+  const auto run = [&](float first) {
     const Values given = {first, 2, -3, 4};
     ASSERT_EQ(api->EnqueueWriteBuffer(queue.get(), in.get(), CL_TRUE, 4, 16, given.data(), 0,
                                       nullptr, nullptr),
@@ -191,12 +191,16 @@ TEST_F(GpuExchangeTest, buffers_of_the_client_are_used_without_host_copies) {
               CL_SUCCESS);
     EXPECT_EQ(found, (Values{4 * first, 8, -12, 16}));
     EXPECT_EQ(HostCopies(), 0);
-  }
-  // A buffer of another context is refused.
+  };
+  run(1), run(3);
+  // A buffer of another context is refused; the former one stays bound.
   z.domain = 1;
   EXPECT_EQ(DeputyInterpreterBindBuffer(t_->get(), 0, kZ, &z), kTfLiteError);
   EXPECT_THAT(t_->log(), testing::HasSubstr("found type 2 in domain 1"));
-  ASSERT_EQ(DeputyInterpreterBindBuffer(t_->get(), 0, kX, nullptr), kTfLiteOk);
+  run(5);
+  for (const int tensor : {kX, kZ}) {
+    ASSERT_EQ(DeputyInterpreterBindBuffer(t_->get(), 0, tensor, nullptr), kTfLiteOk);
+  }
   Run(2);
   EXPECT_EQ(HostCopies(), 2);
 }
