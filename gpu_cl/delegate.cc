@@ -244,8 +244,9 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
   std::vector<std::pair<int, TimedCommand>> commands;
   {
     const std::lock_guard lock(gpu.mutex);
-    for (const Partition* partition : gpu.partitions) {
+    for (Partition* partition : gpu.partitions) {
       if (partition->executor == nullptr) continue;
+      const std::lock_guard run_lock(partition->run_mutex);
       for (TimedCommand& command : partition->executor->TakeTimes()) {
         commands.emplace_back(partition->first_node, std::move(command));
       }
@@ -273,10 +274,15 @@ TfLiteStatus TakeEvents(TfLiteDelegate* delegate, DeputyDeviceEventCallback call
 // TakeEvents.
 TfLiteStatus ReportNodeEvents(const TfLiteNode* node, DeputyNodeEventCallback callback,
                               void* user_data) {
-  const auto* partition = static_cast<const Partition*>(node->user_data);
+  auto* partition = static_cast<Partition*>(node->user_data);
   if (partition == nullptr || partition->owner->process.IsForked()) return kTfLiteDelegateError;
   if (partition->executor == nullptr) return kTfLiteOk;
-  for (const TimedCommand& command : partition->executor->NewestTimes()) {
+  std::vector<TimedCommand> commands;
+  {
+    const std::lock_guard lock(partition->run_mutex);
+    commands = partition->executor->NewestTimes();
+  }
+  for (const TimedCommand& command : commands) {
     DeputyNodeEvent event{};
     event.struct_size = sizeof event;
     event.node = command.node;

@@ -187,6 +187,7 @@ void Free(TfLiteContext* context, void* user_data) {
     std::erase(owner.partitions, partition);
     kept_plans = KeptPlans(owner, context);
   }
+  partition->async_kernels.clear();
   for (const auto& buffer : partition->kept) {
     if (buffer != nullptr) owner.buffers.Forget(buffer.get());
   }
@@ -237,17 +238,17 @@ std::string FindLocations(TfLiteContext* context, const Partition& partition,
   return "";
 }
 
-// Runs the partition. Retries after releasing cached executors if out of memory, then with fallback
-// kernels.
-ClStatus RunPartition(Partition* partition, std::span<const InputLocation> inputs,
-                      std::span<const OutputLocation> outputs) {
+// Returns run(executor). Retries after releasing cached executors if out of memory, then with
+// fallback kernels.
+template <typename Function>
+ClStatus RunPartition(Partition* partition, const Function& run) {
+  const std::lock_guard lock(partition->run_mutex);
   GpuDelegate* owner = partition->owner;
   Executor& executor = *partition->executor;
-  ClStatus status = executor.Run(inputs, outputs);
-  if (IsOutOfMemory(status.code) && ReleaseKept(owner)) status = executor.Run(inputs, outputs);
+  ClStatus status = run(&executor);
+  if (IsOutOfMemory(status.code) && ReleaseKept(owner)) status = run(&executor);
   const size_t before = executor.device_bytes();
-  while (!status.ok() && executor.RetryWithFallbackKernels(&status))
-    status = executor.Run(inputs, outputs);
+  while (!status.ok() && executor.RetryWithFallbackKernels(&status)) status = run(&executor);
   owner->device_bytes += executor.device_bytes() - before;
   return status;
 }
@@ -259,7 +260,8 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
     std::vector<OutputLocation> outputs;
     const std::string problem = FindLocations(context, partition, &inputs, &outputs);
     if (!problem.empty()) return Fail(context, kTfLiteError, problem);
-    const ClStatus status = RunPartition(&partition, inputs, outputs);
+    const ClStatus status = RunPartition(
+        &partition, [&](Executor* executor) { return executor->Run(inputs, outputs); });
     if (!status.ok()) return Fail(context, kTfLiteError, status.text);
     const Graph& graph = partition.executor->graph();
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -276,6 +278,14 @@ TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
 }
 
 }  // namespace
+
+ClStatus SubmitRun(Partition* partition, std::span<const InputLocation> inputs,
+                   std::span<const OutputLocation> outputs, std::span<const cl_event> waits,
+                   Submission* submission) {
+  return RunPartition(partition, [&](Executor* executor) {
+    return executor->Submit(inputs, outputs, waits, submission);
+  });
+}
 
 bool UsesOnDevice(const TfLiteNode& node, int tensor) {
   const auto* const partition = static_cast<const Partition*>(node.user_data);

@@ -5,7 +5,9 @@
 #define DEPUTY_GPU_CL_PARTITION_H_
 
 #include <memory>
+#include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,8 @@ namespace deputy::gpu_cl {
 struct Partition {
   GpuDelegate* owner = nullptr;
   int first_node = -1;  // index of the first node that it replaces
+  // Held while the executor enqueues, ends or describes runs, and after the delegate's mutex.
+  std::mutex run_mutex;
   std::unique_ptr<Executor> executor;
   std::string failure;
   // True for each input of the partition that is an input of the model, which the client provides.
@@ -30,7 +34,14 @@ struct Partition {
   std::vector<bool> shared;  // true for outputs that ShareOutput has added to `kept`
   // Descriptions by stage, if the delegate keeps them.
   std::vector<std::pair<const char*, std::string>> texts;
+  std::vector<std::shared_ptr<void>> async_kernels;  // destroyed before the executor
 };
+
+// Submits a run to the executor (Executor::Submit). Retries after releasing cached executors if out
+// of memory, then with fallback kernels. Acquires run_mutex.
+ClStatus SubmitRun(Partition* partition, std::span<const InputLocation> inputs,
+                   std::span<const OutputLocation> outputs, std::span<const cl_event> waits,
+                   Submission* submission);
 
 // Returns the functions of delegate nodes.
 TfLiteRegistration PartitionRegistration();

@@ -12,6 +12,7 @@
 #include "deputy/deputy_plugin.h"
 #include "deputy/deputy_plugin_entry.h"
 #include "deputy/gpu_delegate.h"
+#include "gpu_cl/async.h"
 #include "gpu_cl/delegate.h"
 #include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/device/device.h"
@@ -93,6 +94,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.share_output = &ShareOutputOf;
     plugin.export_buffer = &ExportBuffer;
     plugin.import_buffer = &ImportBuffer;
+    plugin.async_kernel = &NewAsyncKernel;
     return plugin;
   }();
   return &kPlugin;

@@ -70,6 +70,14 @@ void Timeline::Collect() {
   Release();
 }
 
+void Timeline::Append(Timeline* other) {
+  for (TimedCommand& command : other->done_) {
+    if (done_.size() < kMaxKept) done_.push_back(std::move(command));
+  }
+  other->done_.clear();
+  newest_ = std::move(other->newest_);
+}
+
 std::vector<TimedCommand> Timeline::Take() { return std::exchange(done_, {}); }
 
 }  // namespace deputy::gpu_cl

@@ -42,6 +42,8 @@ class Timeline {
   std::vector<TimedCommand> Take();
   // Returns the commands of the newest Collect, also after Take.
   const std::vector<TimedCommand>& newest() const { return newest_; }
+  // Moves the collected commands of another timeline to this one, as the newest.
+  void Append(Timeline* other);
 
  private:
   struct Pending {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "gpu_cl/emit/adapt.h"
@@ -175,7 +176,7 @@ std::unique_ptr<Executor> Executor::Create(std::shared_ptr<SharedContext> contex
 }
 
 ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
-  if (options.profiling) timeline_.emplace(&api());
+  if (options.profiling) timing_ = &timeline_.emplace(&api());
   if (options.queue != nullptr) {
     ClStatus status = ClCall("clRetainCommandQueue", api().RetainCommandQueue(options.queue));
     if (status.ok()) queue_ = ClQueue(&api(), options.queue);
@@ -317,15 +318,15 @@ ClStatus Executor::BindStep(const Step& step) {
 
 // Returns the address at which a command's event is to be stored; null if not profiling.
 cl_event* Executor::TimeCopy(const char* name) {
-  return timeline_ ? timeline_->Next({.name = name, .kernel = ""}) : nullptr;
+  return timing_ != nullptr ? timing_->Next({.name = name, .kernel = ""}) : nullptr;
 }
 
 cl_event* Executor::TimeStep(const Step& step) {
-  if (!timeline_) return nullptr;
+  if (timing_ == nullptr) return nullptr;
   const compiler::Operation& operation = graph_.operations[static_cast<size_t>(step.operation)];
-  return timeline_->Next({.name = compiler::KindName(operation.kind),
-                          .kernel = step.clblast ? "CLBlastSgemm" : Plan::KernelName(step.kernel),
-                          .node = operation.node});
+  return timing_->Next({.name = compiler::KindName(operation.kind),
+                        .kernel = step.clblast ? "CLBlastSgemm" : Plan::KernelName(step.kernel),
+                        .node = operation.node});
 }
 
 std::vector<TimedCommand> Executor::TakeTimes() {
@@ -378,13 +379,16 @@ ClStatus Executor::TimeSteps(double* out_ns) {
 }
 
 // Reads the status buffer, in which kernels report invalid inputs.
-ClStatus Executor::CheckStatus() {
+ClStatus Executor::ReadStatus(cl_bool blocks, cl_int* out_found) {
   if (!uses_status_) return {};
-  cl_int found = 0;
-  ClStatus status = ClCall("clEnqueueReadBuffer",
-                           api().EnqueueReadBuffer(queue_.get(), status_.get(), CL_TRUE, 0,
-                                                   sizeof found, &found, 0, nullptr, nullptr));
-  if (!status.ok() || found == 0) return status;
+  return ClCall("clEnqueueReadBuffer",
+                api().EnqueueReadBuffer(queue_.get(), status_.get(), blocks, 0, sizeof *out_found,
+                                        out_found, 0, nullptr, nullptr));
+}
+
+// Returns the status that the contents of the status buffer mean.
+ClStatus Executor::StatusOf(cl_int found) const {
+  if (found == 0) return {};
   const auto step = static_cast<size_t>(
       std::clamp<cl_int>(found - 1, 0, static_cast<cl_int>(plan_.steps.size()) - 1));
   const auto operation = static_cast<size_t>(plan_.steps[step].operation);
@@ -406,22 +410,31 @@ ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_of
                                         nullptr, TimeCopy("copy")));
 }
 
-ClStatus Executor::Upload(std::span<const InputLocation> inputs) {
+// Returns a failure if no run is possible.
+ClStatus Executor::CheckRunnable() {
+  failed_kernels_.clear();
+  const ClStatus status = CheckDevice(*context_);
+  if (!status.ok() || kernels_.size() == plan_.steps.size()) return status;
+  return {CL_INVALID_PROGRAM_EXECUTABLE, "cannot create the kernels of the partition"};
+}
+
+ClStatus Executor::Upload(std::span<const InputLocation> inputs, bool stages) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t bytes = graph_.value(graph_.inputs[i]).bytes();
     if (bytes == 0) continue;
     const DeviceBuffer* from = inputs[i].device.get();
-    ClStatus status = from != nullptr ? Copy(from->memory.get(), from->offset,
-                                             BufferOf(graph_.inputs[i]), 0, bytes)
-                                      : UploadFromHost(graph_.inputs[i], inputs[i].host, bytes);
+    ClStatus status =
+        from != nullptr
+            ? Copy(from->memory.get(), from->offset, BufferOf(graph_.inputs[i]), 0, bytes)
+            : UploadFromHost(graph_.inputs[i], inputs[i].host, bytes, stages);
     if (!status.ok()) return status;
   }
   return {};
 }
 
-ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes) {
+ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes, bool stages) {
   cl_mem to = BufferOf(input);
-  if (Staging::IsFaster(context_->device().profile, bytes)) {
+  if (stages && Staging::IsFaster(context_->device().profile, bytes)) {
     Staging& staging = staging_.try_emplace(input, context_.get(), queue_.get()).first->second;
     return staging.Upload(to, host, bytes, [this] { return TimeCopy("upload"); });
   }
@@ -461,12 +474,8 @@ std::shared_ptr<const DeviceBuffer> Executor::OutputBuffer(size_t output,
 
 ClStatus Executor::Run(std::span<const InputLocation> inputs,
                        std::span<const OutputLocation> outputs) {
-  ClStatus status = CheckDevice(*context_);
+  ClStatus status = CheckRunnable();
   if (!status.ok()) return status;
-  failed_kernels_.clear();
-  if (kernels_.size() != plan_.steps.size()) {
-    return {CL_INVALID_PROGRAM_EXECUTABLE, "cannot create the kernels of the partition"};
-  }
   if (uses_status_) {
     const cl_int zero = 0;
     status = ClCall("clEnqueueWriteBuffer",
@@ -474,17 +483,77 @@ ClStatus Executor::Run(std::span<const InputLocation> inputs,
                                              &zero, 0, nullptr, nullptr));
     if (!status.ok()) return Finish(status);
   }
-  status = Upload(inputs);
+  status = Upload(inputs, true);
   if (status.ok()) status = RunSteps();
   if (status.ok()) status = Download(outputs);
   if (!status.ok()) return Finish(status);
   status = ClCall("clFinish", api().Finish(queue_.get()));
-  if (status.ok()) status = CheckStatus();
-  // Saves the program only now, when the driver has compiled all kernels. A failure to save is
-  // ignored.
-  if (status.ok() && program_ != nullptr) (void)program_->Save("");
-  has_run_ = has_run_ || status.ok();
+  cl_int found = 0;
+  if (status.ok()) status = ReadStatus(CL_TRUE, &found);
+  if (status.ok()) status = StatusOf(found);
+  if (status.ok()) KeepProgram();
   return Finish(status);
+}
+
+// Saves the program after a successful run, when the driver has compiled all kernels. A failure to
+// save is ignored.
+void Executor::KeepProgram() {
+  if (program_ != nullptr) (void)program_->Save("");
+  has_run_ = true;
+}
+
+// Inputs are not staged, because the next run would overwrite the staging memory.
+ClStatus Executor::EnqueueRun(std::span<const InputLocation> inputs,
+                              std::span<const OutputLocation> outputs,
+                              std::span<const cl_event> waits, Submission* submission) {
+  static constexpr cl_int kZero = 0;
+  const auto mark = [&](std::span<const cl_event> events, cl_event* out_event) {
+    return ClCall(
+        "clEnqueueMarkerWithWaitList",
+        api().EnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(events.size()),
+                                        events.empty() ? nullptr : events.data(), out_event));
+  };
+  ClStatus status;
+  if (!waits.empty()) status = mark(waits, nullptr);
+  if (status.ok() && uses_status_) {
+    status = ClCall("clEnqueueWriteBuffer",
+                    api().EnqueueWriteBuffer(queue_.get(), status_.get(), CL_FALSE, 0, sizeof kZero,
+                                             &kZero, 0, nullptr, nullptr));
+  }
+  if (status.ok()) status = Upload(inputs, false);
+  if (status.ok()) status = RunSteps();
+  if (status.ok()) status = Download(outputs);
+  if (status.ok()) status = ReadStatus(CL_FALSE, &submission->problem);
+  cl_event done = nullptr;
+  if (status.ok()) status = mark({}, &done);
+  if (status.ok()) submission->done = ClEvent(&api(), done);
+  if (status.ok()) status = ClCall("clFlush", api().Flush(queue_.get()));
+  return status;
+}
+
+ClStatus Executor::Submit(std::span<const InputLocation> inputs,
+                          std::span<const OutputLocation> outputs, std::span<const cl_event> waits,
+                          Submission* submission) {
+  ClStatus status = CheckRunnable();
+  if (!status.ok()) return status;
+  if (timeline_) timing_ = &submission->timeline.emplace(&api());
+  try {
+    status = EnqueueRun(inputs, outputs, waits, submission);
+  } catch (const std::bad_alloc&) {
+    status = {CL_OUT_OF_HOST_MEMORY, "out of memory"};
+  }
+  timing_ = timeline_ ? &*timeline_ : nullptr;
+  return status.ok() ? status : Finish(status);
+}
+
+ClStatus Executor::Complete(ClStatus waited, Submission* submission) {
+  ClStatus status = waited.ok() ? StatusOf(submission->problem) : Finish(waited);
+  if (status.ok()) KeepProgram();
+  if (submission->timeline) {
+    submission->timeline->Collect();
+    timeline_->Append(&*submission->timeline);
+  }
+  return status;
 }
 
 }  // namespace deputy::gpu_cl

@@ -45,6 +45,13 @@ struct OutputLocation {
   std::shared_ptr<const DeviceBuffer> device;
 };
 
+// A run that was submitted and whose commands may not have completed.
+struct Submission {
+  ClEvent done;        // completes after all commands of the run
+  cl_int problem = 0;  // a copy of the status buffer, in which kernels report invalid inputs
+  std::optional<Timeline> timeline;  // times of the commands; empty unless profiling
+};
+
 // Options of compiling and running a graph.
 struct ExecutorOptions {
   DeviceClass device_class = DeviceClass::kDesktop;
@@ -99,9 +106,19 @@ class Executor {
   // complete on return. Poisons the context if the device is lost.
   ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
 
-  // Rebinds the operations that failed in a Run to their fallback kernels; returns true if a retry
-  // makes sense. Always returns false after the first successful Run, since kernels do not fail
-  // after that. `*status` is the status of the Run, and is replaced if rebinding fails.
+  // Enqueues the commands of a Run, after the events of `waits`, and returns before they complete.
+  // Runs complete in the order of their submission. The memory of inputs and outputs and the
+  // submission must be valid until Complete. After a failure, which waits for all commands of the
+  // executor, none of the run's commands uses them.
+  ClStatus Submit(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs,
+                  std::span<const cl_event> waits, Submission* submission);
+  // Ends a submitted run, for whose event the caller has waited with the result `waited`, and
+  // returns the status of the run. If waiting has failed, this function waits for all commands.
+  ClStatus Complete(ClStatus waited, Submission* submission);
+
+  // Rebinds the operations that failed in a Run or Submit to their fallback kernels; returns true
+  // if a retry makes sense. Always returns false after the first successful Run, since kernels do
+  // not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
   bool RetryWithFallbackKernels(ClStatus* status);
 
   // Runs the steps once on the current contents of the buffers, and measures the time.
@@ -173,15 +190,21 @@ class Executor {
   std::array<size_t, 3> AllowedGroup(const Step& step) const;
   ClStatus BindStep(const Step& step);
   ClStatus SetArgument(cl_kernel kernel, cl_uint index, const Argument& argument);
-  ClStatus Upload(std::span<const InputLocation> inputs);
-  ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes);
+  ClStatus CheckRunnable();
+  ClStatus Upload(std::span<const InputLocation> inputs, bool stages);
+  ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes, bool stages);
+  ClStatus EnqueueRun(std::span<const InputLocation> inputs,
+                      std::span<const OutputLocation> outputs, std::span<const cl_event> waits,
+                      Submission* submission);
   ClStatus RunStep(size_t index);
   ClStatus RunSteps();
   ClStatus Download(std::span<const OutputLocation> outputs);
   cl_event* TimeCopy(const char* name);
   cl_event* TimeStep(const Step& step);
   ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
-  ClStatus CheckStatus();
+  ClStatus ReadStatus(cl_bool blocks, cl_int* out_found);
+  ClStatus StatusOf(cl_int found) const;
+  void KeepProgram();
   ClStatus Finish(ClStatus status);
   const ClApi& api() const { return context_->api(); }
 
@@ -211,6 +234,7 @@ class Executor {
   std::vector<std::array<size_t, 3>> groups_;  // local size by step; see Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
+  Timeline* timing_ = nullptr;  // gets the commands that are enqueued; null unless profiling
   std::map<compiler::ValueId, Staging> staging_;  // staging memory by input
   size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;

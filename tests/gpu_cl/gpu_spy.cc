@@ -2,6 +2,7 @@
 #include "tests/gpu_cl/gpu_spy.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <tuple>
@@ -28,7 +29,7 @@ struct State {
   std::map<std::string, int64_t> calls;
   std::map<std::string, int64_t> objects;
   std::vector<Part> parts;  // existing sub-buffers, the oldest first
-  // Message of Unbalanced about sub-buffers that were released too early.
+  // Message of Unbalanced about calls that are not allowed.
   std::string early;
   std::string failing;
   int64_t calls_until_failure = -1;
@@ -60,10 +61,35 @@ int ChangeOf(std::string_view function, std::string* out_kind) {
   return change;
 }
 
+// True while a callback of an event runs on the thread.
+thread_local bool in_callback = false;
+
+// A callback of an event that the delegate has set.
+struct EventCallback {
+  void(CL_CALLBACK* function)(cl_event, cl_int, void*);
+  void* data;
+};
+
+void CL_CALLBACK CallBack(cl_event event, cl_int status, void* data) {
+  const std::unique_ptr<EventCallback> callback(static_cast<EventCallback*>(data));
+  in_callback = true;
+  callback->function(event, status, callback->data);
+  in_callback = false;
+}
+
+cl_int SetSpiedCallback(cl_event event, cl_int type,
+                        void(CL_CALLBACK* function)(cl_event, cl_int, void*), void* data) {
+  auto* const callback = new EventCallback{function, data};
+  const cl_int code = Spied().real.SetEventCallback(event, type, &CallBack, callback);
+  if (code != CL_SUCCESS) delete callback;
+  return code;
+}
+
 // Counts a call. Returns the code with which it must fail, or CL_SUCCESS.
 cl_int Before(const char* function) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
+  if (in_callback) state.early += std::string("a callback of an event called cl") + function + "; ";
   ++state.calls[function];
   if (state.failing != function || state.calls_until_failure-- != 0) return CL_SUCCESS;
   state.failed = true;
@@ -119,13 +145,20 @@ struct Hook;
 
 template <typename R, typename... A, R (*ClApi::*kMember)(A...), const char* const* kName>
 struct Hook<kMember, kName> {
+  static R Forward(A... arguments) {
+    if constexpr (std::is_same_v<decltype(kMember), decltype(&ClApi::SetEventCallback)>) {
+      return SetSpiedCallback(arguments...);
+    } else {
+      return (Spied().real.*kMember)(arguments...);
+    }
+  }
   static R Call(A... arguments) {
     const cl_int code = Before(*kName);
     if constexpr (std::is_same_v<R, cl_int>) {
       if constexpr (std::is_same_v<std::tuple<A...>, std::tuple<cl_mem>>) {
         if (code == CL_SUCCESS && kMember == &ClApi::ReleaseMemObject) BeforeRelease(arguments...);
       }
-      const cl_int result = code != CL_SUCCESS ? code : (Spied().real.*kMember)(arguments...);
+      const cl_int result = code != CL_SUCCESS ? code : Forward(arguments...);
       if (result == CL_SUCCESS) After(*kName, (0 + ... + MadeEvents(arguments)));
       return result;
     } else {

@@ -38,8 +38,8 @@ class ClSpy {
   // Event.
   std::map<std::string, int64_t> calls() const;
   std::map<std::string, int64_t> objects() const;
-  // Returns "" or the problems: objects that are not released, and sub-buffers that were released
-  // in an order that crashes a driver.
+  // Returns "" or the problems: objects that are not released, sub-buffers that were released in an
+  // order that crashes a driver, and calls by a callback of an event.
   std::string Unbalanced() const;
 
  private:
