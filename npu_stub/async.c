@@ -361,7 +361,7 @@ static TfLiteStatus Await(NpuAsync* async, TfLiteExecutionTask* task, bool frees
   TfLiteAsyncKernel* kernel = NpuKernelOf(async);
   pthread_mutex_lock(&async->mutex);
   Execution* execution = async->runtime->task_data(task, kernel);
-  TfLiteStatus status = kTfLiteOk;
+  TfLiteStatus status = kTfLiteError; /* the task has not started */
   if (execution != NULL) {
     while (!execution->is_done) pthread_cond_wait(&async->changed, &async->mutex);
     status = execution->status;

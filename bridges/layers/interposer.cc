@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bridges/layers/async_kernel.h"
 #include "bridges/layers/error_texts.h"
 #include "core/base/delegate_call.h"
 #include "core/base/operator_object.h"
@@ -25,6 +26,7 @@ struct Kernel {
   TfLiteDelegateParams params{};
   TfLiteOpaqueDelegateParams opaque_params{};
   void* user_data = nullptr;
+  std::vector<std::unique_ptr<AsyncKernel>> async_kernels;
 
   const TfLiteOperator* op() const { return registration.registration_external; }
 };
@@ -507,6 +509,30 @@ TfLiteStatus Interposer::NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteCo
   return plugin.node_events(inner_, context, node, callback, user_data);
 }
 
+TfLiteAsyncKernel* Interposer::NewAsyncKernel(const DeputyDelegatePlugin& plugin,
+                                              TfLiteContext* context, TfLiteNode* node,
+                                              const DeputyAsyncRuntime* runtime) const {
+  if (plugin.async_kernel == nullptr) return nullptr;
+  for (const auto& layer : layers_) {
+    const std::string problem = layer->AsyncProblem();
+    if (problem.empty()) continue;
+    context->ReportError(context, "%s", problem.c_str());
+    return nullptr;
+  }
+  auto* const kernel = static_cast<Kernel*>(node->user_data);
+  TfLiteNode inner_node;
+  TfLiteAsyncKernel* inner = nullptr;
+  {
+    const NodeView view(context, node, kernel);
+    inner_node = *node;
+    inner = plugin.async_kernel(inner_, context, node, runtime);
+  }
+  if (inner == nullptr) return nullptr;
+  const LayerCall call = CallOf(CallKind::kTaskStart, context, *kernel);
+  kernel->async_kernels.push_back(std::make_unique<AsyncKernel>(this, call, inner_node, inner));
+  return kernel->async_kernels.back()->table();
+}
+
 int Interposer::CountKernel() {
   const std::lock_guard lock(mutex_);
   return kernels_++;
@@ -556,6 +582,10 @@ const char* NameOf(CallKind kind) {
       return "invoke";
     case CallKind::kFree:
       return "free";
+    case CallKind::kTaskStart:
+      return "task_start";
+    case CallKind::kTaskWait:
+      return "task_wait";
   }
   return "";
 }

@@ -19,6 +19,7 @@
 #include "bridges/layers/layer.h"
 #include "deputy/common.h"
 #include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_async.h"
 
 namespace deputy::layers {
 
@@ -50,6 +51,12 @@ class Interposer : public CallRunner {
   TfLiteStatus NodeEvents(const DeputyDelegatePlugin& plugin, TfLiteContext* context,
                           TfLiteNode* node, DeputyNodeEventCallback callback,
                           void* user_data) const;
+
+  // Returns an asynchronous kernel that passes the calls of that of the inner delegate's plug-in
+  // through the layers; null if there is none, after a report if a layer does not support it.
+  // May throw bad_alloc.
+  TfLiteAsyncKernel* NewAsyncKernel(const DeputyDelegatePlugin& plugin, TfLiteContext* context,
+                                    TfLiteNode* node, const DeputyAsyncRuntime* runtime) const;
 
   // Returns the number of a new kernel, from 0.
   int CountKernel();

@@ -30,8 +30,11 @@ enum class CallKind {
   kPrepare,
   kInvoke,
   kFree,
+  // Functions `eval` and `wait` of the kernels' asynchronous kernels, also on several threads.
+  kTaskStart,
+  kTaskWait,
 };
-inline constexpr int kCallKinds = 11;
+inline constexpr int kCallKinds = 13;
 
 // Returns the name of the function in messages and options: "invoke".
 const char* NameOf(CallKind kind);
@@ -82,6 +85,9 @@ class Layer {
   // kFreeHandle is ignored; after a failure of kInit, init returns its failure value. Called on the
   // threads of all interpreters that use the delegate, also concurrently.
   virtual TfLiteStatus Around(const LayerCall& call, const Rest& rest) = 0;
+
+  // Returns the reason why asynchronous kernels cannot be used with the layer; "" if they can.
+  virtual std::string AsyncProblem() const { return ""; }
 
   // Passes the library of the delegate and its options, KEY=VALUE;KEY=VALUE, before the first call.
   // Not called for a delegate that the program has created.

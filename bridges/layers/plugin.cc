@@ -217,6 +217,14 @@ TfLiteStatus NodeEvents(TfLiteDelegate* delegate, TfLiteContext* context, TfLite
   return layered.NodeEvents(layered.plugin(), context, node, callback, user_data);
 }
 
+TfLiteAsyncKernel* NewAsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
+                                  TfLiteNode* node, const DeputyAsyncRuntime* runtime) {
+  const Layered& layered = Of(delegate);
+  return plugin_entry::Contain<TfLiteAsyncKernel*>(nullptr, nullptr, [&](std::string*) {
+    return layered.NewAsyncKernel(layered.plugin(), context, node, runtime);
+  });
+}
+
 void SetModel(TfLiteDelegate* delegate, const void* data, size_t size, int32_t file) {
   const Layered& layered = Of(delegate);
   layered.SetModel(data, size);
@@ -379,6 +387,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.set_options = &SetOptions;
     plugin.run_start = &RunStart;
     plugin.run_end = &RunEnd;
+    plugin.async_kernel = &NewAsyncKernel;
     return plugin;
   }();
   return &kPlugin;

@@ -47,6 +47,9 @@ Function FunctionOf(CallKind kind) {
       return Function::kInvoke;
     case CallKind::kFree:
       return Function::kFree;
+    case CallKind::kTaskStart:
+    case CallKind::kTaskWait:
+      break;  // not recorded
   }
   return Function::kInvoke;
 }

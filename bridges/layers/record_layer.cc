@@ -72,6 +72,10 @@ class RecordLayer final : public Layer {
     return status;
   }
 
+  std::string AsyncProblem() const override {
+    return "layer record: tasks of asynchronous kernels cannot be recorded; use runs of the model";
+  }
+
   void SetLibrary(const std::string& path, const std::string& options) override {
     record::Session session;
     session.host = Program() + " (Deputy " DEPUTY_LAYERS_VERSION ")";

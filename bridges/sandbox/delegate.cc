@@ -569,6 +569,15 @@ void SetMemoryProvider(TfLiteDelegate* delegate, MemoryProvider provide) {
   Of(delegate).provide_memory = provide;
 }
 
+TfLiteAsyncKernel* RefuseAsyncKernel(TfLiteDelegate*, TfLiteContext* context, TfLiteNode*,
+                                     const DeputyAsyncRuntime*) {
+  context->ReportError(
+      context,
+      "sandbox: asynchronous kernels cannot be used in a process of their own; use "
+      "runs of the model");
+  return nullptr;
+}
+
 TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
                         const char* const* values, size_t count,
                         void (*report_error)(const char* text)) {

@@ -8,6 +8,7 @@
 
 #include "bridges/sandbox/options.h"
 #include "deputy/deputy_plugin.h"
+#include "deputy/deputy_plugin_async.h"
 #include "tensorflow/lite/c/common.h"
 
 namespace deputy::sandbox {
@@ -26,6 +27,9 @@ void SetCancellation(TfLiteDelegate* delegate, bool (*is_cancelled)(TfLiteContex
 using MemoryProvider = TfLiteStatus (*)(TfLiteContext* context, int32_t tensor,
                                         const DeputyInputMemory* memory);
 void SetMemoryProvider(TfLiteDelegate* delegate, MemoryProvider provide);
+// Implements async_kernel: reports that there is none, because a session makes one call at a time.
+TfLiteAsyncKernel* RefuseAsyncKernel(TfLiteDelegate* delegate, TfLiteContext* context,
+                                     TfLiteNode* node, const DeputyAsyncRuntime* runtime);
 TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
                         const char* const* values, size_t count,
                         void (*report_error)(const char* text));

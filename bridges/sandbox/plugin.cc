@@ -69,6 +69,7 @@ const DeputyDelegatePlugin* Describe() {
     plugin.set_cancellation = &SetCancellation;
     plugin.set_memory_provider = &SetMemoryProvider;
     plugin.set_options = &SetOptions;
+    plugin.async_kernel = &RefuseAsyncKernel;
     return plugin;
   }();
   return &kPlugin;

@@ -168,8 +168,8 @@ std::string PluginLibrary::OpenLayers() {
 }
 
 // Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
-// functions that the library lacks stay null, except for set_model, set_cancellation and
-// set_memory_provider, which layers may need. A library that is not loaded gets the functions that
+// functions that the library lacks stay null, except for set_model, set_cancellation,
+// set_memory_provider and async_kernel, which layers may need. A library that is not loaded gets the functions that
 // the plug-in `sandbox` has.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
@@ -184,7 +184,7 @@ void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   replace(&plugin_.set_options, layers.plugin_.set_options);
   replace(&plugin_.run_start, layers.plugin_.run_start);
   replace(&plugin_.run_end, layers.plugin_.run_end);
-  plugin_.async_kernel = nullptr;
+  plugin_.async_kernel = layers.plugin_.async_kernel;
   plugin_.flags = 0;               // layers may read constants
   plugin_.memory_types = nullptr;  // layers access tensors in host memory
   if (handle_ == nullptr) {

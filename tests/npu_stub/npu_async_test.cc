@@ -236,7 +236,7 @@ TEST_F(NpuAsync, buffers_and_types_are_checked) {
     t->ClearLog();
     EXPECT_EQ(Start(*a), kTfLiteError) << bad;
     EXPECT_THAT(t->log(), HasSubstr("NPU delegate: asynchronous execution: tensor 1: expected a "));
-    Wait(*a);
+    EXPECT_EQ(Wait(*a), kTfLiteError);
   }
   EXPECT_EQ(Finish(*a), kTfLiteOk);
   EXPECT_EQ(TfLiteAsyncSignatureRunnerSetAttributesByIndex(runner.get(), 0,

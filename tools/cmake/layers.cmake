@@ -5,7 +5,8 @@
 # Lite, too.
 file(GLOB layers_sources CONFIGURE_DEPENDS bridges/layers/*.cc)
 # The interposer, and the descriptions of calls; the command links them, too.
-set(interposer_sources bridges/layers/error_texts.cc bridges/layers/graph_calls.cc bridges/layers/interposer.cc
+set(interposer_sources bridges/layers/async_kernel.cc bridges/layers/error_texts.cc
+                       bridges/layers/graph_calls.cc bridges/layers/interposer.cc
                        bridges/layers/record_calls.cc bridges/layers/recording.cc)
 list(TRANSFORM interposer_sources PREPEND ${PROJECT_SOURCE_DIR}/)
 list(REMOVE_ITEM layers_sources ${interposer_sources})
