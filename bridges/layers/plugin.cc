@@ -18,6 +18,7 @@
 #include "deputy/deputy_layers.h"
 #include "deputy/deputy_plugin.h"
 #include "deputy/deputy_plugin_entry.h"
+#include "deputy/deputy_plugin_layout.h"
 
 namespace deputy::layers {
 namespace {
@@ -153,6 +154,10 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   Library library;
   *error = LoadLibrary(stack.isolates ? PathOf("libdeputy_sandbox.so") : options.library, &library);
   if (!error->empty()) return nullptr;
+  if ((library.plugin.flags & kDeputyPluginNchw) != 0) {
+    *error = "a delegate with images in NCHW cannot be used with layers other than isolate";
+    return nullptr;
+  }
   TfLiteDelegate* const inner =
       CreateDelegate(library,
                      stack.isolates ? SandboxOptions(options, stack)

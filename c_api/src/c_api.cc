@@ -13,6 +13,7 @@
 #include "core/delegation/make_delegation.h"
 #include "core/plugin/layers.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/registry.h"
 
 using deputy::EnvironmentChoice;
 using deputy::ErrorReporter;
@@ -49,6 +50,8 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
   deputy::InterpreterConfig config;
   if (options != nullptr) config = options->config;
   config.make_delegate_parts = &deputy::MakeDelegation;
+  constexpr auto kTranspose = kTfLiteBuiltinTranspose;
+  config.transpose = deputy::FromOpDef(*deputy::FindBuiltin(kTranspose, 1), 1);
   deputy::ReportMisspeltVariables();
   if (options == nullptr || !options->arithmetic_set) {
     if (EnvironmentChoice("DEPUTY_ARITHMETIC", {"default", "reference"}) == "reference") {

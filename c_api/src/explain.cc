@@ -7,6 +7,7 @@
 #include <string>
 
 #include "c_api/include/deputy.h"
+#include "c_api/include/deputy_layout.h"
 #include "c_api/src/struct_io.h"
 #include "core/base/delegate_params.h"
 #include "core/delegation/support_query.h"
@@ -105,6 +106,7 @@ TfLiteStatus CheckDelegation(Interpreter* interpreter, int requirement, int32_t*
     Subgraph* subgraph = interpreter->subgraph(i);
     if (interpreter->skippable().Has(i) || !subgraph->is_for_delegates()) continue;
     for (int node : subgraph->graph().plan()) {
+      if (DelegationOf(subgraph).layout().IsTransposition(node)) continue;
       const int count = CountNodes(subgraph, node);
       node_count += count;
       if (subgraph->graph().node(node)->delegate != nullptr) {
@@ -248,6 +250,17 @@ TfLiteStatus DeputyInterpreterGetNodeRun(const TfLiteInterpreter* interpreter,
     full.row_stride = stride.y;
     full.column_stride = stride.x;
     return WriteStruct(full, run);
+  });
+}
+
+int32_t DeputyInterpreterGetNodeLayout(const TfLiteInterpreter* interpreter, int32_t subgraph_index,
+                                       int32_t node_index) {
+  const Subgraph* subgraph = FindRunning(interpreter, subgraph_index);
+  if (subgraph == nullptr || node_index < 0 || node_index >= subgraph->graph().node_count()) {
+    return -1;
+  }
+  return Guard(-1, [&] {
+    return static_cast<int32_t>(deputy::DelegationOf(subgraph).LayoutOf(node_index));
   });
 }
 

@@ -26,22 +26,43 @@ class Carver {
   char* next_;
 };
 
+// The parameters, followed by lists for the runtime.
+template <typename Params>
+struct Extended {
+  Params params;
+  const TfLiteIntArray *model_nodes, *cpu_nodes;
+};
+
 // Creates a TfLiteDelegateParams or a TfLiteOpaqueDelegateParams: both end with three arrays of the
 // same names.
 template <typename Params>
 Params* Make(const NodeSubset& subset) {
-  size_t bytes = sizeof(Params);
-  for (const auto* values : {&subset.nodes, &subset.inputs, &subset.outputs}) {
+  using Block = Extended<Params>;
+  size_t bytes = sizeof(Block);
+  for (const auto* values :
+       {&subset.nodes, &subset.inputs, &subset.outputs, &subset.model_nodes, &subset.cpu_nodes}) {
     bytes += TfLiteIntArrayGetSizeInBytes(static_cast<int>(values->size()));
   }
-  char* block = static_cast<char*>(calloc(1, bytes));
-  if (block == nullptr) return nullptr;
-  auto* params = reinterpret_cast<Params*>(block);
-  Carver carver(block + sizeof(Params));
-  params->nodes_to_replace = carver.Array(subset.nodes);
-  params->input_tensors = carver.Array(subset.inputs);
-  params->output_tensors = carver.Array(subset.outputs);
-  return params;
+  char* memory = static_cast<char*>(calloc(1, bytes));
+  if (memory == nullptr) return nullptr;
+  auto* block = reinterpret_cast<Block*>(memory);
+  Carver carver(memory + sizeof(Block));
+  block->params.nodes_to_replace = carver.Array(subset.nodes);
+  block->params.input_tensors = carver.Array(subset.inputs);
+  block->params.output_tensors = carver.Array(subset.outputs);
+  const bool is_same = subset.model_nodes.empty();
+  const TfLiteIntArray* const nodes = block->params.nodes_to_replace;
+  block->model_nodes = is_same ? nodes : carver.Array(subset.model_nodes);
+  block->cpu_nodes = is_same ? nodes : carver.Array(subset.cpu_nodes);
+  return &block->params;
+}
+
+template <typename Select>
+const TfLiteIntArray* Nodes(const TfLiteNode& node, const Select& select) {
+  if (BuilderOf(node.delegate) == nullptr) {
+    return select(*static_cast<const Extended<TfLiteDelegateParams>*>(node.builtin_data));
+  }
+  return select(*static_cast<const Extended<TfLiteOpaqueDelegateParams>*>(node.builtin_data));
 }
 
 }  // namespace
@@ -62,10 +83,17 @@ void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBui
 }
 
 const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node) {
-  if (BuilderOf(node.delegate) == nullptr) {
-    return static_cast<const TfLiteDelegateParams*>(node.builtin_data)->nodes_to_replace;
-  }
-  return static_cast<const TfLiteOpaqueDelegateParams*>(node.builtin_data)->nodes_to_replace;
+  return Nodes(node, [](const auto& block) { return block.model_nodes; });
+}
+
+const TfLiteIntArray* DescribedNodes(const TfLiteNode& node) {
+  return Nodes(node, [](const auto& block) {
+    return static_cast<const TfLiteIntArray*>(block.params.nodes_to_replace);
+  });
+}
+
+const TfLiteIntArray* CpuNodes(const TfLiteNode& node) {
+  return Nodes(node, [](const auto& block) { return block.cpu_nodes; });
 }
 
 }  // namespace deputy

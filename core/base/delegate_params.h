@@ -14,8 +14,12 @@ namespace deputy {
 void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBuilder* builder,
                          const NodeSubset& subset);
 
-// Returns the nodes that a delegate node replaces.
+// Return nodes of a delegate node: the model's nodes that it replaces; the nodes with which its
+// init was called, in the same order; and the nodes that the CPU runs in its place. They are the
+// same nodes, except in NCHW.
 const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node);
+const TfLiteIntArray* DescribedNodes(const TfLiteNode& node);
+const TfLiteIntArray* CpuNodes(const TfLiteNode& node);
 
 }  // namespace deputy
 

@@ -34,6 +34,9 @@ struct NodeSubset {
   std::vector<int> nodes;  // node indices in scheduling order
   // Tensor indices, ascending, each once; inputs include constants.
   std::vector<int> inputs, outputs;
+  // The model's nodes, and the nodes that the CPU runs in place of the delegate. Partition leaves
+  // both empty: they are those of `nodes`, except in subsets with nodes in NCHW (layout_nodes.h).
+  std::vector<int> model_nodes, cpu_nodes;
 };
 
 struct PartitionRules {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "c_api/include/deputy_plugin_layout.h"
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/graph/graph.h"
@@ -21,8 +22,10 @@ AppliedDelegate::AppliedDelegate(TfLiteDelegate* delegate) : handle(delegate) {
   flags = own != nullptr ? own->flags : handle->flags;
   if (library != nullptr) name = library->name();
   if (const NoOpDelegate* noop = AsNoOp(handle)) name = noop->name;
-  reports_events = Has(kTfLiteDelegateFlagsPerOperatorProfiling) && library != nullptr &&
-                   library->plugin() != nullptr && library->plugin()->node_events != nullptr;
+  const DeputyDelegatePlugin* const plugin = library == nullptr ? nullptr : library->plugin();
+  computes_in_nchw = plugin != nullptr && (plugin->flags & kDeputyPluginNchw) != 0;
+  reports_events = Has(kTfLiteDelegateFlagsPerOperatorProfiling) && plugin != nullptr &&
+                   plugin->node_events != nullptr;
 }
 
 const AppliedDelegate* AppliedDelegates::Find(const TfLiteDelegate* delegate) const {

@@ -41,6 +41,7 @@ struct AppliedDelegate {
   // the delegate has nodes.
   std::string name;
   std::shared_ptr<const PluginLibrary> library;  // library that created the delegate; null: none
+  bool computes_in_nchw;                         // the plug-in has kDeputyPluginNchw
   // True if the delegate's plug-in reports events of nodes; set to false if it returns invalid
   // ones.
   mutable bool reports_events;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/delegate_call.h"
+#include "core/base/delegate_params.h"
 #include "core/delegation/dynamic_tensors.h"
 #include "core/delegation/support_query.h"
 #include "core/exec/context.h"
@@ -25,6 +26,10 @@ namespace {
 // Reason in reports for delegates that were removed because another one failed.
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
 constexpr char kRolledBack[] = "rolled back: the delegate could not be applied to every subgraph";
+
+bool NeedsShapes(const AppliedDelegate& delegate) {
+  return delegate.computes_in_nchw || delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
+}
 
 }  // namespace
 
@@ -103,7 +108,9 @@ TfLiteStatus Delegation::ApplyToInconsistent(const AppliedDelegate& delegate) {
 // rejected delegate, which the caller may delete.
 TfLiteStatus Delegation::CheckFullyDelegated() {
   for (int node : subgraph_->graph().plan()) {
-    if (subgraph_->graph().node(node)->delegate != nullptr) continue;
+    if (subgraph_->graph().node(node)->delegate != nullptr || layout_.IsTransposition(node)) {
+      continue;
+    }
     Fail(subgraph_->interpreter()->reporter(), kTfLiteApplicationError,
          "The delegate promised to claim the whole graph; subgraph %d node %d %s: "
          "expected a delegate, found the CPU",
@@ -152,6 +159,7 @@ void Delegation::Rollback() {
   if (transaction_ == nullptr) return;
   const std::unique_ptr<Transaction> transaction = std::move(transaction_);
   RemoveNodesFrom(transaction->before.node_count());
+  layout_.ForgetTensorsFrom(transaction->before.tensor_count());
   transaction->before.Restore([this](int tensor) { subgraph_->FreeBufferHandle(tensor); });
   subgraph_->PlanHasChanged();
   subgraph_->interpreter()->skippable().KeepFirst(transaction->skippable_count);
@@ -187,7 +195,7 @@ std::string Delegation::DynamicShapeRefusal() const {
 // the CPU cannot prepare and the delegate may be able to run. Until the graph is allocated, tensors
 // have the shapes of the file, even if an input was resized.
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
-  if (subgraph_->ready() || !delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes)) return;
+  if (subgraph_->ready() || !NeedsShapes(delegate)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());
   static_cast<void>(subgraph_->execution_plan().PropagateShapes(subgraph_->graph().plan()));
 }
@@ -338,6 +346,7 @@ void Delegation::RestorePlan() {
 void Delegation::RemoveNodesFrom(int count) noexcept {
   buffers_.Release();
   subgraph_->RemoveNodesFrom(count);
+  layout_.ForgetNodesFrom(count);
   operators_.ForgetNodesFrom(count);
 }
 
@@ -391,13 +400,13 @@ TfLiteStatus Delegation::Remove(const char* why) {
 TfLiteStatus Delegation::PropagateShapes() {
   const AppliedDelegates::Order& applied = delegates_.applied();
   const bool required =
-      std::any_of(applied.begin(), applied.end(), [](const AppliedDelegate* delegate) {
-        return delegate->Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
-      });
+      std::any_of(applied.begin(), applied.end(),
+                  [](const AppliedDelegate* delegate) { return NeedsShapes(*delegate); });
   if (!required) return kTfLiteOk;
   // Kernels of the CPU cannot read the float16 tensors that delegates read.
   const WidenedInputs widened(&subgraph_->graph(), fp16_weights_, original_plan_);
-  return subgraph_->execution_plan().PropagateShapes(original_plan_);
+  TF_LITE_ENSURE_STATUS(subgraph_->execution_plan().PropagateShapes(original_plan_));
+  return layout_.PropagateShapes(original_plan_);
 }
 
 void Delegation::AddRunHooks(std::vector<RunHook>* hooks) const {
@@ -418,6 +427,18 @@ bool Delegation::CopiesConstants(int node_index) const {
   if (delegate == nullptr || delegate->library == nullptr) return false;
   const DeputyDelegatePlugin* const plugin = delegate->library->plugin();
   return plugin != nullptr && (plugin->flags & kDeputyPluginCopiesConstants) != 0;
+}
+
+DeputyNodeLayout Delegation::LayoutOf(int node_index) const {
+  const TfLiteNode& node = *subgraph_->graph().node(node_index);
+  if (node.delegate != nullptr) {
+    const bool is_same = TfLiteIntArrayEqual(ReplacedNodes(node), DescribedNodes(node)) != 0;
+    return is_same ? kDeputyNodeOfModel : kDeputyNodeInNchw;
+  }
+  if (original_plan_.empty() || node_index < original_nodes_) return kDeputyNodeOfModel;
+  if (subgraph_->graph_index().position(node_index) < 0) return kDeputyNodeAuxiliary;
+  const bool is_nchw = layout_.parts().IsNchw(node.outputs->data[0]);
+  return is_nchw ? kDeputyNodeToNchw : kDeputyNodeToNhwc;
 }
 
 uint64_t Delegation::Digest() const {

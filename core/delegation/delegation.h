@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "c_api/include/deputy_layout.h"
 #include "core/base/partition.h"
 #include "core/base/saved_contents.h"
 #include "core/delegation/applied_delegates.h"
@@ -29,6 +30,7 @@
 #include "core/delegation/delegate_operators.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/graph_snapshot.h"
+#include "core/delegation/layout_nodes.h"
 #include "core/delegation/placed_node.h"
 #include "core/exec/subgraph.h"
 
@@ -37,7 +39,10 @@ namespace deputy {
 class Delegation final : public DelegateLayer {
  public:
   explicit Delegation(Subgraph* subgraph)
-      : subgraph_(subgraph), delegates_(&subgraph->graph()), buffers_(subgraph, &delegates_) {}
+      : subgraph_(subgraph),
+        delegates_(&subgraph->graph()),
+        buffers_(subgraph, &delegates_),
+        layout_(subgraph) {}
   ~Delegation() override;
   Delegation(const Delegation&) = delete;
   Delegation& operator=(const Delegation&) = delete;
@@ -91,6 +96,9 @@ class Delegation final : public DelegateLayer {
   // Returns the delegates that were offered, with their records.
   const AppliedDelegates& delegates() const { return delegates_; }
   BufferExchange& buffers() { return buffers_; }
+  LayoutNodes& layout() { return layout_; }
+  // Returns how a node relates to delegates in NCHW.
+  DeputyNodeLayout LayoutOf(int node_index) const;
   // Returns a hash of the graph's structure and the applied delegates.
   uint64_t Digest() const;
   // Returns the float16 weights of the original plan's nodes.
@@ -126,15 +134,21 @@ class Delegation final : public DelegateLayer {
                              bool was_invokable);
   TfLiteStatus RemoveUnlessHot();
   TfLiteStatus Restore();
-  TfLiteStatus Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets);
-  TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, std::vector<NodeSubset>* out_subsets);
+  // `layout` remains empty unless the current delegate computes in NCHW.
+  TfLiteStatus Cut(std::span<const int> nodes, LayoutPlan* layout,
+                   std::vector<NodeSubset>* out_subsets);
+  TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, LayoutPlan* layout,
+                          std::vector<NodeSubset>* out_subsets);
   bool MayClaim(int node_index);
+  bool CanConvert(int node_index);
   bool DropBrokenGroups(const std::vector<NodeSubset>& subsets, std::vector<int>* nodes);
   // The delegate that replaces nodes; the builder is null for a plain one.
   struct Replacer {
     TfLiteDelegate* delegate;
     const TfLiteOpaqueDelegateBuilder* builder;
   };
+  TfLiteStatus AddLayout(const LayoutPlan& layout, std::vector<NodeSubset>* subsets);
+  TfLiteStatus AddCpuNodes(const NodeSubset& subset, const LayoutPlan& layout);
   TfLiteStatus AddDelegateNode(const NodeSubset& subset, const TfLiteRegistration& registration,
                                const Replacer& replacer);
   TfLiteStatus AdoptRegistration(const Replacer& replacer, TfLiteRegistration* registration);
@@ -181,6 +195,7 @@ class Delegation final : public DelegateLayer {
   DelegateOperators operators_;
   AppliedDelegates delegates_;
   BufferExchange buffers_;
+  LayoutNodes layout_;
   std::vector<PlacedNode> placed_nodes_;
   std::unique_ptr<Transaction> transaction_;  // state before the newest application under Hot
 };

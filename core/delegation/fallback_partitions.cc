@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/delegation/fallback_partitions.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <span>
 
 #include "core/base/delegate_params.h"
 
@@ -10,13 +13,25 @@ namespace {
 
 // Lists the CPU nodes, recursively, since a later delegate may have claimed an earlier one's node.
 // Replaced nodes are listed after the nodes that compute their inputs.
-void Flatten(const Graph& graph, int node_index, std::vector<int>* out_nodes) {
+void Flatten(const Graph& graph, int node_index, FallbackPartition* partition) {
   const TfLiteNode& node = *graph.node(node_index);
   if (node.delegate == nullptr) {
-    out_nodes->push_back(node_index);
+    partition->nodes.push_back(node_index);
+    partition->model_nodes.push_back(node_index);
     return;
   }
-  for (const int replaced : IndicesOf(ReplacedNodes(node))) Flatten(graph, replaced, out_nodes);
+  const std::span<const int> all = IndicesOf(CpuNodes(node)),
+                             model = IndicesOf(ReplacedNodes(node));
+  const auto first = std::search(all.begin(), all.end(), model.begin(), model.end());
+  for (auto each = all.begin(); each != first; ++each) {
+    partition->nodes.push_back(*each);
+    partition->hidden.push_back(graph.node(*each)->outputs->data[0]);
+  }
+  for (const int each : model) Flatten(graph, each, partition);
+  for (auto each = first + std::ssize(model); each != all.end(); ++each) {
+    partition->nodes.push_back(*each);
+    partition->hidden.push_back(graph.node(*each)->inputs->data[0]);
+  }
 }
 
 }  // namespace
@@ -27,7 +42,7 @@ void FallbackPartition::BackOff(int64_t inference, int retry) {
 
 FallbackPartition& FallbackPartitions::Of(int node_index) {
   const auto [entry, fresh] = partitions_.try_emplace(graph_->id(node_index));
-  if (fresh) Flatten(*graph_, node_index, &entry->second.nodes);
+  if (fresh) Flatten(*graph_, node_index, &entry->second);
   return entry->second;
 }
 

@@ -24,7 +24,12 @@ struct FallbackPartition {
 
   // CPU nodes that the delegate node replaced, in the order in which Partition scheduled them. The
   // client's plan may run nodes in another order than that of their indices.
+  // With nodes in NCHW, transpositions surround them.
   std::vector<int> nodes;
+  std::vector<int> model_nodes;  // the model's nodes among them, in the same order
+  // Tensors of the model that the transpositions write or read. The delegate does not use them, so
+  // their memory may contain other tensors when its node runs.
+  std::vector<int> hidden;
   bool prepared = true;    // false: the delegate's prepare failed or set other output shapes
   int64_t retry_at = 0;    // index of the inference in which the delegate is tried again
   int64_t recomputed = 0;  // number of runs of `nodes` on the CPU

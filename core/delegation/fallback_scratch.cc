@@ -8,7 +8,21 @@
 
 namespace deputy {
 
-bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits& limits) {
+void FallbackScratch::Hide(std::span<const int> tensors) {
+  if (!hidden_.empty()) return;
+  for (const int index : tensors) {
+    TfLiteTensor& tensor = *graph_->tensor(index);
+    if (tensor.allocation_type != kTfLiteArenaRw && tensor.allocation_type != kTfLiteCustom)
+      continue;
+    hidden_.push_back({index, tensor.allocation_type, tensor.data.raw});
+    tensor.allocation_type = kTfLiteArenaRw;
+    tensor.data.raw = nullptr;
+  }
+}
+
+bool FallbackScratch::Plan(std::span<const int> nodes, size_t end, const Limits& limits,
+                           std::span<const int> hidden) {
+  Hide(hidden);
   std::vector<Arena::Slot> slots(slots_.size());
   const auto include = [&](const TfLiteIntArray* indices, size_t step, bool is_written) {
     for (const int index : IndicesOf(indices)) {
@@ -50,6 +64,13 @@ void FallbackScratch::ForgetAddresses() {
 }
 
 void FallbackScratch::Reset() {
+  // In reverse order: a tensor that is listed twice gets its first memory.
+  for (auto hidden = hidden_.rbegin(); hidden != hidden_.rend(); ++hidden) {
+    TfLiteTensor& tensor = *graph_->tensor(hidden->tensor);
+    tensor.allocation_type = hidden->type;
+    tensor.data.raw = hidden->data;
+  }
+  hidden_.clear();
   scratch_.Reset();
   slots_.clear();
 }
@@ -60,7 +81,7 @@ bool FallbackScratch::NeedsMemory(int tensor) const {
   if (tensor < 0) return false;
   const TfLiteAllocationType type = graph_->tensor(tensor)->allocation_type;
   if (type != kTfLiteArenaRw && type != kTfLiteArenaRwPersistent) return false;
-  return graph_->tensor(tensor)->data.raw == nullptr ||
+  return graph_->tensor(tensor)->data.raw == nullptr || slots_.contains(tensor) ||
          (arena_->Address(tensor) == nullptr && persistent_->Address(tensor) == nullptr);
 }
 

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <vector>
 
+#include "c_api/include/common.h"
 #include "core/base/arena.h"
 
 namespace deputy {
@@ -25,8 +27,10 @@ class FallbackScratch {
   // Plans memory for tensors that the first `end` of the nodes write or use temporarily. Offsets of
   // a previous plan are kept. Returns false if a limit is exceeded or memory is exhausted. Time and
   // memory are proportional to the partition, not the graph, which may have thousands of
-  // partitions.
-  bool Plan(std::span<const int> nodes, size_t end, const Limits& limits);
+  // partitions. The tensors of `hidden` get memory of their own; they have their arena memory again
+  // after ForgetAddresses or Reset.
+  bool Plan(std::span<const int> nodes, size_t end, const Limits& limits,
+            std::span<const int> hidden = {});
   // Sets the data pointers of the planned tensors.
   void PointTensors();
   // Clears the data pointers, and discards the plan.
@@ -36,13 +40,21 @@ class FallbackScratch {
   size_t bytes() const { return scratch_.bytes(); }
 
  private:
+  struct Hidden {
+    int tensor;
+    TfLiteAllocationType type;
+    char* data;
+  };
+
   bool NeedsMemory(int tensor) const;
+  void Hide(std::span<const int> tensors);
 
   Graph* const graph_;
   const Arena* const arena_;
   const Arena* const persistent_;
   Arena scratch_;
-  std::map<int, int> slots_;  // by tensor: its slot in scratch_
+  std::map<int, int> slots_;    // by tensor: its slot in scratch_
+  std::vector<Hidden> hidden_;  // hidden tensors, with their memory before
 };
 
 }  // namespace deputy

@@ -25,6 +25,7 @@ class GraphSnapshot {
   void NotePrepared(int node_index, size_t first_added);
 
   int node_count() const { return static_cast<int>(nodes_.size()); }
+  int tensor_count() const { return static_cast<int>(tensors_.size()); }
 
   // Calls a tensor's delegate to free the tensor's buffer handle; the tensor must have both.
   using FreeHandle = std::function<void(int tensor)>;

@@ -69,7 +69,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   ForgetComputedShapes(node_index);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
-  for (int replaced : partition.nodes) {
+  for (int replaced : partition.model_nodes) {
     subgraph_->graph().EnsureTensorCapacity();
     // An operator that only the delegate implements is not a failure: the delegate sets its shapes.
     const TfLiteStatus status = subgraph_->execution_plan().RunPrepare(replaced);
@@ -78,6 +78,7 @@ TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
     const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(replaced)->outputs);
     if (subgraph_->graph().HasDynamicTensor(outputs)) return kTfLiteOk;
   }
+  TF_LITE_ENSURE_STATUS(DelegationOf(subgraph_).layout().PropagateShapes(partition.model_nodes));
   known_shapes_.Note(IndicesOf(subgraph_->graph().node(node_index)->outputs));
   return kTfLiteOk;
 }
@@ -108,7 +109,7 @@ TfLiteStatus HotFallback::CheckPrepareResult(int node_index, TfLiteStatus status
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes will be computed on the CPU", subgraph_->index(),
       node_index, OperatorName(*subgraph_->graph().registration(node_index)),
-      partition.nodes.size());
+      partition.model_nodes.size());
   return kTfLiteOk;
 }
 
@@ -132,11 +133,11 @@ TfLiteStatus HotFallback::Reserve() {
     if (subgraph_->graph().node(node_index)->delegate == nullptr) continue;
     const FallbackPartition& partition = partitions_.Of(node_index);
     scratch_.Reset();
-    if (!scratch_.Plan(partition.nodes, partition.nodes.size(),
-                       subgraph_->interpreter()->limits())) {
+    if (!scratch_.Plan(partition.nodes, partition.nodes.size(), subgraph_->interpreter()->limits(),
+                       partition.hidden)) {
       return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                   "subgraph %d node %d: no memory to compute its %zu nodes on the CPU",
-                  subgraph_->index(), node_index, partition.nodes.size());
+                  subgraph_->index(), node_index, partition.model_nodes.size());
     }
     scratch_bytes = std::max(scratch_bytes, scratch_.bytes());
     constant_bytes += ComputedConstants(partition);
@@ -390,7 +391,7 @@ void HotFallback::NoteRecomputed(int node_index) {
   subgraph_->interpreter()->reporter()->Report(
       "subgraph %d node %d %s: its %zu nodes were computed on the CPU", subgraph_->index(),
       node_index, OperatorName(*subgraph_->graph().registration(node_index)),
-      partition.nodes.size());
+      partition.model_nodes.size());
 }
 
 // Runs the nodes that widen the constant float16 inputs of a partition. The partition may run
@@ -446,7 +447,7 @@ TfLiteStatus HotFallback::PrepareSome(const FallbackPartition& partition, size_t
     if (status != kTfLiteOk) return status;
     ++end;
   }
-  if (!scratch_.Plan(partition.nodes, end, subgraph_->interpreter()->limits())) {
+  if (!scratch_.Plan(partition.nodes, end, subgraph_->interpreter()->limits(), partition.hidden)) {
     return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
                 "subgraph %d: no memory to compute a delegate's nodes on the CPU",
                 subgraph_->index());

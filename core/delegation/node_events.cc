@@ -25,7 +25,8 @@ constexpr size_t kMaxNameBytes = 255;
 
 // Collects the events of one call. `problem` describes the first invalid one.
 struct Collector {
-  std::span<const int> nodes;  // nodes of the partition
+  std::span<const int> nodes;        // nodes that the delegate knows
+  std::span<const int> model_nodes;  // the model's nodes, in the same order
   PartitionEvents found;
   std::string problem;
 };
@@ -55,7 +56,9 @@ void Collect(void* user_data, const DeputyNodeEvent* event) {
           collector.problem = ProblemOf(collector, event);
           if (!collector.problem.empty()) return;
           const char* const name = event->name == nullptr ? "" : event->name;
-          collector.found.events.push_back({event->node,
+          const auto node = std::find(collector.nodes.begin(), collector.nodes.end(), event->node);
+          const auto index = static_cast<size_t>(node - collector.nodes.begin());
+          collector.found.events.push_back({event->node < 0 ? -1 : collector.model_nodes[index],
                                             std::string(name, strnlen(name, kMaxNameBytes)),
                                             event->begin_ns, event->duration_ns});
         });
@@ -64,7 +67,8 @@ void Collect(void* user_data, const DeputyNodeEvent* event) {
 // Calls node_events of the delegate's plug-in.
 void Query(const AppliedDelegate& delegate, TfLiteContext* context, TfLiteNode* node,
            Collector* collector) {
-  collector->nodes = IndicesOf(ReplacedNodes(*node));
+  collector->nodes = IndicesOf(DescribedNodes(*node));
+  collector->model_nodes = IndicesOf(ReplacedNodes(*node));
   collector->found.delegate = delegate.name;
   const auto lock = LockSupport(delegate.handle);
   const CallResult result =

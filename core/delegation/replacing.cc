@@ -63,12 +63,14 @@ TfLiteStatus Delegation::GetNodeAndRegistration(int node_index, TfLiteNode** out
 
 // ---- Replacement --------------------------------------------------------------------------------
 
-TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>* out_subsets) {
+TfLiteStatus Delegation::Cut(std::span<const int> nodes, LayoutPlan* layout,
+                             std::vector<NodeSubset>* out_subsets) {
   // The delegate may have written to nodes that it inspected.
   for (int node = 0; node < subgraph_->graph().node_count(); ++node) {
     if (CheckNodeIndices(&subgraph_->parts(), node) != kTfLiteOk) return kTfLiteError;
   }
-  PartitionGraph graph;
+  *layout = {};
+  PartitionGraph& graph = layout->graph;
   graph.tensor_count = subgraph_->graph().tensor_count();
   for (int i = 0; i < subgraph_->graph().node_count(); ++i) {
     const TfLiteNode& node = *subgraph_->graph().node(i);
@@ -77,6 +79,9 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
   graph.plan = subgraph_->graph().plan();
   graph.outputs = subgraph_->graph().outputs();
   graph.control_edges = subgraph_->ControlEdges();
+  if (delegates_.current() != nullptr && delegates_.current()->computes_in_nchw) {
+    PlanLayout(subgraph_->graph(), layout_.parts(), nodes, layout);
+  }
   std::string error;
   if (Partition(graph, nodes, {}, out_subsets, &error)) return kTfLiteOk;
   return Fail(subgraph_->interpreter()->reporter(), kTfLiteError,
@@ -86,15 +91,15 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, std::vector<NodeSubset>
 
 // Cuts the plan without nodes that the client keeps from this delegate, and without groups that
 // would be split.
-TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes,
+TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes, LayoutPlan* layout,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
   for (int node : IndicesOf(nodes)) {
-    if (MayClaim(node)) allowed.push_back(node);
+    if (MayClaim(node) && CanConvert(node)) allowed.push_back(node);
   }
   do {
     out_subsets->clear();
-    const TfLiteStatus status = Cut(allowed, out_subsets);
+    const TfLiteStatus status = Cut(allowed, layout, out_subsets);
     if (status != kTfLiteOk) return status;
   } while (DropBrokenGroups(*out_subsets, &allowed));
   return kTfLiteOk;
@@ -110,6 +115,22 @@ bool Delegation::MayClaim(int node_index) {
     support->reason = excluded ? kDeputyReasonExcluded : kDeputyReasonPinned;
     support->text = excluded ? "excluded by the client: it runs on the CPU"
                              : "pinned by the client to another delegate";
+  }
+  return false;
+}
+
+// Returns false for a node that a delegate in NCHW cannot get.
+bool Delegation::CanConvert(int node_index) {
+  const AppliedDelegate* const current = delegates_.current();
+  const char* why = nullptr;
+  if (current == nullptr || !current->computes_in_nchw || node_index < 0 ||
+      node_index >= subgraph_->graph().node_count() ||
+      (why = WhyNotInNchw(subgraph_->graph(), layout_.parts(), node_index)) == nullptr) {
+    return true;
+  }
+  if (NodeSupport* support = delegates_.SupportOf(node_index)) {
+    support->reason = kDeputyReasonOther;
+    support->text = std::string("the runtime cannot convert the node to NCHW: ") + why;
   }
   return false;
 }
@@ -208,7 +229,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
     if (support != nullptr) support->inspected = support->claimed = true;
   }
   std::vector<NodeSubset> subsets;
-  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  LayoutPlan layout;
+  if (CutAllowed(nodes, &layout, &subsets) != kTfLiteOk) return kTfLiteError;
   if (std::none_of(subsets.begin(), subsets.end(), [](const auto& s) { return s.claimed; })) {
     return kTfLiteOk;
   }
@@ -223,15 +245,12 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
 
   // The delegate may have removed all others during its Prepare, which restored their plan.
   if (current != nullptr && original_plan_.empty()) RememberPlan();
+  TfLiteStatus status = AddLayout(layout, &subsets);
   subgraph_->SetPlan({});
-  TfLiteStatus status = kTfLiteOk;
   for (const NodeSubset& subset : subsets) {
-    if (subset.claimed) {
-      status = AddDelegateNode(subset, registration, replacer);
-      if (status != kTfLiteOk) break;
-    } else {
-      for (const int node : subset.nodes) subgraph_->AppendToPlan(node);
-    }
+    if (status != kTfLiteOk) break;
+    status = subset.claimed ? AddDelegateNode(subset, registration, replacer)
+                            : AddCpuNodes(subset, layout);
   }
   if (status != kTfLiteOk) {
     // The plan is restored, unlike upstream: a delegate that ignores the error would otherwise lose
@@ -244,6 +263,34 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
   }
   subgraph_->SetUninvokable();
   return status == kTfLiteOk ? kTfLiteOk : kTfLiteError;
+}
+
+// Adds tensors and nodes for a delegate in NCHW.
+TfLiteStatus Delegation::AddLayout(const LayoutPlan& layout, std::vector<NodeSubset>* subsets) {
+  if (!layout.is_used()) return kTfLiteOk;
+  TF_LITE_ENSURE_STATUS(layout_.AddTensors(layout));
+  // At most one copy per node and one transposition per tensor are added, so that pointers to nodes
+  // stay valid from here on.
+  size_t count = static_cast<size_t>(subgraph_->graph().node_count()) + layout.tensors.size() * 3;
+  for (const NodeSubset& subset : *subsets) count += subset.nodes.size() + 1;
+  subgraph_->graph().ReserveNodes(count);
+  for (NodeSubset& subset : *subsets) {
+    if (subset.claimed) TF_LITE_ENSURE_STATUS(layout_.AddNodesFor(layout, &subset));
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus Delegation::AddCpuNodes(const NodeSubset& subset, const LayoutPlan& layout) {
+  for (const int node : subset.nodes) {
+    const int added = layout.is_used() ? node - layout.first_transposition : -1;
+    if (added < 0) {
+      subgraph_->AppendToPlan(node);
+    } else {
+      const auto& transposition = layout.transpositions[static_cast<size_t>(added)];
+      TF_LITE_ENSURE_STATUS(layout_.AddToPlan(transposition));
+    }
+  }
+  return kTfLiteOk;
 }
 
 TfLiteStatus Delegation::AddDelegateNode(const NodeSubset& subset,
@@ -287,7 +334,18 @@ TfLiteStatus Delegation::Preview(const TfLiteIntArray* nodes, TfLiteDelegatePara
   if (nodes == nullptr) return kTfLiteError;
   if (nodes->size == 0) return kTfLiteOk;
   std::vector<NodeSubset> subsets;
-  if (CutAllowed(nodes, &subsets) != kTfLiteOk) return kTfLiteError;
+  LayoutPlan layout;
+  if (CutAllowed(nodes, &layout, &subsets) != kTfLiteOk) return kTfLiteError;
+  if (layout.is_used()) {
+    const std::vector<int> model_tensor = layout_.ModelTensors(layout);
+    for (NodeSubset& subset : subsets) {
+      for (std::vector<int>* const tensors : {&subset.inputs, &subset.outputs}) {
+        for (int& tensor : *tensors) tensor = model_tensor[static_cast<size_t>(tensor)];
+        std::sort(tensors->begin(), tensors->end());
+        tensors->erase(std::unique(tensors->begin(), tensors->end()), tensors->end());
+      }
+    }
+  }
   for (int i = 0; i < nodes->size; ++i) {
     NodeSupport* support = delegates_.SupportOf(nodes->data[i]);
     if (support != nullptr) support->inspected = support->previewed = true;

@@ -65,6 +65,8 @@ struct InterpreterConfig {
   Verification verification;
   // Factory of the layer that applies delegates, called for each subgraph. Required.
   MakeDelegateParts make_delegate_parts = nullptr;
+  // The kernel of TRANSPOSE, for delegates in NCHW; zeroed: there is none.
+  TfLiteRegistration transpose{};
   // Factories of the interpreter's observers, called before the interpreter is built.
   using MakeObserver = std::function<std::unique_ptr<Observer>(InterpreterState*)>;
   std::vector<MakeObserver> make_observers;
@@ -209,6 +211,7 @@ class InterpreterState {
   Limits LimitsFor(size_t replaced) const;
   bool has_budget() const { return memory_budget() != std::numeric_limits<size_t>::max(); }
   const CpuKernels& cpu() const { return *config_.cpu; }
+  const TfLiteRegistration& transpose() const { return config_.transpose; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);
 

@@ -81,7 +81,9 @@ void Validation::MarkReplaced(const Call& call, int node_index, std::vector<Role
   TfLiteNode known = node;  // a copy, since during init a node does not refer to its delegate yet
   known.delegate = const_cast<TfLiteDelegate*>(delegate);
   if (known.builtin_data == nullptr) return;
-  ForEach(ReplacedNodes(known), [&](int replaced) { MarkReplaced(call, replaced, roles); });
+  for (const TfLiteIntArray* nodes : {ReplacedNodes(known), DescribedNodes(known)}) {
+    ForEach(nodes, [&](int replaced) { MarkReplaced(call, replaced, roles); });
+  }
 }
 
 // ---- After a call -------------------------------------------------------------------------------

@@ -720,7 +720,7 @@ static void __attribute__((constructor)) Describe(void) {
   plugin.known.set_options = SetOptions;
   plugin.known.run_start = RunStart;
   plugin.known.run_end = RunEnd;
-  plugin.known.flags = UINT64_MAX << 1;  // bits that the runtime does not know
+  plugin.known.flags = UINT64_MAX << 2;  // bits that the runtime does not know
   plugin.known.set_memory_provider = SetMemoryProvider;
   plugin.known.memory_types = MemoryTypes;
   plugin.known.share_output = ShareOutput;

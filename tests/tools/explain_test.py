@@ -377,6 +377,22 @@ class ExplainTest(unittest.TestCase):
             self.assertEqual((edge["bytes"], edge["copied_bytes"]), (16, 16 * copied))
             self.assertRegex(self.explain(*arguments), rf"(?m)^buffer +tensor 1 from .*: {memory} memory, {16 * copied} B ")
 
+    def test_inserted_transpositions_are_counted(self):
+        arguments = [DIGITS, "--profile", "3", *plugin("nchw")]
+        report = self.report(*arguments)
+        graph, = report["subgraphs"]
+        inserted = [(n["operator"], n["inserted"], n["owner"]) for n in graph["nodes"] if "inserted" in n]
+        self.assertEqual(inserted, [("TRANSPOSE", "to NCHW", -1), ("TRANSPOSE", "to NHWC", -1)])
+        self.assertEqual(len(graph["nodes"]), 16 + 2)
+        self.assertEqual([p.get("layout") for p in graph["partitions"]], ["NCHW", None])
+        self.assertEqual(graph["partitions"][0]["nodes"], list(range(13)))
+        self.assertEqual((report["nodes"], report["delegated"]), (16, 14))
+        text = self.explain(*arguments)
+        self.assertRegex(text, r"(?m)^layout +inserted transpositions: 1 to NCHW, 1 to NHWC; [\d.]+ .?s$")
+        self.assertRegex(text, r"(?m)^ +partition 0 in \[0\]: 13 nodes, .*, in NCHW$")
+        self.assertRegex(text, r"(?m)^ *\d+ +TRANSPOSE +CPU +[\d.]+ .?s +inserted by the runtime, to NHWC$")
+        self.assertNotIn("layout ", self.explain(DIGITS, *plugin("elementwise")))
+
     # ---- predicted gains -----------------------------------------------------------------------
 
     def test_suggestions_equal_the_effect_of_claiming(self):

@@ -13,6 +13,7 @@
 #include "deputy/builtin_ops.h"
 #include "deputy/deputy.h"
 #include "deputy/deputy_graph.h"
+#include "deputy/deputy_layout.h"
 #include "tools/delegate_facts.h"
 #include "tools/tensor_data.h"
 #include "tools/text.h"
@@ -66,6 +67,9 @@ class Report {
   Json DelegatesJson() const;
   Json AbsentJson() const;
   Json SubgraphJson(int subgraph);
+  int LayoutOf(int subgraph, int node) const {
+    return DeputyInterpreterGetNodeLayout(interpreter_, subgraph, node);
+  }
   Json PartitionsJson(int subgraph);
   Json NodeJson(int subgraph, int node);
   Json SupportJson(int subgraph, int node);
@@ -191,6 +195,8 @@ Json Report::PartitionsJson(int subgraph) {
                           {"constant_bytes", found.constant_bytes},
                           {"cost_ns", CostJson(run)},
                           {"recomputed", run.recomputed}});
+    if (LayoutOf(subgraph, found.node_index) == kDeputyNodeInNchw)
+      partitions.back()["layout"] = "NCHW";
   }
   return partitions;
 }
@@ -224,7 +230,8 @@ Json Report::NodeJson(int subgraph, int node) {
     return nullptr;
   }
   Json support = SupportJson(subgraph, node);
-  if (info.builtin_code == kTfLiteBuiltinDelegate) return nullptr;
+  const int layout = LayoutOf(subgraph, node);
+  if (info.builtin_code == kTfLiteBuiltinDelegate || layout == kDeputyNodeAuxiliary) return nullptr;
   const DeputyNodeRun run = RunOf(subgraph, node);
   Json json = {{"index", node},
                {"operator", Text(info.operator_name)},
@@ -242,6 +249,8 @@ Json Report::NodeJson(int subgraph, int node) {
                {"reported_ns", ReportedJson(run)},
                {"support", support}};
   if (IsMissing(session_.missing(), interpreter_, subgraph, node)) json["missing"] = true;
+  if (layout == kDeputyNodeToNchw) json["inserted"] = "to NCHW";
+  if (layout == kDeputyNodeToNhwc) json["inserted"] = "to NHWC";
   return json;
 }
 

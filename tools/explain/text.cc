@@ -106,6 +106,27 @@ void PrintConstants(const Json& constants) {
   PrintWrapped("constants  ", text);
 }
 
+// Prints the transpositions that the runtime has inserted for delegates in NCHW.
+void PrintLayout(const Json& report) {
+  std::map<std::string, size_t> counts;
+  double cost_ns = 0;
+  bool is_measured = false;
+  for (const Json& subgraph : report["subgraphs"]) {
+    for (const Json& node : subgraph["nodes"]) {
+      if (!node.contains("inserted")) continue;
+      ++counts[node["inserted"]];
+      is_measured = is_measured || node["cost_ns"].is_number();
+      if (node["cost_ns"].is_number()) cost_ns += node["cost_ns"].get<double>();
+    }
+  }
+  if (counts.empty()) return;
+  std::string text = "inserted transpositions:";
+  for (const auto& [direction, count] : counts) text += Format(" %zu ", count) + direction + ",";
+  text.pop_back();
+  if (is_measured) text += "; " + NanosecondsText(cost_ns);
+  PrintWrapped("layout     ", text);
+}
+
 void PrintHead(const Json& report) {
   PrintWrapped("model      ", report["model"]);
   PrintDelegates(report);
@@ -126,6 +147,7 @@ void PrintHead(const Json& report) {
               BytesText(boundary["output_bytes"]).c_str());
   PrintConstants(report["constants"]);
   PrintBuffers(report["buffers"]);
+  PrintLayout(report);
   if (report["inferences"] != 0) {
     std::printf("time       %s on the CPU, %s in delegates (mean of %s)\n",
                 NanosecondsText(report["cpu_ns"]).c_str(),
@@ -153,7 +175,8 @@ std::vector<Reason> ReasonsLeft(const Json& report) {
   for (const Json& subgraph : report["subgraphs"]) {
     for (const Json& node : subgraph["nodes"]) {
       for (const Json& support : node["support"]) {
-        if (node["owner"] != -1 || support["delegated"].get<bool>()) continue;
+        if (node.contains("inserted") || node["owner"] != -1 || support["delegated"].get<bool>())
+          continue;
         const std::string heading =
             "[" + JsonText(support["delegate"]) + "] " + support["reason_name"].get<std::string>();
         const std::string text = support["text"];
@@ -236,6 +259,7 @@ class NodeTable {
                        BytesText(partition["input_bytes"]) + ", out " +
                        BytesText(partition["output_bytes"]);
     if (partition["cost_ns"].is_number()) text += ", " + NanosecondsText(partition["cost_ns"]);
+    if (partition.contains("layout")) text += ", in " + partition["layout"].get<std::string>();
     if (partition["recomputed"] != 0) {
       text += ", computed on the CPU " + JsonText(partition["recomputed"]) + " times";
     }
@@ -251,8 +275,11 @@ class NodeTable {
     const std::string time = TimeText(node);
     std::vector<std::string> why;
     if (FollowsInGroup(node)) why.push_back("fused into node " + JsonText(node["group_head"]));
+    if (node.contains("inserted")) {
+      why.push_back("inserted by the runtime, " + node["inserted"].get<std::string>());
+    }
     for (const Json& support : node["support"]) {
-      if (!IsShown(node, support)) continue;
+      if (!IsShown(node, support) || node.contains("inserted")) continue;
       const std::string number = numbered_ ? "[" + JsonText(support["delegate"]) + "] " : "";
       why.push_back(number + SupportText(support));
     }
