@@ -92,6 +92,7 @@ bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape) {
 Definition::Definition(const std::vector<MSTensor>& inputs, const std::vector<MSTensor>& outputs,
                        bool checking)
     : checking_(checking) {
+  DeputyFingerprintInit(&facts_);
   uint32_t next = 0;
   for (const MSTensor& tensor : inputs) {
     externals_[tensor.handle()] = {next++, XNN_VALUE_FLAG_EXTERNAL_INPUT};
@@ -134,6 +135,7 @@ bool Definition::ValueOf(const MSTensor& tensor, Role role, uint32_t* out_id) {
   const auto known = values_.find({tensor.handle(), role});
   if (known != values_.end()) {
     *out_id = known->second;
+    AddToFingerprint<uint64_t>({*out_id});
     return true;
   }
   Shape shape;
@@ -181,7 +183,7 @@ const void* Definition::CopyOf(const MSTensor& tensor, Role role) {
   }
   constant_bytes_ += size;
   if (checking_) return data.get();
-  std::vector<PaddedBytes>& storage = role == Role::kData ? constants_ : weights_;
+  std::vector<PaddedBytes>& storage = IsFilter(role) ? weights_ : constants_;
   storage.emplace_back(size);
   std::memcpy(storage.back().data(), data.get(), size);
   return storage.back().data();
@@ -191,6 +193,12 @@ bool Definition::Define(const MSTensor& tensor, Role role, const Shape& shape, c
                         uint32_t external_id, uint32_t flags, uint32_t* out_id) {
   const std::vector<QuantParam> params = tensor.QuantParams();
   const DataType type = tensor.DataType();
+  AddToFingerprint(shape);
+  AddToFingerprint<uint64_t>({static_cast<uint64_t>(type), static_cast<uint64_t>(role), external_id,
+                              flags, uint64_t{data != nullptr}});
+  for (const QuantParam& param : params) {
+    AddToFingerprint<double>({param.scale, static_cast<double>(param.zero_point)});
+  }
   if (type == DataType::kNumberTypeFloat32) {
     return Accept(xnn_define_tensor_value(subgraph(), xnn_datatype_fp32, shape.size(), shape.data(),
                                           data, external_id, flags, out_id));
@@ -236,12 +244,23 @@ bool Definition::DefineByChannel(const std::vector<QuantParam>& params, Role rol
       shape.data(), data, XNN_INVALID_VALUE_ID, 0, out_id));
 }
 
-std::unique_ptr<Runtime> Definition::Finish(pthreadpool_t threads, Refusal* refusal) {
+DeputyFingerprint Definition::Fingerprint() const {
+  DeputyFingerprint result = facts_;
+  for (const std::vector<PaddedBytes>* list : {&weights_, &constants_}) {
+    for (const PaddedBytes& bytes : *list)
+      DeputyFingerprintAdd(&result, bytes.data(), bytes.size());
+  }
+  return result;
+}
+
+std::unique_ptr<Runtime> Definition::Finish(std::unique_ptr<PackedWeights> weights,
+                                            pthreadpool_t threads, Refusal* refusal) {
   xnn_runtime_t runtime = nullptr;
   std::unique_ptr<Runtime> result;
-  if (refusal_.reason == 0 && Accept(xnn_create_runtime_v2(subgraph(), threads, 0, &runtime))) {
+  if (refusal_.reason == 0 && Accept(weights->CreateRuntime(subgraph(), threads, &runtime))) {
     result = std::make_unique<Runtime>();
     result->runtime.reset(runtime);
+    result->weights = std::move(weights);
     result->constants = std::move(constants_);
   }
   *refusal = refusal_;

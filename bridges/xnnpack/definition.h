@@ -16,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "bridges/xnnpack/packed_weights.h"
 #include "core/support/refusal.h"
+#include "deputy/delegate_serialization.h"
 #include "mindspore/delegate.h"
 
 namespace deputy::xnnpack {
@@ -29,6 +31,7 @@ class PaddedBytes {
  public:
   explicit PaddedBytes(size_t size);
   uint8_t* data() { return bytes_.data(); }
+  const uint8_t* data() const { return bytes_.data(); }
   size_t size() const { return bytes_.size() - XNN_EXTRA_BYTES; }
 
  private:
@@ -43,9 +46,10 @@ struct DeleteRuntime {
 };
 using Subgraph = std::unique_ptr<xnn_subgraph, DeleteSubgraph>;
 
-// A runtime and the constants that it reads.
+// A runtime and what it reads, which is destroyed after it.
 struct Runtime {
-  std::vector<PaddedBytes> constants;  // destroyed after the runtime
+  std::vector<PaddedBytes> constants;
+  std::unique_ptr<PackedWeights> weights;
   std::unique_ptr<xnn_runtime, DeleteRuntime> runtime;
 };
 
@@ -68,11 +72,15 @@ class Definition {
   // Returns the first refusal, after which the definition cannot be used.
   const Refusal& refusal() const { return refusal_; }
 
-  // Creates the runtime. Returns null and a reason if XNNPACK rejects the subgraph.
-  std::unique_ptr<Runtime> Finish(pthreadpool_t threads, Refusal* refusal);
+  // Creates the runtime with the weights. Returns null and a reason if XNNPACK rejects the
+  // subgraph.
+  std::unique_ptr<Runtime> Finish(std::unique_ptr<PackedWeights> weights, pthreadpool_t threads,
+                                  Refusal* refusal);
 
   // Returns the size of the constants in bytes.
   size_t constant_bytes() const { return constant_bytes_; }
+  // Returns a hash of everything in the subgraph on which packed weights depend.
+  DeputyFingerprint Fingerprint() const;
 
   // ---- Used by the operators (operators.h) ------------------------------------------------------
 
@@ -85,6 +93,11 @@ class Definition {
   bool Refuse(DeputyReason reason, const char* format, ...) __attribute__((format(printf, 3, 4)));
   // Converts a status of XNNPACK: refuses unless it is success.
   bool Accept(xnn_status status);
+  // Adds parameters of an operator to the fingerprint.
+  template <typename T>
+  void AddToFingerprint(const std::vector<T>& numbers) {
+    DeputyFingerprintAdd(&facts_, numbers.data(), numbers.size() * sizeof(T));
+  }
 
  private:
   bool Define(const MSTensor& tensor, Role role, const Shape& shape, const void* data,
@@ -102,11 +115,12 @@ class Definition {
   };
   std::map<MSTensorHandle, External> externals_;
   std::map<std::pair<MSTensorHandle, Role>, uint32_t> values_;
-  // Copies of constants. XNNPACK packs weights when it creates the runtime, but reads other
-  // constants during execution.
+  // Copies of constants. XNNPACK packs filters when it creates the runtime, but reads other
+  // constants during execution: slopes of PRELU, too, since 2024.
   std::vector<PaddedBytes> weights_, constants_;
   std::vector<std::vector<float>> scales_;  // needed until the runtime is created
   size_t constant_bytes_ = 0;
+  DeputyFingerprint facts_ = {};  // of operators and tensors without the contents of constants
 };
 
 // Returns the dimensions of a tensor. Returns false and refuses unless there are at most

@@ -82,7 +82,7 @@ std::vector<Run> FindRuns(XnnpackDelegate::Model* model) {
 }  // namespace
 
 // Checks a kernel by creating a definition and a runtime with it alone. Kernels with large
-// constants are only defined, since creating a runtime packs the weights, which happens again in
+// constants are only defined, since creating a runtime may pack the weights, which happens again in
 // Build.
 Refusal Check(Kernel* kernel, const mindspore::Attributes& attributes) {
   constexpr size_t kMaxConstantBytes = size_t{1} << 20;
@@ -97,12 +97,12 @@ Refusal Check(Kernel* kernel, const mindspore::Attributes& attributes) {
   if (refusal.reason != 0 || checked.constant_bytes() > kMaxConstantBytes) return refusal;
   Definition definition(inputs, kernel->outputs(), false);
   AddKernel(&definition, kernel, attributes);
-  definition.Finish(nullptr, &refusal);
+  definition.Finish(PackedWeights::ForCheck(), nullptr, &refusal);
   return refusal;
 }
 
-XnnpackDelegate::XnnpackDelegate(size_t threads)
-    : threads_(std::make_shared<const Threads>(threads)) {}
+XnnpackDelegate::XnnpackDelegate(size_t threads, std::string cache_dir)
+    : threads_(std::make_shared<const Threads>(threads)), cache_dir_(std::move(cache_dir)) {}
 
 mindspore::Status XnnpackDelegate::Init() {
   switch (xnn_initialize(nullptr)) {
@@ -130,12 +130,17 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
       AddKernel(&definition, kernels[i], model->derived_attributes(kernels[i]));
     }
     Refusal refusal;
-    std::unique_ptr<Runtime> runtime = definition.Finish(threads_->pool(), &refusal);
+    auto weights = cache_dir_.empty() ? std::make_unique<PackedWeights>()
+                                      : PackedWeights::InFile(cache_dir_, definition.Fingerprint(),
+                                                              definition.constant_bytes());
+    std::unique_ptr<Runtime> runtime =
+        definition.Finish(std::move(weights), threads_->pool(), &refusal);
     if (runtime == nullptr) {
       MS_LOG(WARNING) << "XNNPACK: kernels " << run.from << " to " << run.end - 1
                       << " stay on the CPU: " << refusal.text;
       continue;
     }
+    ++(runtime->weights->were_stored() ? hits_ : misses_);
     auto kernel =
         std::make_unique<XnnpackKernel>(std::move(boundary.inputs), std::move(boundary.outputs),
                                         std::move(boundary.unused), std::move(runtime), threads_);
@@ -145,6 +150,12 @@ mindspore::Status XnnpackDelegate::Build(Model* model) {
                    first + static_cast<std::ptrdiff_t>(run.end), kernel.release());
   }
   return mindspore::kSuccess;
+}
+
+void XnnpackDelegate::Report(DeputyDelegateReport* report) const {
+  if (cache_dir_.empty()) return;
+  report->cache_hits = hits_;
+  report->cache_misses = misses_;
 }
 
 bool XnnpackDelegate::Explain(Model* model) {

@@ -86,6 +86,7 @@ bool DefineOperator(Definition* definition, mindspore::kernel::Kernel* kernel,
     return definition->Refuse(kDeputyReasonVersion, "expected version %d at most, found %d",
                               row->version, attributes.version());
   }
+  definition->AddToFingerprint<int32_t>({row->builtin_code});
   Operation operation = {definition, &attributes, kernel->inputs(), kernel->outputs(),
                          {},         {},          row->argument};
   if (operation.outputs.size() != 1) {
@@ -241,6 +242,7 @@ bool Operation::ReadNumbers(const char* name, size_t count, int64_t min,
     }
     values->push_back(static_cast<uint32_t>(number));
   }
+  definition->AddToFingerprint(numbers);
   return true;
 }
 

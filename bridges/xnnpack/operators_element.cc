@@ -118,6 +118,9 @@ bool DefineBounded(const Operation& operation) {
   if (operation.argument == kTfLiteBuiltinDiv) define = xnn_define_divide;
   float low = 0, high = 0;
   uint32_t in[2] = {}, out = 0;
+  // XNNPACK of 2024 also divides int8, but not as TensorFlow Lite does.
+  const bool is_division = operation.argument == kTfLiteBuiltinDiv;
+  if (is_division && !(operation.ExpectInputs(2, 2) && operation.ExpectFloat(2))) return false;
   return ExpectBroadcast(operation) && operation.Bounds(&low, &high) &&
          operation.Values(2, in, &out) &&
          operation.definition->Accept(

@@ -3,6 +3,7 @@
 // Exported functions of the XNNPACK delegate's library.
 #include "mindspore/plugin.h"
 
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -13,11 +14,16 @@
 
 namespace {
 
+using deputy::xnnpack::XnnpackDelegate;
+
 constexpr int64_t kMaxThreads = 1024;
 
 const DeputyPluginOption kOptions[] = {
     {"num_threads", kDeputyOptionInt, 0, "1", "Number of threads that XNNPACK uses."},
+    {"cache_dir", kDeputyOptionString, 0, "", "Directory in which packed weights are stored."},
 };
+// The last option exists only if XNNPACK permits it.
+constexpr size_t kOptionCount = std::size(kOptions) - (deputy::xnnpack::kCanStoreWeights ? 0 : 1);
 
 std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
                                           std::string* error) {
@@ -27,7 +33,11 @@ std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& option
              std::to_string(threads);
     return nullptr;
   }
-  return std::make_shared<deputy::xnnpack::XnnpackDelegate>(static_cast<size_t>(threads));
+  return std::make_shared<XnnpackDelegate>(static_cast<size_t>(threads), options.Text("cache_dir"));
+}
+
+void Report(mindspore::Delegate* delegate, DeputyDelegateReport* report) {
+  static_cast<const XnnpackDelegate*>(delegate)->Report(report);
 }
 
 TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
@@ -39,8 +49,9 @@ TfLiteStatus ListDevices(DeputyDeviceCallback callback, void* user_data,
 }
 
 constexpr mindspore::PluginDescription kPlugin = {
-    "xnnpack", DEPUTY_XNNPACK_VERSION,         "Deputy", kOptions,          1,
-    Make,      deputy::xnnpack::ListOperators, "CPU",    "as in the model", ListDevices};
+    "xnnpack", DEPUTY_XNNPACK_VERSION,         "Deputy", kOptions,          kOptionCount,
+    Make,      deputy::xnnpack::ListOperators, "CPU",    "as in the model", ListDevices,
+    Report};
 
 }  // namespace
 

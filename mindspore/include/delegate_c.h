@@ -306,6 +306,10 @@ MS_API void DeputyMSDelegateDeleteTfLite(struct TfLiteDelegate* delegate);
 MS_API MSStatus DeputyMSDelegateGetCompileTime(const struct TfLiteDelegate* delegate,
                                                int64_t* nanoseconds);
 
+// Returns `user_data` of the struct from which the delegate was created; NULL if it was not created
+// by DeputyMSDelegateCreateTfLite.
+MS_API void* DeputyMSDelegateGetUserData(const struct TfLiteDelegate* delegate);
+
 // Queries the support status of the nodes of `context`, as get_support of DeputyDelegatePlugin
 // does, through the delegate's `explain`. The texts are valid until the next call on the calling
 // thread. Returns -7 if the delegate does not report its support or declines, -3 if an argument is

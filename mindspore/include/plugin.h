@@ -91,6 +91,9 @@ struct PluginDescription {
   // list its devices.
   TfLiteStatus (*list_devices)(DeputyDeviceCallback callback, void* user_data,
                                void (*report_error)(const char* text)) = nullptr;
+  // Adds to the report of a delegate that `create` has returned. May be called from any thread,
+  // also while the delegate builds a model; must not throw. Null if there is nothing to add.
+  void (*report)(Delegate* delegate, DeputyDelegateReport* report) = nullptr;
 };
 
 namespace detail {
@@ -159,6 +162,10 @@ struct PluginExports {
                              DeputyOptionUseCallback, void*) {
     report->device = kDescription.device;
     report->precision = kDescription.precision;
+    void* const state = DeputyMSDelegateGetUserData(delegate);
+    if (kDescription.report != nullptr && state != nullptr) {
+      kDescription.report(static_cast<DelegateState*>(state)->delegate.get(), report);
+    }
     return DeputyMSDelegateGetCompileTime(delegate, &report->compile_ns) == kMSStatusSuccess
                ? kTfLiteOk
                : kTfLiteError;

@@ -481,6 +481,11 @@ MSStatus DeputyMSDelegateGetCompileTime(const TfLiteDelegate* delegate, int64_t*
   return kMSStatusSuccess;
 }
 
+void* DeputyMSDelegateGetUserData(const TfLiteDelegate* delegate) {
+  const Adapter* const adapter = Adapter::Of(delegate);
+  return adapter == nullptr ? nullptr : adapter->user_data();
+}
+
 MSStatus DeputyMSDelegateGetSupport(TfLiteDelegate* delegate, TfLiteContext* context,
                                     DeputySupportResult* result) {
   Adapter* const adapter = Adapter::Of(delegate);

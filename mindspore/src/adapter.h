@@ -51,6 +51,9 @@ class Adapter {
   // Returns the nanoseconds spent in the delegate's build and in its kernels' Prepare.
   int64_t compile_ns() const { return compile_ns_; }
 
+  // Returns the pointer that all functions of the delegate receive.
+  void* user_data() const { return holder_->get().user_data; }
+
   // Returns the status of the latest failure of the delegate or its kernels; kMSStatusSuccess if
   // there was none since the last ClearFailure.
   MSStatus failure() const { return failure_; }

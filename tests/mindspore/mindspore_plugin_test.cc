@@ -37,6 +37,7 @@ class AddDelegate : public RunDelegate {
     }
     return !mute_;
   }
+  bool is_mute() const { return mute_; }
 
  private:
   bool mute_;
@@ -60,7 +61,16 @@ const DeputyPluginOption kOptions[] = {
     {"factor", kDeputyOptionFloat, 0, "1", "A factor."},
     {"mute", kDeputyOptionBool, 0, "false", "Says nothing of nodes."},
 };
-constexpr mindspore::PluginDescription kPlugin = {"adds", "1.5", "Test vendor", kOptions, 4, Make};
+constexpr mindspore::PluginDescription kPlugin = {
+    .name = "adds",
+    .version = "1.5",
+    .vendor = "Test vendor",
+    .options = kOptions,
+    .option_count = 4,
+    .create = Make,
+    .report = [](mindspore::Delegate* delegate, DeputyDelegateReport* report) {
+      report->cache_hits = static_cast<AddDelegate*>(delegate)->is_mute() ? 3 : 5;
+    }};
 
 }  // namespace
 }  // namespace deputy
@@ -186,6 +196,17 @@ TEST(MindSporePlugin, may_lack_a_support_query) {
   TfLiteDelegate unrelated = {};
   EXPECT_EQ(SupportQuery(&unrelated).status, kTfLiteError);
   EXPECT_THAT(DeputyMSLastError(), HasSubstr("was not created by DeputyMSDelegateCreateTfLite"));
+}
+
+TEST(MindSporePlugin, adds_to_the_report) {
+  for (const bool mute : {false, true}) {
+    const Delegate delegate = Create({{"mute", mute ? "true" : "false"}});
+    DeputyDelegateReport report = {};
+    EXPECT_EQ(deputy_plugin()->report(delegate.get(), &report, nullptr, nullptr), kTfLiteOk);
+    EXPECT_EQ(report.cache_hits, mute ? 3 : 5);
+  }
+  TfLiteDelegate unrelated = {};
+  EXPECT_EQ(DeputyMSDelegateGetUserData(&unrelated), nullptr);
 }
 
 // The delegate reports reasons reserved for the runtime, and invalid kernels.

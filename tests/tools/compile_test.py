@@ -47,12 +47,15 @@ class CompileTest(unittest.TestCase):
         self.assertIn("constants  recompile: its constants were packed by another build", text)
 
     def test_delegates_compile_nothing(self):
-        for name in ("npu_stub", "gpu"):
+        for name in ("npu_stub", "gpu", "xnnpack"):
             with self.subTest(name):
                 if not (BUILD / f"libdeputy_{name}.so").exists():
                     continue
                 delegate = ("--delegate", name)
-                self.deputy("compile", MODEL, *delegate, "-o", self.out)
+                text = self.deputy("compile", MODEL, *delegate, "-o", self.out).stderr
+                # Debian 12's XNNPACK cannot store packed weights.
+                if name == "xnnpack" and "xnnpack stores nothing: it has no option cache_dir" in text:
+                    continue
                 report, facts = self.facts(self.out, *delegate)
                 self.assertGreater(report["delegated"], 0)
                 self.assertGreater(facts["cache"]["hits"], 0)

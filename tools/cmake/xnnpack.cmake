@@ -21,6 +21,12 @@ if(DEPUTY_XNNPACK_INCLUDE AND DEPUTY_PTHREADPOOL_INCLUDE AND DEPUTY_XNNPACK_LIBR
                         ${DEPUTY_PTHREADPOOL_LIBRARY})
   # XNNPACK of 2024 deprecates a function per operator, but Debian 12's version has no replacement.
   target_compile_options(deputy_xnnpack_objects PRIVATE ${host_flags} -Wno-deprecated-declarations)
+  # Debian 12's version cannot store packed weights (packed_weights.h).
+  file(STRINGS ${DEPUTY_XNNPACK_INCLUDE}/xnnpack.h xnnpack_cache
+       REGEX "^struct xnn_weights_cache_provider {")
+  if(xnnpack_cache)
+    target_compile_definitions(deputy_xnnpack_objects PUBLIC DEPUTY_XNNPACK_STORES_WEIGHTS)
+  endif()
   target_precompile_headers(deputy_xnnpack_objects REUSE_FROM ${host_headers})
   deputy_compile_together(deputy_xnnpack_objects)
 
