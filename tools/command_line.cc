@@ -313,6 +313,7 @@ void AddBenchCommand(CLI::App* app) {
   AddDevicePolicyOption(command, &options->session);
   AddBackgroundOption(command, &options->session);
   AddWeightCacheOption(command, &options->session);
+  AddPlaceOptions(command, &options->session);
   AddBenchOptions(command, options.get());
   AddTraceOption(command, &options->trace);
   command->add_flag("--json", options->json, "Print JSON, with all nodes");

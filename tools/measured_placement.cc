@@ -2,6 +2,7 @@
 #include "measured_placement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "deputy/deputy.h"
@@ -14,12 +15,12 @@ namespace {
 using Plan = std::unique_ptr<DeputyPlacementPlan, void (*)(DeputyPlacementPlan*)>;
 using Settings = std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)>;
 
-Plan MakePlan(const TfLiteModel* model, const std::vector<LoadedDelegate>& delegates,
+Plan MakePlan(const TfLiteModel* model, const std::vector<TfLiteDelegate*>& delegates,
               const PlaceOptions& options, const TfLiteInterpreterOptions* settings) {
   const Settings copy(TfLiteInterpreterOptionsCopy(settings), &TfLiteInterpreterOptionsDelete);
-  for (const LoadedDelegate& delegate : delegates) {
-    TfLiteInterpreterOptionsAddDelegate(
-        copy.get(), reinterpret_cast<TfLiteOpaqueDelegate*>(delegate.handle.get()));
+  for (TfLiteDelegate* const delegate : delegates) {
+    TfLiteInterpreterOptionsAddDelegate(copy.get(),
+                                        reinterpret_cast<TfLiteOpaqueDelegate*>(delegate));
   }
   DeputyPlacementSettings placement = {};
   placement.struct_size = sizeof placement;
@@ -55,9 +56,12 @@ std::string TimesOf(const Json& alternative) {
 
 }  // namespace
 
-Json PlaceByTimes(const TfLiteModel* model, const std::vector<LoadedDelegate>& delegates,
+Json PlaceByTimes(const TfLiteModel* model, const std::vector<TfLiteDelegate*>& delegates,
                   const PlaceOptions& options, TfLiteInterpreterOptions* settings) {
-  const Plan plan = MakePlan(model, delegates, options, settings);
+  std::vector<TfLiteDelegate*> available;
+  std::copy_if(delegates.begin(), delegates.end(), std::back_inserter(available),
+               [](const TfLiteDelegate* delegate) { return delegate != nullptr; });
+  const Plan plan = MakePlan(model, available, options, settings);
   if (plan == nullptr) return nullptr;
   std::vector<bool> used(delegates.size(), false);
   for (int32_t node = 0; DeputyPlacementPlanGetOwner(plan.get(), node) != -2; ++node) {
@@ -67,8 +71,9 @@ Json PlaceByTimes(const TfLiteModel* model, const std::vector<LoadedDelegate>& d
     placement.selector = kDeputySelectIndex;
     placement.node_index = node;
     if (owner >= 0) {
-      placement.delegate = delegates[static_cast<size_t>(owner)].handle.get();
-      used[static_cast<size_t>(owner)] = true;
+      placement.delegate = available[static_cast<size_t>(owner)];
+      const auto at = std::find(delegates.begin(), delegates.end(), placement.delegate);
+      used[static_cast<size_t>(at - delegates.begin())] = true;
     }
     DeputyInterpreterOptionsAddPlacement(settings, &placement);
   }

@@ -165,7 +165,9 @@ void Session::Place(const SessionOptions& options, TfLiteInterpreterOptions* set
         "--place excludes --pin, --exclude, --background, --shape, --signature and ranges of "
         "nodes");
   }
-  placement_ = PlaceByTimes(model(), delegates_, options.place, settings);
+  std::vector<TfLiteDelegate*> delegates = options.place.delegates;
+  for (const LoadedDelegate& loaded : delegates_) delegates.push_back(loaded.handle.get());
+  placement_ = PlaceByTimes(model(), delegates, options.place, settings);
   if (placement_.is_null()) Refuse("cannot be placed by measured times");
 }
 
@@ -214,7 +216,7 @@ void Session::ApplyDelegates(const SessionOptions& options) {
     return ApplyInBackground(handles);
   }
   for (size_t i = 0; i < delegates_.size(); ++i) {
-    if (!placement_.is_null() && !placement_["used"][i].get<bool>()) continue;
+    if (!uses_delegate(i)) continue;
     const TfLiteStatus status =
         TfLiteInterpreterModifyGraphWithDelegate(interpreter_.get(), delegates_[i].handle.get());
     const bool fine = status == kTfLiteOk || options.failed_delegates_are_fine ||

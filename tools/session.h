@@ -103,6 +103,10 @@ class Session {
   const std::vector<std::pair<std::string, std::string>>& absent() const { return absent_; }
   // Returns the description of the measured placement (measured_placement.h); null: none.
   const Json& placement() const { return placement_; }
+  // Returns false if the measured placement gives no node to the delegate.
+  bool uses_delegate(size_t index) const {
+    return placement_.is_null() || placement_["used"][index].get<bool>();
+  }
   DeputyDelegationStatus delegation_status() const;
   // Prepares delegates on another thread. Ends the command with kExitFailed if the library refuses.
   void ApplyInBackground(const std::vector<TfLiteDelegate*>& delegates);

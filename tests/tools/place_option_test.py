@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests --place, --place-budget and --place-cache of `run` and `explain` with the delegate for NPUs, whose
+"""Tests --place, --place-budget and --place-cache of `run`, `explain` and `bench` with the delegate for NPUs, whose
 calls a layer delays.
 
     tests/tools/place_option_test.py BUILD_FOLDER
@@ -58,6 +58,25 @@ class PlaceTest(unittest.TestCase):
                         for arguments in (["--place"], [])]
         self.assertNotIn("NpuGraph0", profiles[0])
         self.assertIn("NpuGraph0", profiles[1])
+
+    def test_bench_places_nodes(self):
+        few = ("--num_runs", 3, "--warmup_runs", 1)
+        result = self.deputy("bench", "--json", "--place", *few)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["placement"]["used"], [False])
+        self.assertEqual(report["summary"], "16 nodes on the CPU, no delegate used")
+        self.assertNotIn("placement", json.loads(self.deputy("bench", "--json", *few).stdout))
+        text = self.deputy("bench", "--place", *few).stdout
+        self.assertRegex(text, r"(?m)^placement  CPU: [\d.]+ ms measured")
+        # A delegate without delay gets nodes, also if another one is not available.
+        command = [BUILD / "deputy", "bench", MODEL, "--json", "--place", "--num_runs=3", "--use_hexagon=true",
+                   "--delegate", BUILD / "libdeputy_xnnpack.so"]
+        if (BUILD / "libdeputy_xnnpack.so").exists():
+            report = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=300,
+                                               check=True).stdout)
+            self.assertFalse(report["placement"]["used"][0])
+            self.assertIn("delegate 0", [each["name"] for each in report["placement"]["alternatives"]])
 
     def test_the_budget_limits_the_measurements(self):
         few = self.explain("--place", "--place-budget", 1)["placement"]["measurements"]

@@ -62,7 +62,9 @@ void BenchModel(const BenchOptions& options) {
   const size_t resident_at_start = PeakResidentBytes();
   BenchDelegates delegates(options.delegates, options.session.limits);
   delegates.WarnOfAbsent(options.require_delegate);
-  const std::unique_ptr<Session> session = OpenForBench(options.session);
+  SessionOptions settings = options.session;
+  settings.place.delegates = delegates.handles();
+  const std::unique_ptr<Session> session = OpenForBench(settings);
   const bool background = options.session.background;
   if (background) {
     delegates.ApplyInBackground(session.get());

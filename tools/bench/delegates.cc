@@ -78,7 +78,7 @@ void BenchDelegates::Apply(const Session& session) {
   node_count_ = PlanOf(session).size();
   const double start = NowMs();
   for (size_t i = 0; i < delegates_.size(); ++i) {
-    if (delegates_[i] == nullptr) continue;
+    if (delegates_[i] == nullptr || !session.uses_delegate(i)) continue;
     const size_t cpu_before = NodesOfDelegates(session, false).size();
     const std::set<PlanNode> before = NodesOfDelegates(session, true);
     if (TfLiteInterpreterModifyGraphWithDelegate(session.interpreter(), delegates_[i].get()) !=

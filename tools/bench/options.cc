@@ -272,7 +272,7 @@ void CheckRanking(const CLI::App& command) {
        {"--verify", "--trace", "--dry_run", "--output_filepath", "--require_delegate",
         "--require_full_delegation", "--show_cpu_nodes", "--enable_op_profiling",
         "--op_profiling_output_file", "--print_preinvoke_state", "--print_postinvoke_state",
-        "--device-policy", "--background"}) {
+        "--device-policy", "--background", "--place"}) {
     if (command.get_option(name)->count() > 0) FailUsage("--all-delegates excludes %s", name);
   }
 }

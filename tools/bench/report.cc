@@ -17,6 +17,7 @@
 #include "tools/bench/state.h"
 #include "tools/delegate_facts.h"
 #include "tools/json.h"
+#include "tools/measured_placement.h"
 #include "tools/text.h"
 
 namespace deputy::tools {
@@ -238,6 +239,7 @@ void PrintText(const BenchReport& report) {
   const std::string weights = report.session.WeightCacheText();
   if (!weights.empty()) std::printf("weights    %s\n", weights.c_str());
   PrintDelegates(report);
+  PrintPlacement(report.session.placement());
   PrintInputs(report);
   PrintTimes(report);
   std::printf("memory     arena %s, persistent %s, scratch %s, packed constants %s, resources %s\n",
@@ -295,6 +297,7 @@ void PrintJson(const BenchReport& report) {
                {"summary", report.delegates.Summary()}};
   const Json& choice = report.options.session.device_choice;
   if (!choice.is_null()) json["device_choice"] = choice;
+  if (!report.session.placement().is_null()) json["placement"] = report.session.placement();
   if (CanFallBack(report)) {
     const DeputyDelegationStatus status = report.session.delegation_status();
     json["fallback"] = {{"reserved_bytes", status.reserved_bytes},
