@@ -39,7 +39,9 @@ typedef struct DeputyPlacementSettings {
   // delegates with the same options and devices, kernels, processor, number of threads, arithmetic,
   // precision and version of this library; NULL: none. Other combinations have files of their own.
   // Nothing is stored if a delegate comes from no plug-in with a description (deputy_plugin.h). A
-  // missing directory is created, but not its parents; a damaged file is replaced.
+  // missing directory is created, but not its parents; a damaged file is replaced. The directory
+  // also has the times of each delegate relative to the CPU by operator, which predict the times of
+  // other models if the budget ends before a delegate has been measured.
   const char* cache_directory;
   // Passed to the functions below.
   void* user_data;

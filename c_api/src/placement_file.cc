@@ -13,37 +13,22 @@
 #include "core/plugin/plugin_delegate.h"
 #include "core/support/host_device.h"
 #include "core/support/word_reader.h"
+#include "core/support/word_writer.h"
 
 namespace deputy {
 namespace {
 
-constexpr const char* kToken = "placement";
+constexpr const char* kPlanToken = "placement";
+constexpr const char* kRatesToken = "rates";
 constexpr int64_t kFormat = 1;
 constexpr size_t kMaxAlternatives = 1000;
 
 void IgnoreMessage(void*, const char*, va_list) {}
 
-// Writes numbers and texts in sequence.
-class PlacementWriter {
- public:
-  void Add(int64_t number) {
-    const auto* bytes = reinterpret_cast<const char*>(&number);
-    bytes_.append(bytes, sizeof number);
-  }
-  void AddText(const std::string& text) {
-    Add(static_cast<int64_t>(text.size()));
-    bytes_ += text;
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
 }  // namespace
 
 std::string WritePlan(const DeputyPlacementPlan& plan) {
-  PlacementWriter writer;
+  WordWriter writer;
   writer.Add(kFormat);
   writer.Add(static_cast<int64_t>(plan.owners.size()));
   for (const int owner : plan.owners) writer.Add(owner);
@@ -93,18 +78,22 @@ PlacementFile::PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOp
                              const DeputyPlacementSettings& settings) {
   const std::span<const uint8_t> bytes = model->impl->bytes();
   if (settings.cache_directory == nullptr || settings.prepare != nullptr || bytes.empty()) return;
-  DeputyFingerprintInit(&fingerprint_);
-  DeputyFingerprintAdd(&fingerprint_, bytes.data(), bytes.size());
-  DeputyFingerprintAddText(&fingerprint_, DeputyVersion());
-  DeputyFingerprintAddText(&fingerprint_, DeputyCpuTable());
-  DeputyFingerprintAddText(&fingerprint_, HostProcessorName().c_str());
+  DeputyFingerprint machine;
+  DeputyFingerprintInit(&machine);
+  DeputyFingerprintAddText(&machine, DeputyVersion());
+  DeputyFingerprintAddText(&machine, DeputyCpuTable());
+  DeputyFingerprintAddText(&machine, HostProcessorName().c_str());
   for (const int64_t number :
        {int64_t{options.config.num_threads}, static_cast<int64_t>(options.config.arithmetic),
         static_cast<int64_t>(options.config.precision)}) {
-    DeputyFingerprintAdd(&fingerprint_, &number, sizeof number);
+    DeputyFingerprintAdd(&machine, &number, sizeof number);
   }
+  plan_ = machine;
+  DeputyFingerprintAdd(&plan_, bytes.data(), bytes.size());
   for (TfLiteDelegate* const delegate : options.delegates) {
-    if (!AddDelegate(delegate)) return;
+    delegates_.push_back(machine);
+    if (!AddDelegate(delegate, &delegates_.back())) return;
+    DeputyFingerprintAdd(&plan_, &delegates_.back(), sizeof(DeputyFingerprint));
   }
   directory_ = settings.cache_directory;
   nodes_ = model->impl->desc().subgraphs[0].operators.size();
@@ -112,14 +101,14 @@ PlacementFile::PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOp
 
 // Adds the identity of a delegate: its plug-in, options and devices. Returns false if it has no
 // plug-in with a description.
-bool PlacementFile::AddDelegate(TfLiteDelegate* delegate) {
+bool PlacementFile::AddDelegate(TfLiteDelegate* delegate, DeputyFingerprint* fingerprint) {
   if (delegate == nullptr) return false;
   const PluginDelegate parts = Unwrap(delegate);
   const DeputyDelegatePlugin* const plugin =
       parts.library == nullptr ? nullptr : parts.library->plugin();
   if (plugin == nullptr) return false;
   ErrorReporter reporter(&IgnoreMessage, nullptr);
-  const auto add = [this](const char* text) { DeputyFingerprintAddText(&fingerprint_, text); };
+  const auto add = [=](const char* text) { DeputyFingerprintAddText(fingerprint, text); };
   add(parts.library->path().c_str());
   add(plugin->version);
   if (parts.options != nullptr) {
@@ -140,32 +129,50 @@ bool PlacementFile::AddDelegate(TfLiteDelegate* delegate) {
   }
   const DeputyDeviceCallback add_device = [](void* self, const DeputyDeviceInfo* device) {
     if (device == nullptr) return;
-    auto* const fingerprint = static_cast<DeputyFingerprint*>(self);
-    DeputyFingerprintAddText(fingerprint, device->name);
-    DeputyFingerprintAddText(fingerprint, device->driver_version);
-    DeputyFingerprintAddText(fingerprint, device->platform_version);
+    auto* const target = static_cast<DeputyFingerprint*>(self);
+    DeputyFingerprintAddText(target, device->name);
+    DeputyFingerprintAddText(target, device->driver_version);
+    DeputyFingerprintAddText(target, device->platform_version);
   };
-  ListPluginDevices(*parts.library, add_device, &fingerprint_, &reporter);
+  ListPluginDevices(*parts.library, add_device, fingerprint, &reporter);
   return true;
 }
 
-bool PlacementFile::Read(DeputyPlacementPlan* plan) const {
-  if (directory_.empty()) return false;
-  const DeputySerialization store = {directory_.c_str(), kToken};
+std::string PlacementFile::ReadEntry(const char* token,
+                                     const DeputyFingerprint& fingerprint) const {
+  if (directory_.empty()) return "";
+  const DeputySerialization store = {directory_.c_str(), token};
   void* blob = nullptr;
   size_t size = 0;
-  if (DeputySerializationRead(&store, &fingerprint_, &blob, &size) != kTfLiteOk) return false;
+  if (DeputySerializationRead(&store, &fingerprint, &blob, &size) != kTfLiteOk) return "";
   const std::unique_ptr<void, void (*)(void*)> owner(blob, &free);
-  return ReadPlan({static_cast<const char*>(blob), size}, nodes_, plan);
+  return {static_cast<const char*>(blob), size};
+}
+
+void PlacementFile::WriteEntry(const char* token, const DeputyFingerprint& fingerprint,
+                               const std::string& bytes) const {
+  if (directory_.empty()) return;
+  const DeputySerialization store = {directory_.c_str(), token};
+  if (DeputySerializationWrite(&store, &fingerprint, bytes.data(), bytes.size()) != kTfLiteOk) {
+    ErrorReporter().Report("the placement plan cannot be stored in '%s'", directory_.c_str());
+  }
+}
+
+bool PlacementFile::Read(DeputyPlacementPlan* plan) const {
+  return ReadPlan(ReadEntry(kPlanToken, plan_), nodes_, plan);
 }
 
 void PlacementFile::Write(const DeputyPlacementPlan& plan) const {
-  if (directory_.empty()) return;
-  const DeputySerialization store = {directory_.c_str(), kToken};
-  const std::string bytes = WritePlan(plan);
-  if (DeputySerializationWrite(&store, &fingerprint_, bytes.data(), bytes.size()) != kTfLiteOk) {
-    ErrorReporter().Report("the placement plan cannot be stored in '%s'", directory_.c_str());
-  }
+  WriteEntry(kPlanToken, plan_, WritePlan(plan));
+}
+
+DelegateRates PlacementFile::RatesOf(size_t delegate) const {
+  if (directory_.empty()) return {};
+  return ReadRates(ReadEntry(kRatesToken, delegates_[delegate]));
+}
+
+void PlacementFile::WriteRatesOf(size_t delegate, const DelegateRates& rates) const {
+  if (!directory_.empty()) WriteEntry(kRatesToken, delegates_[delegate], WriteRates(rates));
 }
 
 }  // namespace deputy

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of placement plans. They are not trusted: a damaged file counts as absent.
+// Files of placement plans and learned rates. They are not trusted: a damaged file counts as
+// absent.
 #ifndef DEPUTY_C_API_SRC_PLACEMENT_FILE_H_
 #define DEPUTY_C_API_SRC_PLACEMENT_FILE_H_
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "c_api/include/delegate_serialization.h"
 #include "c_api/include/deputy_placement.h"
 #include "c_api/src/objects.h"
+#include "c_api/src/placement_rates.h"
 
 namespace deputy {
 
@@ -31,12 +34,21 @@ class PlacementFile {
   bool Read(DeputyPlacementPlan* plan) const;
   void Write(const DeputyPlacementPlan& plan) const;
 
- private:
-  bool AddDelegate(TfLiteDelegate* delegate);
+  // Returns the learned rates of a delegate; none if there is no valid file.
+  DelegateRates RatesOf(size_t delegate) const;
+  void WriteRatesOf(size_t delegate, const DelegateRates& rates) const;
 
-  std::string directory_;  // "" if there is no file
-  size_t nodes_ = 0;       // of subgraph 0
-  DeputyFingerprint fingerprint_ = {};
+ private:
+  static bool AddDelegate(TfLiteDelegate* delegate, DeputyFingerprint* fingerprint);
+  // Returns the contents of a file; "" if there is no valid one.
+  std::string ReadEntry(const char* token, const DeputyFingerprint& fingerprint) const;
+  void WriteEntry(const char* token, const DeputyFingerprint& fingerprint,
+                  const std::string& bytes) const;
+
+  std::string directory_;                     // "" if there is no file
+  size_t nodes_ = 0;                          // of subgraph 0
+  DeputyFingerprint plan_ = {};               // identifies the plan
+  std::vector<DeputyFingerprint> delegates_;  // identify the rates of each delegate
 };
 
 }  // namespace deputy

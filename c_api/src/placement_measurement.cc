@@ -7,11 +7,13 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 
 #include "c_api/include/c_api_experimental.h"
 #include "core/base/delegate_params.h"
 #include "core/delegation/delegate_record.h"
 #include "core/exec/op_listener.h"
+#include "core/model/op_names.h"
 
 namespace deputy {
 namespace {
@@ -204,6 +206,10 @@ void PlacementMeter::Describe(const Subgraph& subgraph, PlacementProblem* out) {
   for (int i = 0; i < graph.node_count(); ++i) {
     const TfLiteNode& node = *graph.node(i);
     out->graph.nodes.push_back({keep(node.inputs), keep(node.outputs)});
+    const TfLiteTensor* const input =
+        node.inputs->size > 0 ? graph.tensor(node.inputs->data[0]) : nullptr;
+    operators_.push_back(std::string(OperatorName(*graph.registration(i))) + " " +
+                         TfLiteTypeGetName(input == nullptr ? kTfLiteNoType : input->type));
   }
   out->graph.tensor_count = graph.tensor_count();
   out->graph.plan = graph.plan();

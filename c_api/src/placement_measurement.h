@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <list>
+#include <string>
 #include <vector>
 
 #include "c_api/include/deputy_placement.h"
@@ -47,6 +48,8 @@ class PlacementMeter {
   bool Measure(const std::vector<int>& delegates, const Assignment* assignment, Measurement* out);
 
   int measurements() const { return measurements_; }
+  // Operator and type of each node, after MeasureCpu.
+  const std::vector<std::string>& operators() const { return operators_; }
   // Time of an inference on the CPU outside its nodes.
   double overhead_ns() const { return overhead_ns_; }
 
@@ -60,6 +63,7 @@ class PlacementMeter {
   std::vector<TfLiteDelegate*> delegates_;  // of the options
   const DeputyPlacementSettings settings_;
   std::list<std::vector<int>> node_tensors_;  // inputs and outputs of the problem's nodes
+  std::vector<std::string> operators_;
   double overhead_ns_ = 0;
   int measurements_ = 0;
 };

@@ -5,6 +5,8 @@
 // segments and times first those with even indices, then the others, to obtain the time of each
 // segment and the cost of an additional partition. From these times it solves the problem of
 // placement_problem.h, measures the solution, and repeats that with the costs of its partitions.
+// The costs of a delegate that the budget does not permit to measure are those that earlier models
+// predict (placement_rates.h).
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -17,11 +19,13 @@
 #include "c_api/src/placement_file.h"
 #include "c_api/src/placement_measurement.h"
 #include "c_api/src/placement_objects.h"
+#include "c_api/src/placement_rates.h"
 #include "c_api/src/struct_io.h"
 #include "core/delegation/placement_problem.h"
 
 using deputy::Assignment;
 using deputy::DelegateCosts;
+using deputy::DelegateRates;
 using deputy::ErrorReporter;
 using deputy::Guard;
 using deputy::kCpuOwner;
@@ -42,12 +46,16 @@ constexpr int kMaxSolutions = 8;
 constexpr double kMaxEstimated = 0.1;
 // Minimum fraction by which the prediction of such an assignment must be below measured times.
 constexpr double kMinPredictedGain = 0.05;
+// Minimum fraction for an assignment with costs that earlier models predict.
+constexpr double kMinLearnedGain = 0.3;
 
 size_t At(int index) { return static_cast<size_t>(index); }
 
 // A delegate with its measured costs.
 struct KnownDelegate {
-  bool works = false;
+  bool is_tried = false;             // true: it was applied to an interpreter
+  bool works = false;                // true: and measured
+  bool is_learned = false;           // true: its costs are those that earlier models predict
   std::vector<int> nodes;            // nodes that it claims alone, in the order of the plan
   double alone_ns = 0;               // time of its partitions then
   size_t alone_count = 0;            // number of its partitions then
@@ -57,9 +65,11 @@ struct KnownDelegate {
 
 class PlacementSearch {
  public:
-  PlacementSearch(deputy::PlacementMeter* meter, size_t delegates, int budget_ms)
+  // `rates` has the learned rates of each delegate.
+  PlacementSearch(deputy::PlacementMeter* meter, std::vector<DelegateRates> rates, int budget_ms)
       : meter_(meter),
-        delegates_(delegates),
+        rates_(std::move(rates)),
+        delegates_(rates_.size()),
         began_(meter->Now()),
         budget_ns_(int64_t{budget_ms > 0 ? budget_ms : kDefaultBudgetMs} * 1000000) {}
 
@@ -69,10 +79,13 @@ class PlacementSearch {
     if (!meter_->MeasureCpu(&problem_, &cpu)) return false;
     on_cpu_.assign(problem_.cpu_ns.size(), kCpuOwner);
     Add("CPU", on_cpu_, cpu.total_ns);
-    for (size_t d = 0; d < delegates_.size(); ++d) {
-      problem_.delegates.emplace_back().node_ns.assign(problem_.cpu_ns.size(), -1);
-      if (HasTime()) MeasureAlone(static_cast<int>(d));
+    for (const DelegateRates& rates : rates_) {
+      problem_.delegates.push_back(deputy::CostsByRates(problem_, meter_->operators(), rates));
     }
+    for (const int d : OrderOfMeasurements()) {
+      if (HasTime()) MeasureAlone(d);
+    }
+    UseLearnedCosts();
     if (delegates_.size() > 1 && HasTime()) MeasureInOrder();
     for (int segments = 2; segments <= kMaxSegments; segments *= 2) {
       for (size_t d = 0; d < delegates_.size(); ++d) Divide(static_cast<int>(d), segments);
@@ -82,6 +95,20 @@ class PlacementSearch {
     plan->status.measurements = meter_->measurements();
     plan->status.spent_ns = meter_->NsSince(began_);
     return true;
+  }
+
+  // Returns true if a node is assigned to a delegate whose costs are predicted by its rates.
+  bool UsesLearnedCosts(const Assignment& assignment) const {
+    return std::any_of(assignment.begin(), assignment.end(), [this](int owner) {
+      return owner >= 0 && delegates_[At(owner)].is_learned;
+    });
+  }
+
+  // Adds the measurements to the rates of a delegate and returns them; null if it was not measured.
+  const DelegateRates* LearnRates(size_t d) {
+    if (!delegates_[d].works) return nullptr;
+    AddRates(problem_, problem_.delegates[d], meter_->operators(), &rates_[d]);
+    return &rates_[d];
   }
 
  private:
@@ -124,11 +151,49 @@ class PlacementSearch {
     return assignment;
   }
 
+  // Returns the delegates in descending order of the time that they save according to their rates,
+  // because the budget may end.
+  std::vector<int> OrderOfMeasurements() const {
+    std::vector<std::pair<double, int>> gains;
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      const DelegateCosts& costs = problem_.delegates[d];
+      double gain = rates_[d].empty() ? 0 : -costs.launch_ns;
+      for (size_t i = 0; i < costs.node_ns.size(); ++i) {
+        if (costs.node_ns[i] >= 0) gain += problem_.cpu_ns[i] - costs.node_ns[i];
+      }
+      gains.emplace_back(-gain, static_cast<int>(d));
+    }
+    std::sort(gains.begin(), gains.end());
+    std::vector<int> order;
+    for (const auto& [gain, d] : gains) order.push_back(d);
+    return order;
+  }
+
+  // Adds the delegates that were not tried with the costs that their rates predict. The others keep
+  // no such costs.
+  void UseLearnedCosts() {
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      DelegateCosts& costs = problem_.delegates[d];
+      if (delegates_[d].is_tried) {
+        costs.node_ns.assign(on_cpu_.size(), -1);
+        continue;
+      }
+      Assignment assignment = on_cpu_;
+      for (size_t i = 0; i < assignment.size(); ++i) {
+        if (costs.node_ns[i] >= 0) assignment[i] = static_cast<int>(d);
+      }
+      if (assignment == on_cpu_) continue;
+      delegates_[d].is_learned = true;
+      Add("delegate " + std::to_string(d), assignment, -1);
+    }
+  }
+
   void MeasureAlone(int d) {
     Measurement measured;
+    KnownDelegate& delegate = delegates_[At(d)];
+    delegate.is_tried = true;
     if (!meter_->Measure({d}, nullptr, &measured)) return;
     Learn(measured);
-    KnownDelegate& delegate = delegates_[At(d)];
     delegate.works = true;
     delegate.alone_count = measured.partitions.size();
     for (const auto& partition : measured.partitions) delegate.alone_ns += partition.ns;
@@ -200,6 +265,7 @@ class PlacementSearch {
     for (size_t d = 0; d < delegates_.size(); ++d) {
       KnownDelegate& delegate = delegates_[d];
       DelegateCosts& costs = problem_.delegates[d];
+      if (delegate.is_learned) continue;
       std::vector<double> launches = delegate.launch_costs;
       std::sort(launches.begin(), launches.end());
       costs.launch_ns = launches.empty() ? 0 : launches[launches.size() / 2];
@@ -256,8 +322,9 @@ class PlacementSearch {
       each.delegated = static_cast<int32_t>(std::count_if(
           each.assignment.begin(), each.assignment.end(), [](int owner) { return owner >= 0; }));
     }
-    const auto time = [](const PlacementAlternative& each) {
+    const auto time = [this](const PlacementAlternative& each) {
       if (each.measured_ns >= 0) return each.measured_ns;
+      if (UsesLearnedCosts(each.assignment)) return each.predicted_ns / (1 - kMinLearnedGain);
       const bool is_known = each.estimated_ns <= kMaxEstimated * each.predicted_ns;
       return is_known ? each.predicted_ns / (1 - kMinPredictedGain)
                       : std::numeric_limits<double>::infinity();
@@ -269,6 +336,7 @@ class PlacementSearch {
   }
 
   deputy::PlacementMeter* const meter_;
+  std::vector<DelegateRates> rates_;
   std::vector<KnownDelegate> delegates_;
   const int64_t began_;
   const int64_t budget_ns_;
@@ -305,10 +373,16 @@ DeputyPlacementPlan* DeputyPlacementPlanCreate(const TfLiteModel* model,
     const deputy::PlacementFile file(model, *options, given);
     if (file.Read(plan.get())) return plan.release();
     deputy::PlacementMeter meter(model, options, given);
-    if (!PlacementSearch(&meter, options->delegates.size(), given.budget_ms).Run(plan.get())) {
-      return refuse("a model that runs on the CPU alone");
+    std::vector<DelegateRates> rates;
+    for (size_t d = 0; d < options->delegates.size(); ++d) rates.push_back(file.RatesOf(d));
+    PlacementSearch search(&meter, std::move(rates), given.budget_ms);
+    if (!search.Run(plan.get())) return refuse("a model that runs on the CPU alone");
+    // After a choice by learned rates a later search may have the time to measure.
+    if (!search.UsesLearnedCosts(plan->owners)) file.Write(*plan);
+    for (size_t d = 0; d < options->delegates.size(); ++d) {
+      const DelegateRates* const learned = search.LearnRates(d);
+      if (learned != nullptr) file.WriteRatesOf(d, *learned);
     }
-    file.Write(*plan);
     return plan.release();
   });
 }
