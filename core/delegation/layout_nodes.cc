@@ -15,6 +15,12 @@
 namespace deputy {
 namespace {
 
+bool HasScales(const TfLiteTensor& tensor) {
+  if (tensor.quantization.type != kTfLiteAffineQuantization) return false;
+  const auto* const affine = static_cast<TfLiteAffineQuantization*>(tensor.quantization.params);
+  return affine != nullptr && affine->scale != nullptr && affine->zero_point != nullptr;
+}
+
 // Returns a copy of the tensor's type and quantisation, without shape and contents.
 TfLiteTensor CopyOf(const TfLiteTensor& source) {
   TfLiteTensor described{};
@@ -24,7 +30,10 @@ TfLiteTensor CopyOf(const TfLiteTensor& source) {
   described.name = source.name;
   described.allocation_type = kTfLiteArenaRw;
   described.buffer_handle = kTfLiteNullBufferHandle;
-  return TfLiteTensorClone(described);
+  TfLiteTensor copy = TfLiteTensorClone(described);
+  if (HasScales(source) == HasScales(copy)) return copy;
+  TfLiteTensorFree(&copy);
+  throw std::bad_alloc();
 }
 
 // Corrects the quantised dimension of a tensor whose model tensor has the rank `rank`.
@@ -75,6 +84,12 @@ TfLiteStatus LayoutNodes::AddTensors(const LayoutPlan& plan) {
   const int count = plan.graph.tensor_count - plan.first_tensor;
   int first = 0;
   TF_LITE_ENSURE_STATUS(subgraph_->AddTensors(count + (permutation_ < 0 ? 2 : 0), &first));
+  // Below, a tensor is complete or unknown, also without memory.
+  const auto all = static_cast<size_t>(plan.graph.tensor_count);
+  if (parts_.other.size() < all) parts_.other.resize(all, -1);
+  parts_.is_nchw.resize(parts_.other.size());
+  contents_.resize(parts_.other.size());
+  parts_.constants.reserve(parts_.constants.size() + plan.tensors.size());
   for (const LayoutTensor& tensor : plan.tensors) {
     if (tensor.node >= 0) {
       DescribeConstant(tensor);
@@ -85,31 +100,33 @@ TfLiteStatus LayoutNodes::AddTensors(const LayoutPlan& plan) {
     }
   }
   if (permutation_ >= 0) return kTfLiteOk;
-  permutation_ = first + count;
+  const int rank[] = {kImageRank};
   for (const int i : {0, 1}) {
-    const int rank[] = {kImageRank};
-    TfLiteTensor& tensor = *subgraph_->graph().tensor(permutation_ + i);
+    IntArray dims = MakeArray(rank);
+    TfLiteTensor& tensor = *subgraph_->graph().tensor(first + count + i);
     tensor.type = kTfLiteInt32;
-    tensor.dims = MakeArray(rank).release();
+    tensor.dims = dims.release();
     tensor.data.raw_const = reinterpret_cast<const char*>(i == 0 ? kToNchw : kToNhwc);
     tensor.bytes = sizeof kToNchw;
     tensor.allocation_type = kTfLiteMmapRo;
     tensor.name = "permutation";
   }
+  permutation_ = first + count;
   return kTfLiteOk;
 }
 
 void LayoutNodes::DescribeImage(const LayoutTensor& added) {
   const TfLiteTensor& source = *subgraph_->graph().tensor(added.model);
   TfLiteTensor& tensor = *subgraph_->graph().tensor(added.index);
+  IntArray dims = MakeArray(NchwDims(*source.dims));
   tensor = CopyOf(source);
-  tensor.dims = MakeArray(NchwDims(*source.dims)).release();
+  tensor.dims = dims.release();
   static_cast<void>(TensorBytes(tensor.type, IndicesOf(tensor.dims), &tensor.bytes));
   ConvertQuantization(kImageRank, &tensor);
-  Set(added.model, added.index, &parts_.other);
-  Set(added.index, added.model, &parts_.other);
-  parts_.is_nchw.resize(parts_.other.size());
-  parts_.is_nchw[static_cast<size_t>(added.index)] = true;
+  const auto model = static_cast<size_t>(added.model), index = static_cast<size_t>(added.index);
+  parts_.other[model] = added.index;
+  parts_.other[index] = added.model;
+  parts_.is_nchw[index] = true;
 }
 
 void LayoutNodes::DescribeConstant(const LayoutTensor& added) {
@@ -123,17 +140,16 @@ void LayoutNodes::DescribeConstant(const LayoutTensor& added) {
     throw std::bad_alloc();
   }
   IntArray new_dims = MakeArray(dims);
+  const TfLiteTensor copy = CopyOf(source);
   TfLiteTensor& tensor = *graph.tensor(added.index);
   TfLiteTensorFree(&tensor);
-  tensor = CopyOf(source);
+  tensor = copy;
   if (change == InputChange::kConstant) ConvertQuantization(source.dims->size, &tensor);
   tensor.dims = new_dims.release();
   tensor.allocation_type = kTfLiteMmapRo;
   tensor.data.raw_const = data.data() == nullptr ? source.data.raw_const : data.data();
   tensor.bytes = source.bytes;
-  const auto index = static_cast<size_t>(added.index);
-  if (contents_.size() <= index) contents_.resize(index + 1);
-  contents_[index] = std::move(data);
+  contents_[static_cast<size_t>(added.index)] = std::move(data);
   const auto known = parts_.FindConstant(added.node, added.position);
   if (known == parts_.constants.end() || !known->Is(added.node, added.position)) {
     parts_.constants.insert(known, added);

@@ -701,6 +701,10 @@ TEST(AllocationFailure, npu_stub_survives_every_failure) { SweepPlugin("libdeput
 
 TEST(AllocationFailure, cpu_delegate_survives_every_failure) { SweepPlugin("libdeputy_cpu.so"); }
 
+TEST(AllocationFailure, delegates_in_nchw_survive_every_failure) {
+  SweepPlugin("tests/plugins/libnchw.so");
+}
+
 // The plug-in itself needs no memory; without memory its list of 40 devices is NULL or has an entry
 // with the reason.
 // Allocations are refused while a run is started: the first one creates threads and slots. Memory

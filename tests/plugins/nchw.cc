@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A delegate that declares NCHW (deputy_plugin_layout.h) and computes float32 nodes by plain loops
-// over the dimensions that it gets. Operators that depend on the layout are refused if their
-// images have other dimensions than NCHW; all others are computed in any layout. `claims` lists the
-// nodes to claim, separated by commas; "": all with a known operator. `fault` makes a function fail
-// or returns wrong results. The delegate appends to the file `log`: the nodes of each preview, and
-// the number of nodes of each invoke.
+// A delegate that declares NCHW (deputy_plugin_layout.h) and computes nodes by plain loops over the
+// dimensions that it gets: float32, and operators that only move int8 values, if `claims` has them.
+// Operators that depend on the layout are refused if their images have other dimensions than NCHW;
+// all others are computed in any layout. `claims` lists the nodes to claim, separated by commas;
+// "": all with a known operator. `fault` makes a function fail or returns wrong results. The
+// delegate appends to the file `log`: the nodes of each preview, and the number of nodes of each
+// invoke.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -126,8 +128,14 @@ class Run {
     const TfLiteTensor& from = context_->tensors[tensor];
     Require(from.data.raw != nullptr, "an input without data");
     Value value(DimsOf(tensor));
-    Require(from.bytes == value.data.size() * sizeof(float), "an input of another size");
-    memcpy(value.data.data(), from.data.raw, from.bytes);
+    const size_t count = value.data.size();
+    if (from.type == kTfLiteInt8) {
+      Require(from.bytes == count, "an input of another size");
+      std::copy(from.data.int8, from.data.int8 + count, value.data.begin());
+    } else {
+      Require(from.bytes == count * sizeof(float), "an input of another size");
+      memcpy(value.data.data(), from.data.raw, from.bytes);
+    }
     return value;
   }
   std::vector<int> Integers(int tensor) const {
@@ -140,6 +148,11 @@ class Run {
     Require(DimsOf(tensor) == value.dims, "a tensor has another shape than the result");
     values_[tensor] = value;
     if (!is_output_[tensor]) return;
+    if (to.type == kTfLiteInt8) {
+      Require(to.data.raw != nullptr && to.bytes == value.data.size(), "an output without memory");
+      std::copy(value.data.begin(), value.data.end(), to.data.int8);
+      return;
+    }
     Require(to.data.raw != nullptr && to.bytes == value.data.size() * sizeof(float),
             "an output without memory");
     memcpy(to.data.raw, value.data.data(), to.bytes);
@@ -472,18 +485,19 @@ struct Kernel {
 
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
   const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-  auto* kernel = new Kernel{&Of(params.delegate), {}};
+  std::unique_ptr<Kernel> kernel(new Kernel{&Of(params.delegate), {}});
   for (int i = 0; i < params.nodes_to_replace->size; ++i) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
-    context->GetNodeAndRegistration(context, params.nodes_to_replace->data[i], &node,
-                                    &registration);
+    Require(context->GetNodeAndRegistration(context, params.nodes_to_replace->data[i], &node,
+                                            &registration) == kTfLiteOk,
+            "a node cannot be read");
     kernel->ops.push_back({registration->builtin_code,
                            {node->inputs->data, node->inputs->data + node->inputs->size},
                            {node->outputs->data, node->outputs->data + node->outputs->size},
                            node->builtin_data});
   }
-  return kernel;
+  return kernel.release();
 }
 
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
@@ -541,12 +555,14 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* base) {
   Delegate& delegate = Of(base);
   std::vector<int> claimed = {0};  // laid out as a TfLiteIntArray
   TfLiteIntArray* plan = nullptr;
-  context->GetExecutionPlan(context, &plan);
+  if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
   std::vector<int> nodes;
   for (int i = 0; i < plan->size; ++i) {
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
-    context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
+    const TfLiteStatus status =
+        context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
+    if (status != kTfLiteOk) return status;
     const int output = node->outputs->size > 0 ? node->outputs->data[0] : -1;
     const bool is_float = output >= 0 && context->tensors[output].type == kTfLiteFloat32;
     if (is_float && IsKnown(registration->builtin_code)) nodes.push_back(plan->data[i]);
@@ -562,7 +578,9 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* base) {
   if (delegate.previews) {
     TfLiteDelegateParams* partitions = nullptr;
     int count = 0;
-    context->PreviewDelegatePartitioning(context, array, &partitions, &count);
+    if (context->PreviewDelegatePartitioning(context, array, &partitions, &count) != kTfLiteOk) {
+      return kTfLiteError;
+    }
     for (int i = 0; i < count; ++i) {
       std::string text = "preview";
       for (const TfLiteIntArray* list :
@@ -601,11 +619,11 @@ TfLiteStatus SetOptions(TfLiteDelegate* base, const char* const* keys, const cha
 
 TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_t count,
                        void (*report_error)(const char*)) {
-  auto* delegate = new Delegate;
-  delegate->base.data_ = delegate;
+  std::unique_ptr<Delegate> delegate(new Delegate);
+  delegate->base.data_ = delegate.get();
   delegate->base.Prepare = &Apply;
   SetOptions(&delegate->base, keys, values, count, report_error);
-  return &delegate->base;
+  return &delegate.release()->base;
 }
 
 const DeputyDelegatePlugin* Describe() {

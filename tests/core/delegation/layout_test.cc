@@ -658,6 +658,47 @@ TEST_F(Layout, random_graphs_with_another_delegate) {
   }
 }
 
+// Tensors in NCHW have the quantisation of the model's, which TRANSPOSE checks.
+TEST_F(Layout, quantised_images_keep_their_parameters) {
+  ModelBuilder m;
+  TensorExtras scale;
+  scale.scale = {0.25f};
+  scale.zero_point = {-3};
+  const int x = m.AddTensor(kTfLiteInt8, {1, 4, 6, 3}, "x", scale);
+  const int pooled = m.AddTensor(kTfLiteInt8, {1, 2, 3, 3}, "pooled", scale);
+  const int joined = m.AddTensor(kTfLiteInt8, {1, 2, 3, 6}, "joined", scale);
+  const int y = m.AddTensor(kTfLiteInt8, {1, 1, 3, 6}, "y", scale);
+  m.AddOp(kTfLiteBuiltinMaxPool2d, {x}, {pooled},
+          schema::CreatePool2DOptions(m.fbb(), schema::Padding::VALID, 2, 2, 2, 2));
+  m.AddOp(kTfLiteBuiltinConcatenation, {pooled, pooled}, {joined},
+          schema::CreateConcatenationOptions(m.fbb(), -1));
+  const int begin = m.AddConstant<int>(kTfLiteInt32, {4}, {0, 1, 0, 0});
+  const int size = m.AddConstant<int>(kTfLiteInt32, {4}, {1, 1, -1, 6});
+  m.AddOp(kTfLiteBuiltinSlice, {joined, begin, size}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  Start(m.Finish());
+  ASSERT_EQ(Apply({{"claims", "0,1,2"}}), kTfLiteOk) << t_->log();
+  ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+  EXPECT_EQ(Plan(), "TDT");
+  TestInterpreter cpu(model_);
+  ASSERT_EQ(cpu.Allocate(), kTfLiteOk);
+  std::vector<int8_t> values;
+  for (int i = 0; i < 72; ++i) values.push_back(static_cast<int8_t>(i * 37));
+  for (TestInterpreter* const t : {&cpu, t_.get()}) {
+    t->Set(0, values);
+    ASSERT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+  }
+  EXPECT_EQ(t_->Get<int8_t>(0), cpu.Get<int8_t>(0));
+  EXPECT_EQ(Log(), "invoke 3; ");
+  for (int i = 0; i < DeputyInterpreterGetTensorCount(t_->get(), 0); ++i) {
+    const TfLiteTensor* const tensor = DeputyInterpreterGetTensor(t_->get(), 0, i);
+    if (tensor->type != kTfLiteInt8) continue;
+    EXPECT_EQ(tensor->params.scale, 0.25f) << i;
+    EXPECT_EQ(tensor->params.zero_point, -3) << i;
+  }
+}
+
 // ---- Undo ---------------------------------------------------------------------------------------
 
 std::vector<uint8_t> Block() {
