@@ -199,9 +199,12 @@ TEST_F(RatesOfPlans, belong_to_one_delegate_and_its_options) {
   EXPECT_EQ(Plan(8, 1, {delegate_.get()}).owners, std::vector<int>(8, 0));
   const Handle other = External("described0", {{"ops", "0"}});
   EXPECT_EQ(Plan(16, kNoTime, {other.get()}).owners, std::vector<int>(16, -1));
-  // The second delegate has rates and is measured first.
-  const Result both = Plan(16, kNoTime / 40, {other.get(), delegate_.get()});
-  EXPECT_EQ(both.owners, std::vector<int>(16, 1));
+  // The second delegate has rates. It is measured first, and then the budget ends.
+  const int64_t calls = Plan(17, kNoTime, {}).status.spent_ns / kNoTime;
+  const Result both = Plan(17, kNoTime / (calls + 1), {other.get(), delegate_.get()});
+  EXPECT_EQ(both.owners, std::vector<int>(17, 1));
+  EXPECT_EQ(both.status.measurements, 2);
+  EXPECT_GT(both.chosen.measured_ns, 0);
 }
 
 }  // namespace
