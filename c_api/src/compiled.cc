@@ -86,6 +86,7 @@ std::string CheckTarget(const CompiledModel& model, const PluginLibrary& library
 // Fills the status of a model that can be opened.
 std::string CheckSections(const CompiledFile& file, const Model& model, const DeputyPlugin* plugin,
                           DeputyCompiledStatus* status) {
+  if (!IsModelIntact(file.all(), file.model)) return "its model was changed after the compilation";
   const std::string owner = plugin == nullptr ? kCpuOwner : OwnerOfLibrary(plugin->library->path());
   for (const CompiledSection& section : file.model.sections) {
     if (section.owner != owner) continue;

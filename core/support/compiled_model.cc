@@ -73,6 +73,7 @@ CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel*
   WordReader reader(index);
   CompiledModel model;
   model.model_bytes = reader.Word();
+  for (uint64_t& word : model.model_checksum) word = reader.Word();
   model.targets.resize(reader.Count(3 * sizeof(uint64_t)));
   for (CompiledTarget& target : model.targets) {
     target.owner = reader.Text(kMaxCompiledText);
@@ -94,9 +95,14 @@ CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel*
   return CompiledModelState::kCompiled;
 }
 
+bool IsModelIntact(std::span<const char> file, const CompiledModel& model) {
+  const DeputyFingerprint sum = SumOf(file.first(model.model_bytes));
+  return std::equal(sum.words, sum.words + 2, model.model_checksum);
+}
+
 bool IsIntact(std::span<const char> file, const CompiledSection& section) {
   const DeputyFingerprint sum = SumOf(file.subspan(section.offset, section.bytes));
-  return sum.words[0] == section.checksum[0] && sum.words[1] == section.checksum[1];
+  return std::equal(sum.words, sum.words + 2, section.checksum);
 }
 
 }  // namespace deputy

@@ -40,6 +40,7 @@ struct CompiledTarget {
 
 struct CompiledModel {
   uint64_t model_bytes = 0;  // size of the .tflite file at the beginning
+  uint64_t model_checksum[2] = {};
   std::vector<CompiledTarget> targets;
   std::vector<CompiledSection> sections;
 
@@ -60,7 +61,8 @@ bool IsCompiledModel(const std::string& path);
 // Decodes the description of a file. Changes `*out` only if the state is kCompiled.
 CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel* out);
 
-// Returns true if the section of a parsed file has its checksum.
+// Return true if the model, or a section, of a parsed file has its checksum.
+bool IsModelIntact(std::span<const char> file, const CompiledModel& model);
 bool IsIntact(std::span<const char> file, const CompiledSection& section);
 
 // Appends the contents of a section to `*file`, which begins with the model.

@@ -12,7 +12,7 @@
 
 namespace deputy {
 
-inline constexpr char kCompiledMagic[8] = {'D', 'P', 'T', 'Y', 'C', 'M', 'P', '1'};
+inline constexpr char kCompiledMagic[8] = {'D', 'P', 'T', 'Y', 'C', 'M', 'P', '2'};
 inline constexpr size_t kMaxCompiledText = 4096;
 
 // Last bytes of a file.

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <fstream>
-#include <string_view>
 
 #include "core/support/compiled_model.h"
 #include "core/support/compiled_model_format.h"
+#include "core/support/word_writer.h"
 
 namespace deputy {
 namespace {
 
-void AddNumber(uint64_t number, std::string* index) {
-  index->append(reinterpret_cast<const char*>(&number), sizeof number);
+void AddText(const std::string& text, WordWriter* index) {
+  index->AddText(text.substr(0, kMaxCompiledText));
 }
 
-void AddText(const std::string& text, std::string* index) {
-  const std::string_view part = std::string_view(text).substr(0, kMaxCompiledText);
-  AddNumber(part.size(), index);
-  index->append(part);
-}
+void AddNumber(uint64_t number, WordWriter* index) { index->Add(static_cast<int64_t>(number)); }
 
 }  // namespace
 
@@ -38,8 +34,10 @@ void AppendSection(const std::string& owner, const std::string& name, std::span<
 }
 
 void FinishCompiledModel(const CompiledModel& model, std::string* file) {
-  std::string index;
+  WordWriter index;
   AddNumber(model.model_bytes, &index);
+  const DeputyFingerprint model_sum = SumOf(std::span<const char>(*file).first(model.model_bytes));
+  for (const uint64_t word : model_sum.words) AddNumber(word, &index);
   AddNumber(model.targets.size(), &index);
   for (const CompiledTarget& target : model.targets) {
     AddText(target.owner, &index);
@@ -54,10 +52,10 @@ void FinishCompiledModel(const CompiledModel& model, std::string* file) {
     AddNumber(section.bytes, &index);
     for (const uint64_t word : section.checksum) AddNumber(word, &index);
   }
-  CompiledFooter footer = {file->size(), index.size(), {}, {}};
-  footer.checksum = SumOf(footer, index);
+  CompiledFooter footer = {file->size(), index.bytes().size(), {}, {}};
+  footer.checksum = SumOf(footer, index.bytes());
   std::memcpy(footer.magic, kCompiledMagic, sizeof kCompiledMagic);
-  *file += index;
+  *file += index.bytes();
   file->append(reinterpret_cast<const char*>(&footer), sizeof footer);
 }
 

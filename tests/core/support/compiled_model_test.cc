@@ -133,6 +133,22 @@ class CompiledModelTest : public QuietTest {
   std::vector<float> expected_;
 };
 
+TEST_F(CompiledModelTest, a_changed_model_is_compiled_again) {
+  CompiledModel model;
+  ASSERT_EQ(ParseCompiledModel(file_, &model), CompiledModelState::kCompiled);
+  EXPECT_TRUE(IsModelIntact(file_, model));
+  // A weight of the model; the file stays a valid model.
+  const float weight = -4;
+  const size_t at = file_.find(std::string(reinterpret_cast<const char*>(&weight), sizeof weight));
+  ASSERT_LT(at, model.model_bytes);
+  file_[at] = 1;
+  EXPECT_FALSE(IsModelIntact(file_, model));
+  WriteFile(file_);
+  const DeputyCompiledStatus status = Check();
+  EXPECT_EQ(status.compatibility, kDeputyCompiledRecompile);
+  EXPECT_STREQ(status.reason, "its model was changed after the compilation");
+}
+
 TEST_F(CompiledModelTest, descriptions_are_read_back) {
   CompiledModel model;
   ASSERT_EQ(ParseCompiledModel(file_, &model), CompiledModelState::kCompiled);
