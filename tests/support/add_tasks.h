@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "c_api/include/interop_attribute_map.h"
 #include "tests/support/async_case.h"
@@ -33,29 +34,15 @@ class AddTasks {
 
   // The objects of input x and of the output are eventfds if `has_events`.
   explicit AddTasks(TfLiteDelegate* delegate, bool has_events = false)
-      : t_(async_case::AsyncModel(async_case::kServe)) {
+      : own_(std::make_unique<TestInterpreter>(async_case::AsyncModel(async_case::kTwo))),
+        t_(*own_) {
     EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t_.get(), delegate), kTfLiteOk) << t_.log();
     EXPECT_EQ(t_.Allocate(), kTfLiteOk) << t_.log();
     t_.ClearLog();
-    runner_.reset(TfLiteInterpreterGetAsyncSignatureRunner(t_.get(), "serve"));
-    const char* const* types = nullptr;
-    size_t count = 0;
-    has_kernel_ = TfLiteAsyncSignatureRunnerGetSupportedBufferTypes(
-                      runner_.get(), kTfLiteIoTypeInput, &types, &count) == kTfLiteOk;
-    if (!has_kernel_) return;
-    for (const int tensor : {0, 2}) {
-      const TfLiteStatus status = has_events ? UseEventFd(tensor) : kTfLiteOk;
-      EXPECT_EQ(status, kTfLiteOk) << t_.log();
-    }
-    for (size_t i = 0; i < tasks_.size(); ++i) {
-      Task& task = tasks_[i];
-      task.x[0] = static_cast<float>(i);
-      task.task = TfLiteAsyncSignatureRunnerCreateTask(runner_.get());
-      Use(task, 0, task.x.data()), Use(task, 1, task.y.data()), Use(task, 2, task.z.data());
-      TfLiteExecutionTaskSetSyncByIndex(task.task, 0, task.in.get());
-      TfLiteExecutionTaskSetSyncByIndex(task.task, 2, task.out.get());
-    }
+    MakeTasks("serve", has_events);
   }
+  // Makes tasks of another kernel of the same node. `first` must outlive the object.
+  AddTasks(AddTasks* first, bool has_events) : t_(first->t_) { MakeTasks("same", has_events); }
   ~AddTasks() {
     for (const Task& task : tasks_) {
       if (task.task != nullptr) TfLiteAsyncSignatureRunnerFinish(runner_.get(), task.task);
@@ -79,6 +66,26 @@ class AddTasks {
   }
 
  private:
+  void MakeTasks(const char* signature, bool has_events) {
+    runner_.reset(TfLiteInterpreterGetAsyncSignatureRunner(t_.get(), signature));
+    const char* const* types = nullptr;
+    size_t count = 0;
+    has_kernel_ = TfLiteAsyncSignatureRunnerGetSupportedBufferTypes(
+                      runner_.get(), kTfLiteIoTypeInput, &types, &count) == kTfLiteOk;
+    if (!has_kernel_) return;
+    for (const int tensor : {0, 2}) {
+      const TfLiteStatus status = has_events ? UseEventFd(tensor) : kTfLiteOk;
+      EXPECT_EQ(status, kTfLiteOk) << t_.log();
+    }
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      Task& task = tasks_[i];
+      task.x[0] = static_cast<float>(i);
+      task.task = TfLiteAsyncSignatureRunnerCreateTask(runner_.get());
+      Use(task, 0, task.x.data()), Use(task, 1, task.y.data()), Use(task, 2, task.z.data());
+      TfLiteExecutionTaskSetSyncByIndex(task.task, 0, task.in.get());
+      TfLiteExecutionTaskSetSyncByIndex(task.task, 2, task.out.get());
+    }
+  }
   TfLiteStatus UseEventFd(int tensor) {
     const async_case::Attributes type(TfLiteAttributeMapCreate(kTfLiteAttrMapTypeSync));
     TfLiteAttributeMapSetStringSyncAttr(type.get(), kTfLiteSynchronizationAttrKeyObjectTypeName,
@@ -99,7 +106,8 @@ class AddTasks {
     TfLiteExecutionTaskSetBufferByIndex(task.task, tensor, handle);
   }
 
-  TestInterpreter t_;
+  const std::unique_ptr<TestInterpreter> own_;
+  TestInterpreter& t_;
   async_case::Runner runner_;
   bool has_kernel_ = false;
   std::array<Task, 3> tasks_;

@@ -55,13 +55,16 @@ bool RunTask(AddTasks* tasks, AddTasks::Task* task, bool waits, bool polls) {
 
 TEST_F(GpuAsyncThreads, tasks_of_several_interpreters_and_threads) {
   constexpr int kRuns = 30;
-  std::array<std::unique_ptr<AddTasks>, 2> interpreters;
-  for (auto& tasks : interpreters) tasks = std::make_unique<AddTasks>(delegate_.get(), true);
-  std::array<int, 6> failures{};
+  // The last two have the tasks of two kernels of one node.
+  std::array<std::unique_ptr<AddTasks>, 3> kernels;
+  kernels[0] = std::make_unique<AddTasks>(delegate_.get(), true);
+  kernels[1] = std::make_unique<AddTasks>(delegate_.get(), true);
+  kernels[2] = std::make_unique<AddTasks>(kernels[1].get(), true);
+  std::array<int, 9> failures{};
   std::vector<std::thread> threads;
   for (size_t i = 0; i < failures.size(); ++i) {
     threads.emplace_back([&, i] {
-      AddTasks* const tasks = interpreters[i / 3].get();
+      AddTasks* const tasks = kernels[i / 3].get();
       for (size_t n = 0; n < kRuns; ++n) {
         const bool ok = RunTask(tasks, &tasks->tasks()[i % 3], (n + i) % 3 == 0, n % 2 == 0);
         failures[i] += ok ? 0 : 1;
