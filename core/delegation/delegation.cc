@@ -27,6 +27,12 @@ namespace {
 constexpr char kNotApplied[] = "removed with all others when a delegate could not be applied";
 constexpr char kRolledBack[] = "rolled back: the delegate could not be applied to every subgraph";
 
+// Returns true if the delegate provides the memory of all tensors. Transpositions need memory.
+bool ProvidesAllMemory(const AppliedDelegate& delegate) {
+  return delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate) &&
+         !delegate.computes_in_nchw;
+}
+
 bool NeedsShapes(const AppliedDelegate& delegate) {
   return delegate.computes_in_nchw || delegate.Has(kTfLiteDelegateFlagsRequirePropagatedShapes);
 }
@@ -69,7 +75,7 @@ TfLiteStatus Delegation::ApplySteps(const AppliedDelegate& delegate) try {
   const bool was_invokable = subgraph_->ready() && !subgraph_->immutable();
   if (was_immutable) {
     subgraph_->SetUninvokable();
-  } else if (!dynamic && !hint) {
+  } else if (!dynamic && !ProvidesAllMemory(delegate)) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   } else {
     PropagateShapesFor(delegate);
@@ -255,9 +261,8 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
 TfLiteStatus Delegation::AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                                        bool was_invokable) {
   const bool dynamic = delegate.Has(kTfLiteDelegateFlagsAllowDynamicTensors);
-  const bool hint = delegate.Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
   if (!dynamic) {
-    if (!hint && subgraph_->Reallocate() != kTfLiteOk) return Restore();
+    if (!ProvidesAllMemory(delegate) && subgraph_->Reallocate() != kTfLiteOk) return Restore();
     subgraph_->SetImmutable();
     return kTfLiteOk;
   }
@@ -303,8 +308,7 @@ TfLiteStatus Delegation::QuerySupport(AppliedDelegate* delegate) {
   // Delegates are not called for an inconsistent subgraph.
   if (!subgraph_->consistent()) return kTfLiteOk;
   const bool dynamic = delegate->Has(kTfLiteDelegateFlagsAllowDynamicTensors);
-  const bool hint = delegate->Has(kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate);
-  if (!subgraph_->immutable() && !dynamic && !hint) {
+  if (!subgraph_->immutable() && !dynamic && !ProvidesAllMemory(*delegate)) {
     if (const TfLiteStatus status = CheckStaticShapes(); status != kTfLiteOk) return status;
   } else {
     PropagateShapesFor(*delegate);

@@ -32,6 +32,7 @@ constexpr DeputyPluginOption kOptions[] = {
     {"fault", kDeputyOptionString, 1, "", "prepare, invoke or wrong."},
     {"log", kDeputyOptionString, 0, "", "File to which calls are appended."},
     {"dynamic", kDeputyOptionBool, 0, "false", "Accept graphs whose shapes may change."},
+    {"full", kDeputyOptionBool, 0, "false", "Promise to claim the whole graph."},
     {"previews", kDeputyOptionBool, 0, "false", "Preview the partitions before the claim."},
 };
 
@@ -148,6 +149,10 @@ class Run {
     Require(DimsOf(tensor) == value.dims, "a tensor has another shape than the result");
     values_[tensor] = value;
     if (!is_output_[tensor]) return;
+    if (to.type == kTfLiteInt32) {
+      std::copy(value.data.begin(), value.data.end(), to.data.i32);
+      return;
+    }
     if (to.type == kTfLiteInt8) {
       Require(to.data.raw != nullptr && to.bytes == value.data.size(), "an output without memory");
       std::copy(value.data.begin(), value.data.end(), to.data.int8);
@@ -164,6 +169,12 @@ class Run {
         return {Conv(op)};
       case kTfLiteBuiltinDepthwiseConv2d:
         return {Depthwise(op)};
+      case kTfLiteBuiltinTransposeConv:
+        return {TransposeConv(op)};
+      case kTfLiteBuiltinSpaceToBatchNd:
+        return {SpaceToBatch(op)};
+      case kTfLiteBuiltinArgMax:
+        return {ArgMax(op)};
       case kTfLiteBuiltinAveragePool2d:
       case kTfLiteBuiltinMaxPool2d:
         return {Pool(op)};
@@ -181,6 +192,7 @@ class Run {
       case kTfLiteBuiltinConcatenation:
         return {Concatenate(op)};
       case kTfLiteBuiltinPad:
+      case kTfLiteBuiltinPadv2:
         return {Pad(op)};
       case kTfLiteBuiltinSlice:
       case kTfLiteBuiltinStridedSlice:
@@ -189,6 +201,8 @@ class Run {
         return {Tile(op)};
       case kTfLiteBuiltinSplit:
         return Split(op);
+      case kTfLiteBuiltinSplitV:
+        return SplitV(op);
       case kTfLiteBuiltinMean:
       case kTfLiteBuiltinSum:
       case kTfLiteBuiltinReduceMax:
@@ -244,6 +258,58 @@ class Run {
         sum += in.At({at[0], at[1] / p.depth_multiplier, y, x}) * filter.At({0, k[0], k[1], at[1]});
       });
       out.At(at) = Activate(p.activation, sum);
+    });
+    return out;
+  }
+
+  Value TransposeConv(const Op& op) {
+    const auto& p = *static_cast<const TfLiteTransposeConvParams*>(op.params);
+    Value filter = Load(op.inputs[1]), in = Load(op.inputs[2]), out(DimsOf(op.outputs[0]));
+    Require(Integers(op.inputs[0]) == out.dims && in.dims[1] == filter.dims[3] &&
+                out.dims[1] == filter.dims[0],
+            "TRANSPOSE_CONV: expected NCHW");
+    const int top =
+        PaddingBefore(p.padding, out.dims[2], in.dims[2], filter.dims[1], p.stride_height, 1);
+    const int left =
+        PaddingBefore(p.padding, out.dims[3], in.dims[3], filter.dims[2], p.stride_width, 1);
+    ForEach(in.dims, [&](const Index& at) {
+      ForEach({filter.dims[0], filter.dims[1], filter.dims[2]}, [&](const Index& k) {
+        const int y = at[2] * p.stride_height - top + k[1];
+        const int x = at[3] * p.stride_width - left + k[2];
+        if (y < 0 || y >= out.dims[2] || x < 0 || x >= out.dims[3]) return;
+        out.At({at[0], k[0], y, x}) += in.At(at) * filter.At({k[0], k[1], k[2], at[1]});
+      });
+    });
+    return out;
+  }
+
+  Value SpaceToBatch(const Op& op) {
+    Value in = Load(op.inputs[0]), out(DimsOf(op.outputs[0]));
+    const std::vector<int> block = Integers(op.inputs[1]), paddings = Integers(op.inputs[2]);
+    Require(block.size() == 2 && out.dims[1] == in.dims[1], "SPACE_TO_BATCH_ND: expected NCHW");
+    ForEach(out.dims, [&](const Index& at) {
+      const int part = at[0] / in.dims[0];
+      const int y = at[2] * block[0] + part / block[1] - paddings[0];
+      const int x = at[3] * block[1] + part % block[1] - paddings[2];
+      if (y < 0 || y >= in.dims[2] || x < 0 || x >= in.dims[3]) return;
+      out.At(at) = in.At({at[0] % in.dims[0], at[1], y, x});
+    });
+    return out;
+  }
+
+  Value ArgMax(const Op& op) {
+    Value in = Load(op.inputs[0]), out(DimsOf(op.outputs[0]));
+    const int given = Integers(op.inputs[1])[0];
+    const int axis = given < 0 ? given + static_cast<int>(in.dims.size()) : given;
+    ForEach(out.dims, [&](const Index& at) {
+      Index from = at, best = at;
+      from.insert(from.begin() + axis, 0);
+      best = from;
+      for (int i = 0; i < in.dims[static_cast<size_t>(axis)]; ++i) {
+        from[static_cast<size_t>(axis)] = i;
+        if (in.At(from) > in.At(best)) best = from;
+      }
+      out.At(at) = static_cast<float>(best[static_cast<size_t>(axis)]);
     });
     return out;
   }
@@ -357,6 +423,9 @@ class Run {
     Dims dims = in.dims;
     for (size_t i = 0; i < dims.size(); ++i) dims[i] += paddings[2 * i] + paddings[2 * i + 1];
     Value out(dims);
+    if (op.code == kTfLiteBuiltinPadv2) {
+      std::fill(out.data.begin(), out.data.end(), Load(op.inputs[2]).data[0]);
+    }
     ForEach(in.dims, [&](const Index& at) {
       Index to = at;
       for (size_t i = 0; i < to.size(); ++i) to[i] += paddings[2 * i];
@@ -422,6 +491,28 @@ class Run {
         out.At(at) = in.At(from);
       });
       parts.push_back(out);
+    }
+    return parts;
+  }
+
+  std::vector<Value> SplitV(const Op& op) {
+    Value in = Load(op.inputs[0]);
+    const std::vector<int> sizes = Integers(op.inputs[1]);
+    const int axis = Integers(op.inputs[2])[0];
+    const auto at_axis = static_cast<size_t>(axis < 0 ? axis + 4 : axis);
+    std::vector<Value> parts;
+    int begin = 0;
+    for (const int size : sizes) {
+      Dims dims = in.dims;
+      dims[at_axis] = size;
+      Value out(dims);
+      ForEach(dims, [&](const Index& at) {
+        Index from = at;
+        from[at_axis] += begin;
+        out.At(at) = in.At(from);
+      });
+      parts.push_back(out);
+      begin += size;
     }
     return parts;
   }
@@ -545,7 +636,12 @@ bool IsKnown(int code) {
                           kTfLiteBuiltinMean,
                           kTfLiteBuiltinSum,
                           kTfLiteBuiltinReduceMax,
-                          kTfLiteBuiltinSoftmax}) {
+                          kTfLiteBuiltinSoftmax,
+                          kTfLiteBuiltinTransposeConv,
+                          kTfLiteBuiltinSpaceToBatchNd,
+                          kTfLiteBuiltinArgMax,
+                          kTfLiteBuiltinPadv2,
+                          kTfLiteBuiltinSplitV}) {
     if (code == known) return true;
   }
   return false;
@@ -564,7 +660,8 @@ TfLiteStatus Apply(TfLiteContext* context, TfLiteDelegate* base) {
         context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
     if (status != kTfLiteOk) return status;
     const int output = node->outputs->size > 0 ? node->outputs->data[0] : -1;
-    const bool is_float = output >= 0 && context->tensors[output].type == kTfLiteFloat32;
+    const bool is_float = output >= 0 && (context->tensors[output].type == kTfLiteFloat32 ||
+                                          registration->builtin_code == kTfLiteBuiltinArgMax);
     if (is_float && IsKnown(registration->builtin_code)) nodes.push_back(plan->data[i]);
   }
   if (!delegate.claims.empty()) {
@@ -612,6 +709,9 @@ TfLiteStatus SetOptions(TfLiteDelegate* base, const char* const* keys, const cha
     if (key == "fault") delegate.fault = value;
     if (key == "log") delegate.log = value;
     if (key == "previews") delegate.previews = is_true;
+    if (key == "full" && is_true) {
+      delegate.base.flags = kTfLiteDelegateFlagsHintFullyDelegatedToSingleDelegate;
+    }
     if (key == "dynamic" && is_true) delegate.base.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
   }
   return kTfLiteOk;

@@ -183,6 +183,54 @@ class Net {
     return y;
   }
 
+  int TransposeConv(int x, int channels) {
+    const Dims d = dims(x);
+    const Dims to = {d[0], d[1] * 2, d[2] * 2, channels};
+    const int shape = Integers({4}, to), filter = Constant({channels, 3, 2, d[3]});
+    const int y = Tensor(to);
+    m_.AddOp(kTfLiteBuiltinTransposeConv, {shape, filter, x}, {y},
+             schema::CreateTransposeConvOptions(m_.fbb(), schema::Padding::SAME, 2, 2));
+    return y;
+  }
+  int SpaceToBatch(int x) {
+    const Dims d = dims(x);
+    const int block = Integers({2}, {2, 3}), paddings = Integers({2, 2}, {1, 1, 0, 3});
+    const int y = Tensor({d[0] * 6, (d[1] + 2) / 2, (d[2] + 3) / 3, d[3]});
+    m_.AddOp(kTfLiteBuiltinSpaceToBatchNd, {x, block, paddings}, {y});
+    return y;
+  }
+  int PadWith(int x, const std::vector<int>& paddings) {
+    Dims d = dims(x);
+    for (size_t i = 0; i < d.size(); ++i) d[i] += paddings[2 * i] + paddings[2 * i + 1];
+    const int values = Integers({4, 2}, paddings), value = Constant({1}), y = Tensor(d);
+    m_.AddOp(kTfLiteBuiltinPadv2, {x, values, value}, {y});
+    return y;
+  }
+  std::vector<int> SplitV(int x, int axis, const std::vector<int>& sizes) {
+    const int given = Integers({static_cast<int>(sizes.size())}, sizes), at = Integers({}, {axis});
+    std::vector<int> parts;
+    for (const int size : sizes) {
+      Dims d = dims(x);
+      d[static_cast<size_t>(axis < 0 ? axis + 4 : axis)] = size;
+      parts.push_back(Tensor(d));
+    }
+    m_.AddOp(kTfLiteBuiltinSplitV, {x, given, at}, parts,
+             schema::CreateSplitVOptions(m_.fbb(), static_cast<int>(sizes.size())));
+    return parts;
+  }
+  // The result is converted to float32 by a node of the CPU.
+  int ArgMax(int x, int axis) {
+    Dims d = dims(x);
+    d.erase(d.begin() + (axis < 0 ? axis + 4 : axis));
+    const int at = Integers({}, {axis});
+    const int index = Known(m_.AddTensor(kTfLiteInt32, d), d);
+    const int y = Tensor(d);
+    m_.AddOp(kTfLiteBuiltinArgMax, {x, at}, {index},
+             schema::CreateArgMaxOptions(m_.fbb(), schema::TensorType::INT32));
+    m_.AddOp(kTfLiteBuiltinCast, {index}, {y});
+    return y;
+  }
+
   int Constant(const Dims& dims) {
     size_t count = 1;
     for (const int dim : dims) count *= static_cast<size_t>(dim);
@@ -420,6 +468,17 @@ TEST_F(Layout, a_cpu_node_between_partitions_is_surrounded) {
   Check("TDTCTDT");
 }
 
+// The largest channel of each pixel has the same order in both layouts, the largest row has not.
+TEST_F(Layout, indices_of_channels_need_no_transposition) {
+  for (const int axis : {3, -1, 1}) {
+    SCOPED_TRACE(axis);
+    Net n;
+    n.Output(n.ArgMax(n.Conv(n.Input({2, 5, 6, 3}), 4), axis));
+    Start(n.Finish());
+    Check(axis == 1 ? "TDTDC" : "TDC");
+  }
+}
+
 // Softmax works along the last dimension of any layout: it stays as in the model.
 TEST_F(Layout, an_operator_that_cannot_be_converted_stays_in_nhwc) {
   Net n;
@@ -462,6 +521,17 @@ struct Case {
 TEST_F(Layout, operators_between_convolutions_are_converted) {
   const auto to_conv = [](Net* n, int x) { n->Output(n->Conv(x, 2)); };
   const std::vector<Case> cases = {
+      {"transposed", [&](Net* n, int x) { to_conv(n, n->TransposeConv(x, 3)); }},
+      {"space to batch", [&](Net* n, int x) { to_conv(n, n->SpaceToBatch(x)); }},
+      {"pad with",
+       [&](Net* n, int x) {
+         to_conv(n, n->PadWith(x, {1, 0, 0, 2, 3, 0, 0, 1}));
+       }},
+      {"split by size",
+       [&](Net* n, int x) {
+         const std::vector<int> parts = n->SplitV(x, -1, {5, 3}), rows = n->SplitV(x, 1, {1, 3});
+         to_conv(n, n->Concatenate({n->Conv(parts[0], 8), rows[1], rows[0], x}, 1));
+       }},
       {"depthwise", [&](Net* n, int x) { to_conv(n, n->Depthwise(x, 2)); }},
       {"max pool", [&](Net* n, int x) { to_conv(n, n->Pool(x)); }},
       {"resize", [&](Net* n, int x) { to_conv(n, n->Resize(x, 8, 3)); }},
@@ -924,6 +994,26 @@ TEST_F(Layout, transpositions_do_not_count_as_nodes_of_the_model) {
   ASSERT_EQ(DeputyInterpreterRemoveDelegates(t_->get()), kTfLiteOk);
   EXPECT_EQ(DeputyInterpreterGetNodeLayout(t_->get(), 0, 0), kDeputyNodeOfModel);
   EXPECT_EQ(DeputyInterpreterGetNodeCount(t_->get(), 0), 1);
+}
+
+TEST_F(Layout, transpositions_do_not_break_the_promise_of_full_delegation) {
+  Net n;
+  n.Output(n.Conv(n.Input({1, 5, 6, 3}), 4));
+  Start(n.Finish());
+  Check("TDT", {{"full", "true"}});
+}
+
+TEST_F(Layout, other_flags_do_not_select_nchw) {
+  Net n;
+  n.Output(n.Conv(n.Relu(n.Conv(n.Input({1, 5, 6, 3}), 4)), 2));
+  Start(n.Finish());
+  delegates_.push_back(External("compiled_copies"));  // has kDeputyPluginCopiesConstants
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t_->get(), delegates_.back().get()),
+            kTfLiteOk);
+  ASSERT_EQ(t_->Allocate(), kTfLiteOk);
+  EXPECT_EQ(Plan(), "D");
+  EXPECT_EQ(DeputyInterpreterGetNodeCount(t_->get(), 0), 4);
+  ExpectCpuResults();
 }
 
 TEST_F(Layout, layers_cannot_be_put_around_the_delegate) {
