@@ -528,6 +528,31 @@ std::string ChangeDelegate(SandboxDelegate* delegate, const DelegateOptions& cha
   return "";
 }
 
+// Changes one option. Returns "" or the reason of a failure.
+std::string ChangeOption(SandboxDelegate* delegate, const char* key, const char* value) {
+  const std::string_view name = key;
+  if (name == "options") {
+    DelegateOptions changes;
+    std::string problem = ParseDelegateOptions(value, &changes);
+    return problem.empty() ? ChangeDelegate(delegate, changes) : problem;
+  }
+  if (name != "prepare_ms" && name != "invoke_ms" && name != "cancel_ms") {
+    return "unknown option '" + std::string(name) +
+           "': expected 'options', 'prepare_ms', 'invoke_ms' or 'cancel_ms'";
+  }
+  std::string problem = ParseOptions(&key, &value, 1, &delegate->options);
+  for (const std::weak_ptr<Session>& each : delegate->sessions) {
+    const std::shared_ptr<Session> session = each.lock();
+    if (problem.empty() && session != nullptr) session->SetDeadlines(delegate->options);
+  }
+  for (const auto& [thread, pending] : delegate->pending) {
+    if (problem.empty() && pending.session != nullptr) {
+      pending.session->SetDeadlines(delegate->options);
+    }
+  }
+  return problem;
+}
+
 }  // namespace
 
 TfLiteDelegate* CreateDelegate(const Options& options) {
@@ -585,11 +610,7 @@ TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
     SandboxDelegate& sandbox = Of(delegate);
     const std::lock_guard lock(sandbox.mutex);
     for (size_t i = 0; i < count && error->empty(); ++i) {
-      DelegateOptions changes;
-      *error = std::string_view(keys[i]) != "options"
-                   ? "unknown option '" + std::string(keys[i]) + "': expected 'options'"
-                   : ParseDelegateOptions(values[i], &changes);
-      if (error->empty()) *error = ChangeDelegate(&sandbox, changes);
+      *error = ChangeOption(&sandbox, keys[i], values[i]);
     }
     return error->empty() ? kTfLiteOk : kTfLiteError;
   });

@@ -386,6 +386,13 @@ bool Session::SetOptions(const DelegateOptions& changes, std::string* problem) {
   return true;
 }
 
+void Session::SetDeadlines(const Options& options) {
+  const std::lock_guard lock(mutex_);
+  options_.prepare_ms = options.prepare_ms;
+  options_.invoke_ms = options.invoke_ms;
+  options_.cancel_ms = options.cancel_ms;
+}
+
 void Session::StartNext(const std::string& reason) {
   process_ = nullptr;
   calls_ = 0;

@@ -110,6 +110,8 @@ class Session {
   // Changes options of the delegate in the process, and of delegates in later processes. Returns
   // false and the reason in `*problem` on failure. Thread-safe.
   bool SetOptions(const DelegateOptions& changes, std::string* problem);
+  // Sets the deadlines of later calls.
+  void SetDeadlines(const Options& options);
 
   // Number of processes that ended or were killed because of a failure.
   int deaths() const;
@@ -158,7 +160,7 @@ class Session {
   // Returns false if the session ends; otherwise its destructor ends the process.
   bool BeginStart(Process* process);
 
-  const Options options_;
+  Options options_;
   Setup setup_;     // changes under mutex_ while process_ is not null, so that no restart reads it
   const Fd model_;  // file of the model
   std::shared_ptr<SharedInputs> inputs_;

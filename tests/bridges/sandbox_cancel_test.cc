@@ -169,7 +169,7 @@ void ExpectNewProcess(TestInterpreter* t) {
 TEST_F(Cancelled, a_process_that_ignores_the_request_is_replaced) {
   const Handle delegate =
       InProcess(Library("faulty"), "fault=hang;in=invoke;call=2",
-                {{"max_deaths", "1"}, {"cancel_ms", "30"}, {"invoke_ms", "20000"}});
+                {{"max_deaths", "1"}, {"cancel_ms", "15000"}, {"invoke_ms", "20000"}});
   TestInterpreter t(Model(), [](TfLiteInterpreterOptions* options) {
     Enable(options);
     DeputyInterpreterOptionsSetDelegatePolicy(options, kDeputyPolicyHot);
@@ -177,6 +177,9 @@ TEST_F(Cancelled, a_process_that_ignores_the_request_is_replaced) {
   });
   ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), delegate.get()), kTfLiteOk);
   ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  const char* const key = "cancel_ms";
+  const char* const value = "30";
+  ASSERT_EQ(DeputyPluginSetDelegateOptions(delegate.get(), &key, &value, 1), kTfLiteOk);
   t.Set<float>(0, {1, 2});
   for (int i = 0; i < 3; ++i) {
     ASSERT_NO_FATAL_FAILURE(ExpectNewProcess(&t));

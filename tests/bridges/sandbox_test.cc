@@ -87,6 +87,7 @@ class Sandboxed {
   Sandboxed(const Sandboxed&) = delete;
   Sandboxed& operator=(const Sandboxed&) = delete;
 
+  TfLiteDelegate* delegate() const { return delegate_; }
   int Partitions() const { return DeputyInterpreterGetPartitionCount(interpreter->get(), 0); }
 
   // Runs one inference; returns the outputs.
@@ -252,6 +253,24 @@ TEST_F(Sandbox, survives_each_fault_in_an_invoke) {
     }
   }
   EXPECT_EQ(OpenFds(), before);
+  ExpectNoChild();
+}
+
+TEST_F(Sandbox, deadlines_can_change) {
+  Sandboxed s("fault=hang;in=invoke;call=3", {{"invoke_ms", "60000"}});
+  EXPECT_EQ(s.Run(kInput), kOutput);  // calls 1 and 2
+  const auto set = [&](const char* key, const char* value) {
+    return DeputyPluginSetDelegateOptions(s.delegate(), &key, &value, 1);
+  };
+  EXPECT_EQ(set("max_deaths", "9"), kTfLiteError);
+  EXPECT_EQ(set("invoke_ms", "-1"), kTfLiteError);
+  EXPECT_NE(std::string(DeputyLastError()).find("'invoke_ms': expected a whole number from 0"),
+            std::string::npos);
+  ASSERT_EQ(set("prepare_ms", "7000"), kTfLiteOk) << DeputyLastError();
+  ASSERT_EQ(set("invoke_ms", "250"), kTfLiteOk) << DeputyLastError();
+  EXPECT_EQ(s.Run(kInput), kOutput);
+  EXPECT_NE(s.interpreter->log().find("did not reply within 250 ms"), std::string::npos)
+      << s.interpreter->log();
   ExpectNoChild();
 }
 
