@@ -79,7 +79,7 @@ ClStatus EventCallbacks::SendAfter(const ClApi& api, cl_event event,
   }
   // The driver may call the function at once, on this thread.
   Callback* const passed = callback.release();
-  const ClStatus status =
+  ClStatus status =
       ClCall("clSetEventCallback", api.SetEventCallback(event, CL_COMPLETE, &Call, passed));
   if (status.ok()) return status;
   delete passed;

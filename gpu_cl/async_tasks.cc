@@ -75,7 +75,7 @@ AsyncTasks::~AsyncTasks() {
   if (thread_.joinable()) thread_.join();
   for (const auto& [task, execution] : executions_) {
     if (execution->state != Execution::State::kSubmitted) continue;
-    const cl_event done = execution->submission.done.get();
+    cl_event done = execution->submission.done.get();
     End(ClCall("clWaitForEvents", api().WaitForEvents(1, &done)), execution.get());
   }
   // The library may be unloaded. A lost device may never call them.
@@ -258,7 +258,7 @@ ClStatus AsyncTasks::Submit(Execution* execution) {
       SubmitRun(partition_, execution->inputs, execution->outputs, waits, &execution->submission);
   if (!status.ok()) return status;
   execution->state = Execution::State::kSubmitted;
-  const cl_event done = execution->submission.done.get();
+  cl_event done = execution->submission.done.get();
   if (!execution->signal->empty()) status = callbacks_.SendAfter(api(), done, execution->signal);
   for (TfLiteSynchronization* const sync : execution->event_outputs) {
     if (status.ok()) status = ClCall("clRetainEvent", api().RetainEvent(done));
@@ -274,7 +274,7 @@ void AsyncTasks::End(ClStatus waited, Execution* execution) {
   if (!waited.ok()) waited = CauseOf(api(), execution->events, std::move(waited));
   {
     const std::lock_guard lock(partition_->run_mutex);
-    execution->status = partition_->executor->Complete(std::move(waited), &execution->submission);
+    execution->status = partition_->executor->Complete(waited, &execution->submission);
   }
   execution->state = Execution::State::kEnded;
   execution->events.clear();
@@ -307,7 +307,7 @@ ClStatus AsyncTasks::Await(TfLiteExecutionTask* task, bool deletes) {
   const std::shared_ptr<Execution> execution = found->second;
   changed_.wait(lock, [&] { return execution->state != Execution::State::kWaiting; });
   if (execution->state == Execution::State::kSubmitted) {
-    const cl_event done = execution->submission.done.get();
+    cl_event done = execution->submission.done.get();
     lock.unlock();
     ClStatus waited = ClCall("clWaitForEvents", api().WaitForEvents(1, &done));
     lock.lock();

@@ -413,7 +413,7 @@ ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_of
 // Returns a failure if no run is possible.
 ClStatus Executor::CheckRunnable() {
   failed_kernels_.clear();
-  const ClStatus status = CheckDevice(*context_);
+  ClStatus status = CheckDevice(*context_);
   if (!status.ok() || kernels_.size() == plan_.steps.size()) return status;
   return {CL_INVALID_PROGRAM_EXECUTABLE, "cannot create the kernels of the partition"};
 }
@@ -546,7 +546,7 @@ ClStatus Executor::Submit(std::span<const InputLocation> inputs,
   return status.ok() ? status : Finish(status);
 }
 
-ClStatus Executor::Complete(ClStatus waited, Submission* submission) {
+ClStatus Executor::Complete(const ClStatus& waited, Submission* submission) {
   ClStatus status = waited.ok() ? StatusOf(submission->problem) : Finish(waited);
   if (status.ok()) KeepProgram();
   if (submission->timeline) {

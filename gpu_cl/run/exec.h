@@ -114,7 +114,7 @@ class Executor {
                   std::span<const cl_event> waits, Submission* submission);
   // Ends a submitted run, for whose event the caller has waited with the result `waited`, and
   // returns the status of the run. If waiting has failed, this function waits for all commands.
-  ClStatus Complete(ClStatus waited, Submission* submission);
+  ClStatus Complete(const ClStatus& waited, Submission* submission);
 
   // Rebinds the operations that failed in a Run or Submit to their fallback kernels; returns true
   // if a retry makes sense. Always returns false after the first successful Run, since kernels do
