@@ -6,14 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
-#include <set>
 #include <vector>
 
 #include "c_api/include/builtin_op_data.h"
 #include "c_api/include/builtin_ops.h"
-#include "core/exec/int_array.h"
 #include "kernels/registry.h"
+#include "tests/support/hand_graph.h"
 
 namespace deputy::layout_rules_test {
 namespace {
@@ -22,17 +22,21 @@ using Dims = std::vector<int>;
 
 // A constant whose bytes are 0, 1, 2, …
 struct Constant {
-  Constant(TfLiteType type, const Dims& dims, size_t element_bytes) : array(MakeArray(dims)) {
+  Constant(TfLiteType type, const Dims& dims, size_t element_bytes) : array(IntArray(dims)) {
     size_t bytes = element_bytes;
     for (const int dim : dims) bytes *= static_cast<size_t>(dim);
     for (size_t i = 0; i < bytes; ++i) contents.push_back(static_cast<char>(i * 7));
     tensor.type = type;
-    tensor.dims = array.get();
+    tensor.dims = array;
     tensor.bytes = bytes;
     tensor.allocation_type = kTfLiteMmapRo;
     tensor.data.raw = contents.data();
   }
-  IntArray array;
+  ~Constant() { TfLiteIntArrayFree(array); }
+  Constant(const Constant&) = delete;
+  Constant& operator=(const Constant&) = delete;
+
+  TfLiteIntArray* const array;
   std::vector<char> contents;
   TfLiteTensor tensor{};
 };
@@ -42,10 +46,16 @@ TEST(LayoutRules, constants_are_transposed) {
     TfLiteType type;
     size_t bytes;
   };
-  for (const Type type : {Type{kTfLiteInt8, 1}, {kTfLiteFloat16, 2}, {kTfLiteFloat32, 4},
-                          {kTfLiteInt64, 8}}) {
-    for (const Dims& dims : {Dims{2, 3, 4, 5}, {1, 1, 1, 5}, {1, 3, 2, 1}, {3, 4, 5}, {4, 5}, {5},
-                             {2, 1, 4, 3}, {0, 3, 4, 5}}) {
+  for (const Type type :
+       {Type{kTfLiteInt8, 1}, {kTfLiteFloat16, 2}, {kTfLiteFloat32, 4}, {kTfLiteInt64, 8}}) {
+    for (const Dims& dims : {Dims{2, 3, 4, 5},
+                             {1, 1, 1, 5},
+                             {1, 3, 2, 1},
+                             {3, 4, 5},
+                             {4, 5},
+                             {5},
+                             {2, 1, 4, 3},
+                             {0, 3, 4, 5}}) {
       const Constant source(type.type, dims, type.bytes);
       Dims found;
       Block data;
@@ -60,9 +70,8 @@ TEST(LayoutRules, constants_are_transposed) {
           for (int x = 0; x < nhwc[2]; ++x) {
             for (int c = 0; c < nhwc[3]; ++c, ++at) {
               const auto to = static_cast<size_t>(((n * nhwc[3] + c) * nhwc[1] + y) * nhwc[2] + x);
-              ASSERT_EQ(memcmp(bytes + to * type.bytes, &source.contents[at * type.bytes],
-                               type.bytes),
-                        0)
+              ASSERT_EQ(
+                  memcmp(bytes + to * type.bytes, &source.contents[at * type.bytes], type.bytes), 0)
                   << at;
             }
           }
