@@ -134,7 +134,7 @@ class Delegation final : public DelegateLayer {
                              bool was_invokable);
   TfLiteStatus RemoveUnlessHot();
   TfLiteStatus Restore();
-  // `layout` remains empty unless the current delegate computes in NCHW.
+  // Only `layout->graph` is set unless the current delegate computes in NCHW.
   TfLiteStatus Cut(std::span<const int> nodes, LayoutPlan* layout,
                    std::vector<NodeSubset>* out_subsets);
   TfLiteStatus CutAllowed(const TfLiteIntArray* nodes, LayoutPlan* layout,

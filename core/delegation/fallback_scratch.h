@@ -27,8 +27,8 @@ class FallbackScratch {
   // Plans memory for tensors that the first `end` of the nodes write or use temporarily. Offsets of
   // a previous plan are kept. Returns false if a limit is exceeded or memory is exhausted. Time and
   // memory are proportional to the partition, not the graph, which may have thousands of
-  // partitions. The tensors of `hidden` get memory of their own; they have their arena memory again
-  // after ForgetAddresses or Reset.
+  // partitions. The tensors of `hidden` get memory of their own; ForgetAddresses and Reset restore
+  // their former memory.
   bool Plan(std::span<const int> nodes, size_t end, const Limits& limits,
             std::span<const int> hidden = {});
   // Sets the data pointers of the planned tensors.

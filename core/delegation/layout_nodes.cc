@@ -52,7 +52,7 @@ void Set(int index, int value, std::vector<int>* values) {
   (*values)[at] = value;
 }
 
-// Replaces values from `count` on by -1.
+// Replaces values of at least `count` by -1.
 void Forget(int count, std::vector<int>* values) {
   for (int& value : *values) {
     if (value >= count) value = -1;
@@ -84,7 +84,7 @@ TfLiteStatus LayoutNodes::AddTensors(const LayoutPlan& plan) {
   const int count = plan.graph.tensor_count - plan.first_tensor;
   int first = 0;
   TF_LITE_ENSURE_STATUS(subgraph_->AddTensors(count + (permutation_ < 0 ? 2 : 0), &first));
-  // Below, a tensor is complete or unknown, also without memory.
+  // After this reservation, each tensor is complete or not listed, also if out of memory.
   const auto all = static_cast<size_t>(plan.graph.tensor_count);
   if (parts_.other.size() < all) parts_.other.resize(all, -1);
   parts_.is_nchw.resize(parts_.other.size());

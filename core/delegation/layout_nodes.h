@@ -32,11 +32,12 @@ class LayoutNodes {
   const LayoutParts& parts() const { return parts_; }
   // Returns true for a transposition in the plan.
   bool IsTransposition(int node_index) const;
-  // Returns a table of all tensors, by which NCHW tensors of the plan become those of the model.
+  // Returns a table of all tensors with the model's tensor of each one.
   std::vector<int> ModelTensors(const LayoutPlan& plan) const;
 
   // ---- Application -----------------------------------------------------------------------------
-  // Adds the plan's tensors. The graph must be the one that was planned.
+  // Adds the plan's tensors. The graph must be the one that was planned. May throw bad_alloc, as
+  // AddNodesFor and AddToPlan may.
   TfLiteStatus AddTensors(const LayoutPlan& plan);
   // Adds the copies and the CPU's transpositions for a claimed subset, and completes the subset.
   // Changes the graph's plan.
@@ -47,7 +48,7 @@ class LayoutNodes {
   // ---- Changes of the graph --------------------------------------------------------------------
   // Sets the shapes of the NCHW tensors of the nodes' outputs.
   TfLiteStatus PropagateShapes(std::span<const int> nodes);
-  // Called when nodes or tensors with these and higher indices are removed.
+  // Forget the nodes or tensors with the indices from `count` on, which are removed.
   void ForgetNodesFrom(int count);
   void ForgetTensorsFrom(int count);
 

@@ -180,7 +180,7 @@ class Planner {
     }
   }
 
-  // Tensors of the model that no node writes, in any layout, have contents from the beginning.
+  // Tensors of the model that no node writes in any layout are available from the beginning.
   bool IsAvailable(int tensor) const {
     return available_[Index(tensor)] || (!written_[Index(tensor)] && !is_nchw_[Index(tensor)]);
   }
@@ -190,7 +190,7 @@ class Planner {
     for (const int output : OutputsOf(node)) {
       if (output < 0) continue;
       available_[Index(output)] = true;
-      // A node that changes a tensor in place makes its transposed copy outdated.
+      // After a node has written a tensor, its transposed copy is stale.
       const int other = is_transposition ? -1 : other_[Index(output)];
       if (other >= 0) available_[Index(other)] = false;
     }

@@ -3,12 +3,12 @@
 // Plan for a delegate whose nodes compute in NCHW (deputy_plugin_layout.h). A pure function decides
 // which of the claimed nodes are converted, and inserts transpositions.
 //
-// Every operator that depends on the layout is converted, and all claimed nodes that can be
-// converted and are connected with one through 4-D images. Then the plan is visited in order: where
-// a node reads a tensor that exists only in the other layout, a transposition is inserted. So each
-// tensor is transposed at most once, and pairs of inverse transpositions never arise, also between
-// two delegates: transpositions of an earlier delegate are removed before, and inserted again only
-// if they are still needed.
+// Every claimed node whose operator depends on the layout is converted, and all claimed nodes that
+// can be converted and are connected with one through 4-D images. Then the plan is visited in
+// order: where a node reads a tensor that exists only in the other layout, a transposition is
+// inserted. Each tensor is transposed at most once after it was written, and pairs of inverse
+// transpositions never arise, also between two delegates: transpositions of an earlier delegate are
+// removed first, and inserted again only if they are still needed.
 #ifndef DEPUTY_CORE_DELEGATION_LAYOUT_PLAN_H_
 #define DEPUTY_CORE_DELEGATION_LAYOUT_PLAN_H_
 
@@ -22,8 +22,8 @@ namespace deputy {
 
 class Graph;
 
-// The tensor `index` is the NCHW form of the tensor `model`, or, for a constant, what becomes of
-// input `position` of `node`.
+// A tensor of a converted node: `index` replaces the model's tensor `model`. `node` and `position`
+// identify the input that a converted constant replaces; they are -1 for images.
 struct LayoutTensor {
   int index, model;
   int node = -1, position = -1;
@@ -43,9 +43,9 @@ struct LayoutParts {
   // Returns the first constant that is not before input `position` of `node`.
   std::vector<LayoutTensor>::const_iterator FindConstant(int node, int position) const;
 
-  // By tensor, -1 or false for those beyond the end:
-  std::vector<int> other;           // the same contents in the other layout
-  std::vector<char> is_nchw;        // the tensor was added
+  // By tensor; tensors beyond the end have the value -1 or false.
+  std::vector<int> other;           // tensor with the same contents in the other layout
+  std::vector<char> is_nchw;        // true for images in NCHW, which the runtime has added
   std::vector<int> transpositions;  // node that the runtime added to the plan and that writes it
   std::vector<LayoutTensor> constants;  // sorted by node and position
 };
@@ -76,8 +76,8 @@ bool IsTransposition(const Graph& graph, const LayoutParts& parts, int node_inde
 // Returns null if the node can be given to a delegate that computes in NCHW, else the reason.
 const char* WhyNotInNchw(const Graph& graph, const LayoutParts& parts, int node_index);
 
-// Completes a plan whose `graph` describes the graph without it: claimed nodes are converted,
-// transpositions are inserted.
+// Completes a plan whose `graph` describes `graph`: converts claimed nodes and inserts
+// transpositions.
 void PlanLayout(const Graph& graph, const LayoutParts& parts, std::span<const int> claimed,
                 LayoutPlan* plan);
 

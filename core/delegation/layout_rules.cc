@@ -18,7 +18,8 @@ namespace {
 using Params = LayoutRule::Params;
 constexpr uint8_t kAll = LayoutRule::kAllInputs;
 
-// An operator that depends on the layout; `image` is the position of its image.
+// An operator that depends on the layout; `image` is the position of its image, `shapes` the mask
+// of inputs with one entry per dimension.
 constexpr LayoutRule Bound(int code, size_t params_size, int image = 0, uint8_t shapes = 0) {
   return {static_cast<int16_t>(code), true,          static_cast<uint8_t>(1u << image), shapes,
           InputChange::kPerDimension, Params::kNone, static_cast<uint8_t>(params_size)};
@@ -160,7 +161,7 @@ bool HasEntryPerDimension(const TfLiteTensor& tensor) {
          dims[0] == kImageRank && tensor.bytes > 0;
 }
 
-// Returns a mask of the dimensions that a constant names; -1 if one is out of range.
+// Returns a mask of the dimensions in a constant; -1 if one is out of range or not an int32.
 int AxesOf(const TfLiteTensor& tensor) {
   if (tensor.type != kTfLiteInt32) return -1;
   int mask = 0;
@@ -291,7 +292,7 @@ const char* WhyNotConvertible(const Graph& graph, int node_index, const LayoutRu
     ++position;
   }
   if (!has_image) return "it has no image that a node computes";
-  // Absent trailing inputs would be read below.
+  // Trailing inputs may be absent, too.
   for (int i = 0; i < 8; ++i) {
     if ((rule.changed >> i & 1) != 0 && i >= node.inputs->size) return "an input is absent";
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversion of single nodes from NHWC to NCHW (deputy_plugin_layout.h): which operators can be
-// converted, and what becomes of their inputs and parameters. Pure functions.
+// converted, and how their inputs and parameters change. Pure functions.
 #ifndef DEPUTY_CORE_DELEGATION_LAYOUT_RULES_H_
 #define DEPUTY_CORE_DELEGATION_LAYOUT_RULES_H_
 
@@ -25,18 +25,19 @@ inline constexpr int32_t kToNhwc[kImageRank] = {0, 2, 3, 1};
 // Change of an input of a converted node.
 enum class InputChange : uint8_t {
   kNone,
-  kImage,         // a computed image: is transposed
-  kConstant,      // a constant that is combined with images: is transposed as they are
-  kPerDimension,  // a constant with an entry, or a group of them, per dimension
-  kAxes,          // a constant with indices of dimensions
+  kImage,         // computed image; replaced by the one in NCHW
+  kConstant,      // constant that is combined with images; transposed in the same way
+  kPerDimension,  // constant with an entry or a group of entries per dimension; permuted
+  kAxes,          // constant with indices of dimensions; mapped
 };
 
+// The conversion of an operator's nodes.
 struct LayoutRule {
   // Parameters that refer to dimensions, or decide whether the outputs are images.
   enum class Params : uint8_t { kNone, kConcatenation, kStridedSlice, kReducer, kRemovesAxis };
   static constexpr uint8_t kAllInputs = 0xff;
 
-  int16_t code;
+  int16_t code;     // of the builtin operator
   bool is_bound;    // the operator depends on the layout
   uint8_t images;   // mask of inputs that are images; kAllInputs
   uint8_t changed;  // mask of inputs with the change `change`
@@ -48,7 +49,7 @@ struct LayoutRule {
 // Returns the operator's rule; null if its nodes stay in NHWC.
 const LayoutRule* FindLayoutRule(int builtin_code);
 
-// Returns null if the node can be converted, else the reason. The operator must have a rule.
+// Returns null if the node can be converted, else the reason. `rule` is the operator's.
 const char* WhyNotConvertible(const Graph& graph, int node_index, const LayoutRule& rule);
 
 InputChange ChangeOfInput(const TfLiteTensor& input, int position, const LayoutRule& rule);
@@ -57,7 +58,7 @@ InputChange ChangeOfInput(const TfLiteTensor& input, int position, const LayoutR
 std::vector<int> NchwDims(const TfLiteIntArray& nhwc);
 
 // Computes the constant that replaces `source` as an input with this change. `*data` remains empty
-// if the bytes are those of `source`. Returns false if out of memory.
+// if the bytes are those of `source`. Returns false if out of memory or a limit is exceeded.
 bool ConvertConstant(const TfLiteTensor& source, InputChange change, const Limits& limits,
                      std::vector<int>* dims, Block* data);
 

@@ -25,7 +25,7 @@ constexpr size_t kMaxNameBytes = 255;
 
 // Collects the events of one call. `problem` describes the first invalid one.
 struct Collector {
-  std::span<const int> nodes;        // nodes that the delegate knows
+  std::span<const int> nodes;        // nodes with which the delegate node's init was called
   std::span<const int> model_nodes;  // the model's nodes, in the same order
   PartitionEvents found;
   std::string problem;

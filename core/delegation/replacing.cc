@@ -119,7 +119,7 @@ bool Delegation::MayClaim(int node_index) {
   return false;
 }
 
-// Returns false for a node that a delegate in NCHW cannot get.
+// Returns false, and records the reason, for a node that a delegate in NCHW cannot get.
 bool Delegation::CanConvert(int node_index) {
   const AppliedDelegate* const current = delegates_.current();
   const char* why = nullptr;
@@ -269,8 +269,8 @@ TfLiteStatus Delegation::Replace(const TfLiteRegistration& foreign, const TfLite
 TfLiteStatus Delegation::AddLayout(const LayoutPlan& layout, std::vector<NodeSubset>* subsets) {
   if (!layout.is_used()) return kTfLiteOk;
   TF_LITE_ENSURE_STATUS(layout_.AddTensors(layout));
-  // At most one copy per node and one transposition per tensor are added, so that pointers to nodes
-  // stay valid from here on.
+  // At most one copy per node and three transpositions per image are added: one to the plan, and
+  // one in each direction for the CPU. Pointers to nodes stay valid from here on.
   size_t count = static_cast<size_t>(subgraph_->graph().node_count()) + layout.tensors.size() * 3;
   for (const NodeSubset& subset : *subsets) count += subset.nodes.size() + 1;
   subgraph_->graph().ReserveNodes(count);

@@ -168,9 +168,9 @@ std::string PluginLibrary::OpenLayers() {
 }
 
 // Replaces the functions of the library's delegates by those of the plug-in `layers`. Optional
-// functions that the library lacks stay null, except for set_model, set_cancellation,
-// set_memory_provider and async_kernel, which layers may need. A library that is not loaded gets the functions that
-// the plug-in `sandbox` has.
+// functions that the library lacks stay null, except for set_model, set_cancellation and
+// set_memory_provider, which layers may need, and async_kernel, which reports layers that do not
+// support it. A library that is not loaded gets the functions that the plug-in `sandbox` has.
 void PluginLibrary::AdoptLayers(const PluginLibrary& layers) {
   const auto replace = [](auto* own, auto function) {
     if (*own != nullptr) *own = function;

@@ -61,7 +61,7 @@ bool IsCompiledModel(const std::string& path);
 // Decodes the description of a file. Changes `*out` only if the state is kCompiled.
 CompiledModelState ParseCompiledModel(std::span<const char> file, CompiledModel* out);
 
-// Return true if the model, or a section, of a parsed file has its checksum.
+// Return true if the model or a section of a parsed file matches its checksum.
 bool IsModelIntact(std::span<const char> file, const CompiledModel& model);
 bool IsIntact(std::span<const char> file, const CompiledSection& section);
 
