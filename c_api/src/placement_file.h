@@ -34,7 +34,8 @@ class PlacementFile {
   bool Read(DeputyPlacementPlan* plan) const;
   void Write(const DeputyPlacementPlan& plan) const;
 
-  // Returns the learned rates of a delegate; none if there is no valid file.
+  // Return and store the learned rates of a delegate, which is an index of the options' list.
+  // RatesOf returns no rates if there is no valid file.
   DelegateRates RatesOf(size_t delegate) const;
   void WriteRatesOf(size_t delegate, const DelegateRates& rates) const;
 

@@ -46,16 +46,16 @@ constexpr int kMaxSolutions = 8;
 constexpr double kMaxEstimated = 0.1;
 // Minimum fraction by which the prediction of such an assignment must be below measured times.
 constexpr double kMinPredictedGain = 0.05;
-// Minimum fraction for an assignment with costs that earlier models predict.
+// Minimum fraction if the prediction uses costs of earlier models.
 constexpr double kMinLearnedGain = 0.3;
 
 size_t At(int index) { return static_cast<size_t>(index); }
 
-// A delegate with its measured costs.
+// A delegate with its costs.
 struct KnownDelegate {
-  bool is_tried = false;             // true: it was applied to an interpreter
-  bool works = false;                // true: and measured
-  bool is_learned = false;           // true: its costs are those that earlier models predict
+  bool is_tried = false;             // true: the search has tried to measure it
+  bool works = false;                // true: it was measured alone
+  bool is_learned = false;           // true: earlier models predict its costs
   std::vector<int> nodes;            // nodes that it claims alone, in the order of the plan
   double alone_ns = 0;               // time of its partitions then
   size_t alone_count = 0;            // number of its partitions then
@@ -169,8 +169,8 @@ class PlacementSearch {
     return order;
   }
 
-  // Adds the delegates that were not tried with the costs that their rates predict. The others keep
-  // no such costs.
+  // Adds the predicted assignments of delegates that were not tried, and removes the predicted
+  // costs of the others.
   void UseLearnedCosts() {
     for (size_t d = 0; d < delegates_.size(); ++d) {
       DelegateCosts& costs = problem_.delegates[d];
@@ -377,7 +377,7 @@ DeputyPlacementPlan* DeputyPlacementPlanCreate(const TfLiteModel* model,
     for (size_t d = 0; d < options->delegates.size(); ++d) rates.push_back(file.RatesOf(d));
     PlacementSearch search(&meter, std::move(rates), given.budget_ms);
     if (!search.Run(plan.get())) return refuse("a model that runs on the CPU alone");
-    // After a choice by learned rates a later search may have the time to measure.
+    // A choice by learned rates is not stored, so that a later search can measure.
     if (!search.UsesLearnedCosts(plan->owners)) file.Write(*plan);
     for (size_t d = 0; d < options->delegates.size(); ++d) {
       const DelegateRates* const learned = search.LearnRates(d);

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kRatesFormat = 1;
 constexpr size_t kMaxOperators = 1000;
 constexpr size_t kMaxNameBytes = 1000;
-// Part of the earlier times that remains when a model is added.
-constexpr double kRemainder = 0.5;
+// Factor of the earlier times when a model is added.
+constexpr double kDecay = 0.5;
 constexpr int64_t kMaxNs = int64_t{1} << 50;
 
 int64_t StoredNs(double ns) {
@@ -38,8 +38,8 @@ void AddRates(const PlacementProblem& problem, const DelegateCosts& costs,
   for (const auto& [name, times] : added) {
     if (rates->operators.size() >= kMaxOperators && rates->operators.count(name) == 0) continue;
     DelegateRates::Times& sum = rates->operators[name];
-    sum.delegate_ns = kRemainder * sum.delegate_ns + times.delegate_ns;
-    sum.cpu_ns = kRemainder * sum.cpu_ns + times.cpu_ns;
+    sum.delegate_ns = kDecay * sum.delegate_ns + times.delegate_ns;
+    sum.cpu_ns = kDecay * sum.cpu_ns + times.cpu_ns;
   }
 }
 

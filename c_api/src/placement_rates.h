@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Learned rates: times of a delegate relative to the CPU by operator, from the models that were
-// placed before. They are the estimate for a delegate that the budget does not permit to measure.
-// Files are not trusted: a damaged one counts as absent.
+// Learned rates: times of a delegate relative to the CPU by operator and type, from the models that
+// were placed before. They predict the costs of a delegate that the budget does not permit to
+// measure. Files are not trusted: a damaged one counts as absent.
 #ifndef DEPUTY_C_API_SRC_PLACEMENT_RATES_H_
 #define DEPUTY_C_API_SRC_PLACEMENT_RATES_H_
 
@@ -20,14 +20,14 @@ struct DelegateRates {
     double delegate_ns = 0;
     double cpu_ns = 0;
   };
-  double launch_ns = 0;  // fixed cost of a partition
-  std::map<std::string, Times> operators;
+  double launch_ns = 0;                    // fixed cost of a partition
+  std::map<std::string, Times> operators;  // by operator and type of its first input
 
   bool empty() const { return operators.empty(); }
 };
 
-// Adds the nodes that a delegate can run according to its measurements. Earlier models count half
-// as much as before. `operators` has the operator of each node.
+// Adds the times of the nodes that a delegate can run according to its measurements. The weight of
+// all earlier models is halved. `operators` has the operator and type of each node.
 void AddRates(const PlacementProblem& problem, const DelegateCosts& costs,
               std::span<const std::string> operators, DelegateRates* rates);
 
