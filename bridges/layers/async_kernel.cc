@@ -40,7 +40,7 @@ struct AsyncKernel::Functions {
       return (TableOf(self.inner_).*member)(self.inner_, Inner(self, arguments)...);
     }
   };
-  // A function that passes the layers.
+  // A function whose calls pass through the layers.
   template <auto member, CallKind kind, typename... Arguments>
   static TfLiteStatus CallLayered(TfLiteAsyncKernel* kernel, TfLiteOpaqueContext* context,
                                   Arguments... arguments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asynchronous kernels of a delegate within layers. The start of a task and waiting for it pass the
-// layers; calls for buffers, attributes and the end of a task do not.
+// Asynchronous kernels of a delegate within layers. The start of a task and the wait for its end
+// pass through the layers; the kernel's other functions are called directly.
 #ifndef DEPUTY_BRIDGES_LAYERS_ASYNC_KERNEL_H_
 #define DEPUTY_BRIDGES_LAYERS_ASYNC_KERNEL_H_
 
@@ -12,10 +12,11 @@
 
 namespace deputy::layers {
 
-// Thread-safe as the inner kernel.
+// The kernel that the runtime gets instead of the delegate's kernel `inner`. It has the functions
+// that `inner` has, and the same thread safety.
 class AsyncKernel {
  public:
-  // `call` describes the node's kernel, and `node` is the node as the inner delegate has to see it.
+  // `call` describes the node's kernel, and `node` is the node that the inner delegate gets.
   // `runner` and `inner` must outlive the object.
   AsyncKernel(const CallRunner* runner, const LayerCall& call, const TfLiteNode& node,
               TfLiteAsyncKernel* inner);

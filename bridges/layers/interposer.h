@@ -52,9 +52,9 @@ class Interposer : public CallRunner {
                           TfLiteNode* node, DeputyNodeEventCallback callback,
                           void* user_data) const;
 
-  // Returns an asynchronous kernel that passes the calls of that of the inner delegate's plug-in
-  // through the layers; null if there is none, after a report if a layer does not support it.
-  // May throw bad_alloc.
+  // Returns the asynchronous kernel of the inner delegate's node within the layers. Returns null if
+  // there is none, or after a report if a layer does not support it. The node owns the kernel. May
+  // throw bad_alloc.
   TfLiteAsyncKernel* NewAsyncKernel(const DeputyDelegatePlugin& plugin, TfLiteContext* context,
                                     TfLiteNode* node, const DeputyAsyncRuntime* runtime) const;
 

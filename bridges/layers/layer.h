@@ -30,7 +30,7 @@ enum class CallKind {
   kPrepare,
   kInvoke,
   kFree,
-  // Functions `eval` and `wait` of the kernels' asynchronous kernels, also on several threads.
+  // Functions `eval` and `wait` of asynchronous kernels, which several threads may call.
   kTaskStart,
   kTaskWait,
 };

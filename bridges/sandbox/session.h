@@ -110,7 +110,7 @@ class Session {
   // Changes options of the delegate in the process, and of delegates in later processes. Returns
   // false and the reason in `*problem` on failure. Thread-safe.
   bool SetOptions(const DelegateOptions& changes, std::string* problem);
-  // Sets the deadlines of later calls.
+  // Sets the deadlines of later calls to those of `options`.
   void SetDeadlines(const Options& options);
 
   // Number of processes that ended or were killed because of a failure.

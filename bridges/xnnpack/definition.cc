@@ -92,7 +92,7 @@ bool ShapeOf(Definition* definition, const MSTensor& tensor, Shape* out_shape) {
 Definition::Definition(const std::vector<MSTensor>& inputs, const std::vector<MSTensor>& outputs,
                        bool checking)
     : checking_(checking) {
-  DeputyFingerprintInit(&facts_);
+  DeputyFingerprintInit(&structure_);
   uint32_t next = 0;
   for (const MSTensor& tensor : inputs) {
     externals_[tensor.handle()] = {next++, XNN_VALUE_FLAG_EXTERNAL_INPUT};
@@ -245,7 +245,7 @@ bool Definition::DefineByChannel(const std::vector<QuantParam>& params, Role rol
 }
 
 DeputyFingerprint Definition::Fingerprint() const {
-  DeputyFingerprint result = facts_;
+  DeputyFingerprint result = structure_;
   for (const std::vector<PaddedBytes>* list : {&weights_, &constants_}) {
     for (const PaddedBytes& bytes : *list)
       DeputyFingerprintAdd(&result, bytes.data(), bytes.size());

@@ -46,7 +46,7 @@ struct DeleteRuntime {
 };
 using Subgraph = std::unique_ptr<xnn_subgraph, DeleteSubgraph>;
 
-// A runtime and what it reads, which is destroyed after it.
+// A runtime and the memory that it reads, which is destroyed after it.
 struct Runtime {
   std::vector<PaddedBytes> constants;
   std::unique_ptr<PackedWeights> weights;
@@ -96,7 +96,7 @@ class Definition {
   // Adds parameters of an operator to the fingerprint.
   template <typename T>
   void AddToFingerprint(const std::vector<T>& numbers) {
-    DeputyFingerprintAdd(&facts_, numbers.data(), numbers.size() * sizeof(T));
+    DeputyFingerprintAdd(&structure_, numbers.data(), numbers.size() * sizeof(T));
   }
 
  private:
@@ -116,11 +116,11 @@ class Definition {
   std::map<MSTensorHandle, External> externals_;
   std::map<std::pair<MSTensorHandle, Role>, uint32_t> values_;
   // Copies of constants. XNNPACK packs filters when it creates the runtime, but reads other
-  // constants during execution: slopes of PRELU, too, since 2024.
+  // constants during execution; since 2024 also the slopes of PRELU.
   std::vector<PaddedBytes> weights_, constants_;
   std::vector<std::vector<float>> scales_;  // needed until the runtime is created
   size_t constant_bytes_ = 0;
-  DeputyFingerprint facts_ = {};  // of operators and tensors without the contents of constants
+  DeputyFingerprint structure_ = {};  // of operators and tensors, without contents of constants
 };
 
 // Returns the dimensions of a tensor. Returns false and refuses unless there are at most

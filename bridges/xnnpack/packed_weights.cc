@@ -108,7 +108,7 @@ class Provider : public PackedWeights {
   };
 };
 
-// Claims to have all weights, so that XNNPACK packs as few as possible.
+// Reports all weights as present, so that XNNPACK packs as few as possible.
 class NoWeights final : public Provider {
   size_t LookUp(uint32_t) override { return 0; }
   size_t Insert(uint32_t, void*, size_t) override { return 0; }
@@ -262,7 +262,7 @@ class FileWeights final : public Provider {
     return is_usable_ && next_ < weights_.size() && weights_[next_].seed == seed;
   }
 
-  // The file is not one of this subgraph: the weights from here on are packed.
+  // Called if the file does not match the subgraph: the following weights are packed.
   void LeaveFile() {
     if (is_usable_) weights_.resize(next_);
     is_usable_ = false;

@@ -22,6 +22,7 @@ constexpr bool kCanStoreWeights = true;
 constexpr bool kCanStoreWeights = false;
 #endif
 
+// Weights that are packed into private memory when the runtime is created.
 class PackedWeights {
  public:
   PackedWeights() = default;

@@ -22,7 +22,7 @@ const DeputyPluginOption kOptions[] = {
     {"num_threads", kDeputyOptionInt, 0, "1", "Number of threads that XNNPACK uses."},
     {"cache_dir", kDeputyOptionString, 0, "", "Directory in which packed weights are stored."},
 };
-// The last option exists only if XNNPACK permits it.
+// The last option exists only if this version of XNNPACK can store packed weights.
 constexpr size_t kOptionCount = std::size(kOptions) - (deputy::xnnpack::kCanStoreWeights ? 0 : 1);
 
 std::shared_ptr<mindspore::Delegate> Make(const mindspore::PluginOptions& options,
