@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asynchronous kernels of partitions: tasks enqueue copies and kernels on the partition's queue and
-// return. Tasks are computed in the order of their start.
+// Asynchronous kernels of partitions: the start of a task enqueues copies and kernels on the
+// partition's queue and returns. Tasks of one asynchronous kernel are computed in the order of
+// their start.
 //
 // Buffers have the type "host_memory", or "cl_mem": an OpenCL buffer of the delegate's context.
 // Synchronisation objects have one of these types:
 //   cl_event  The pointer is an event. The kernel releases an input's, the client an output's.
-//   eventfd   The pointer is a descriptor, cast to intptr_t and a pointer. The kernel waits until
-//             an input's is readable, and closes it; the client closes an output's. An output's
-//             becomes readable also if the task fails.
+//   eventfd   The pointer is a descriptor, cast to intptr_t and then to a pointer. The kernel waits
+//             until an input's is readable, and closes it; the client closes an output's. An
+//             output's becomes readable also if the task fails.
 #ifndef DEPUTY_GPU_CL_ASYNC_H_
 #define DEPUTY_GPU_CL_ASYNC_H_
 

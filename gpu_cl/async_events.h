@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors of eventfds, by which asynchronous runs wait for their inputs and signal their end.
+// Descriptors of eventfds, with which tasks wait for their inputs and signal their end.
 #ifndef DEPUTY_GPU_CL_ASYNC_EVENTS_H_
 #define DEPUTY_GPU_CL_ASYNC_EVENTS_H_
 
@@ -31,8 +31,8 @@ class Descriptor {
 Descriptor NewEvent();
 // Makes an eventfd readable.
 void SignalEvent(const Descriptor& event);
-// Waits until an eventfd of `events` and all others are readable. Returns false if `stop` becomes
-// readable, or if a descriptor cannot be waited for.
+// Waits until all eventfds of `events` have been readable. Returns false if `stop` becomes readable
+// first, or if poll fails for a descriptor.
 bool AwaitEvents(const std::vector<Descriptor>& events, const Descriptor& stop);
 
 // Eventfds that are signalled once, at the latest by the destructor. Thread-safe.
@@ -46,6 +46,7 @@ class EndSignal {
   // Adds an eventfd and returns the caller's own descriptor of it; -1 if none is available.
   int Add();
   bool empty() const;
+  // Signals and removes all eventfds.
   void Send();
 
  private:
@@ -54,7 +55,7 @@ class EndSignal {
 };
 
 // Callbacks of OpenCL's events. They do not call OpenCL, because blocking calls in a callback are
-// undefined.
+// undefined. Thread-safe.
 class EventCallbacks {
  public:
   EventCallbacks() : state_(std::make_shared<State>()) {}

@@ -78,7 +78,7 @@ AsyncTasks::~AsyncTasks() {
     cl_event done = execution->submission.done.get();
     End(ClCall("clWaitForEvents", api().WaitForEvents(1, &done)), execution.get());
   }
-  // The library may be unloaded. A lost device may never call them.
+  // A callback must not run after the library is unloaded. A lost device may never call it.
   if (!owner().context->lost()) callbacks_.Await();
 }
 
@@ -218,8 +218,8 @@ SyncType AsyncTasks::SyncOf(const TfLiteExecutionTask* task, const AsyncTensor& 
   return *out_sync == nullptr || type == syncs_.end() ? SyncType::kNone : type->second;
 }
 
-// Takes ownership of the objects of inputs, and stores descriptors in those of outputs, which
-// remain with the client if a later object fails.
+// Takes ownership of the events and descriptors of inputs, and stores descriptors in the objects of
+// outputs. The client owns the latter, also if a later object fails.
 std::string AsyncTasks::TakeSyncs(const TfLiteExecutionTask* task, Execution* execution) const {
   execution->eventfds.reserve(inputs_.size());
   execution->events.reserve(inputs_.size());

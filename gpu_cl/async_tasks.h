@@ -30,11 +30,11 @@ inline constexpr const char* kEventFdType = "eventfd";
 
 enum class SyncType { kNone, kClEvent, kEventFd };
 
-// Returns the type of synchronisation objects that the attributes name, kNone without one; nothing
+// Returns the type of synchronisation objects in the attributes; kNone if they have none; nullopt
 // if the type is not supported.
 std::optional<SyncType> SyncTypeOf(const DeputyAsyncRuntime& runtime,
                                    const TfLiteAttributeMap* attributes);
-// Returns the type of buffers that the attributes name; "" if they name no supported one.
+// Returns the type of buffers in the attributes; "" if they have no supported one.
 std::string BufferTypeOf(const DeputyAsyncRuntime& runtime, const TfLiteAttributeMap* attributes);
 
 // An input or output of the partition.
@@ -59,7 +59,7 @@ struct Execution {
   std::vector<OutputLocation> outputs;
   std::vector<Descriptor> eventfds;                   // of inputs
   std::vector<ClEvent> events;                        // of inputs
-  std::vector<TfLiteSynchronization*> event_outputs;  // objects that get the event of the end
+  std::vector<TfLiteSynchronization*> event_outputs;  // objects of outputs that get `done`
   std::shared_ptr<EndSignal> signal = std::make_shared<EndSignal>();
   Submission submission;
   State state = State::kWaiting;
@@ -70,6 +70,7 @@ struct Execution {
 // Functions that return a text return "" or an error message. Thread-safe.
 class AsyncTasks {
  public:
+  // `partition` and `runtime` must outlive the object.
   AsyncTasks(Partition* partition, const DeputyAsyncRuntime& runtime);
   // Ends all tasks; those that wait for a descriptor are not computed.
   ~AsyncTasks();
@@ -87,7 +88,7 @@ class AsyncTasks {
   std::string SetAttributes(int tensor, const TfLiteAttributeMap* attributes);
   std::string Eval(TfLiteExecutionTask* task);
   // Waits for the end of the task's execution, and deletes the execution if `deletes`. Returns its
-  // status; without a text if it was returned before.
+  // status, with the text only once; CL_INVALID_OPERATION if the task was not started.
   ClStatus Await(TfLiteExecutionTask* task, bool deletes);
 
  private:
@@ -104,7 +105,7 @@ class AsyncTasks {
   ClStatus Submit(Execution* execution);
   void End(ClStatus waited, Execution* execution);
   std::string StartThread();
-  void SubmitWaiting();  // runs on the thread
+  void SubmitWaiting();  // runs on the thread; acquires the mutex
 
   Partition* const partition_;
   const DeputyAsyncRuntime& runtime_;

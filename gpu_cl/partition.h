@@ -23,7 +23,7 @@ namespace deputy::gpu_cl {
 struct Partition {
   GpuDelegate* owner = nullptr;
   int first_node = -1;  // index of the first node that it replaces
-  // Held while the executor enqueues, ends or describes runs, and after the delegate's mutex.
+  // Held while the executor enqueues, ends or describes runs. Acquired after the delegate's mutex.
   std::mutex run_mutex;
   std::unique_ptr<Executor> executor;
   std::string failure;

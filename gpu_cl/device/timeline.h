@@ -42,7 +42,7 @@ class Timeline {
   std::vector<TimedCommand> Take();
   // Returns the commands of the newest Collect, also after Take.
   const std::vector<TimedCommand>& newest() const { return newest_; }
-  // Moves the collected commands of another timeline to this one, as the newest.
+  // Moves the collected commands of another timeline to the end of this one, also as the newest.
   void Append(Timeline* other);
 
  private:

@@ -378,7 +378,7 @@ ClStatus Executor::TimeSteps(double* out_ns) {
   return Finish(status);
 }
 
-// Reads the status buffer, in which kernels report invalid inputs.
+// Reads the status buffer, in which kernels report invalid inputs. Changes nothing without one.
 ClStatus Executor::ReadStatus(cl_bool blocks, cl_int* out_found) {
   if (!uses_status_) return {};
   return ClCall("clEnqueueReadBuffer",
@@ -386,7 +386,7 @@ ClStatus Executor::ReadStatus(cl_bool blocks, cl_int* out_found) {
                                         out_found, 0, nullptr, nullptr));
 }
 
-// Returns the status that the contents of the status buffer mean.
+// Converts the contents of the status buffer to a status.
 ClStatus Executor::StatusOf(cl_int found) const {
   if (found == 0) return {};
   const auto step = static_cast<size_t>(
@@ -410,7 +410,7 @@ ClStatus Executor::Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_of
                                         nullptr, TimeCopy("copy")));
 }
 
-// Returns a failure if no run is possible.
+// Begins a new run. Returns a failure if the device is lost or kernels are missing.
 ClStatus Executor::CheckRunnable() {
   failed_kernels_.clear();
   ClStatus status = CheckDevice(*context_);

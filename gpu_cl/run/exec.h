@@ -106,7 +106,7 @@ class Executor {
   // complete on return. Poisons the context if the device is lost.
   ClStatus Run(std::span<const InputLocation> inputs, std::span<const OutputLocation> outputs);
 
-  // Enqueues the commands of a Run, after the events of `waits`, and returns before they complete.
+  // Enqueues the commands of a Run after the events of `waits`, and returns before they complete.
   // Runs complete in the order of their submission. The memory of inputs and outputs and the
   // submission must be valid until Complete. After a failure, which waits for all commands of the
   // executor, none of the run's commands uses them.
@@ -118,7 +118,8 @@ class Executor {
 
   // Rebinds the operations that failed in a Run or Submit to their fallback kernels; returns true
   // if a retry makes sense. Always returns false after the first successful Run, since kernels do
-  // not fail after that. `*status` is the status of the Run, and is replaced if rebinding fails.
+  // not fail after that. `*status` is the status of the failed call, and is replaced if rebinding
+  // fails.
   bool RetryWithFallbackKernels(ClStatus* status);
 
   // Runs the steps once on the current contents of the buffers, and measures the time.
@@ -234,7 +235,7 @@ class Executor {
   std::vector<std::array<size_t, 3>> groups_;  // local size by step; see Step::local
   std::shared_ptr<const ClblastApi> clblast_;
   std::optional<Timeline> timeline_;
-  Timeline* timing_ = nullptr;  // gets the commands that are enqueued; null unless profiling
+  Timeline* timing_ = nullptr;  // timeline of the commands of a run; null unless profiling
   std::map<compiler::ValueId, Staging> staging_;  // staging memory by input
   size_t device_bytes_ = 0, filter_bytes_ = 0;
   Fingerprint constants_;
