@@ -705,8 +705,6 @@ TEST(AllocationFailure, delegates_in_nchw_survive_every_failure) {
   SweepPlugin("tests/plugins/libnchw.so");
 }
 
-// The plug-in itself needs no memory; without memory its list of 40 devices is NULL or has an entry
-// with the reason.
 // Allocations are refused while a run is started: the first one creates threads and slots. Memory
 // is not counted, since the queue's threads free some of it.
 TEST(AllocationFailure, asynchronous_runs_survive_every_failure) {
@@ -744,6 +742,8 @@ TEST(AllocationFailure, asynchronous_runs_survive_every_failure) {
   });
 }
 
+// The plug-in itself needs no memory; without memory its list of 40 devices is NULL or has an entry
+// with the reason.
 TEST(AllocationFailure, device_lists_survive_every_failure) {
   const std::string path = deputy::BuildPath("tests/plugins/libdevices.so");
   std::string types = "NPU";

@@ -25,7 +25,7 @@ using Bytes = std::vector<uint8_t>;
 
 async_case::Attributes BufferOf(const char* type, size_t bytes, size_t offset = 0);
 async_case::Attributes SyncOf(const char* type);
-// Returns a pointer that holds a descriptor.
+// Convert a descriptor to the pointer of a synchronisation object, and back.
 void* PointerOf(int descriptor);
 int DescriptorOf(const TfLiteSynchronization* sync);
 bool IsReadable(int descriptor, int timeout_ms = 0);
@@ -79,7 +79,7 @@ class AsyncCase {
   std::string problem_;
 };
 
-// Events that a client completes, of the library that the spy calls.
+// An event that the client completes, of the OpenCL library that the spy calls.
 class UserEvent {
  public:
   explicit UserEvent(cl_context context);

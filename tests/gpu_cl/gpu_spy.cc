@@ -30,7 +30,7 @@ struct State {
   std::map<std::string, int64_t> objects;
   std::vector<Part> parts;  // existing sub-buffers, the oldest first
   // Message of Unbalanced about calls that are not allowed.
-  std::string early;
+  std::string misuse;
   std::string failing;
   int64_t calls_until_failure = -1;
   cl_int code = CL_SUCCESS;
@@ -89,7 +89,9 @@ cl_int SetSpiedCallback(cl_event event, cl_int type,
 cl_int Before(const char* function) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
-  if (in_callback) state.early += std::string("a callback of an event called cl") + function + "; ";
+  if (in_callback) {
+    state.misuse += std::string("a callback of an event called cl") + function + "; ";
+  }
   ++state.calls[function];
   if (state.failing != function || state.calls_until_failure-- != 0) return CL_SUCCESS;
   state.failed = true;
@@ -115,7 +117,7 @@ void BeforeRelease(cl_mem memory) {
   if (part == state.parts.end()) return;
   if (std::any_of(part + 1, state.parts.end(),
                   [&](const Part& younger) { return younger.Overlaps(*part); })) {
-    state.early = "a sub-buffer was released before a younger one that overlaps it; ";
+    state.misuse = "a sub-buffer was released before a younger one that overlaps it; ";
   }
   state.parts.erase(part);
 }
@@ -194,7 +196,7 @@ ClSpy::ClSpy(const ClApi& api) {
   state.calls.clear();
   state.objects.clear();
   state.parts.clear();
-  state.early.clear();
+  state.misuse.clear();
   ClApi spy;
 #define DEPUTY_SPY_HOOK(name) \
   if (api.name != nullptr) spy.name = &Hook<&ClApi::name, &k##name>::Call;
@@ -236,7 +238,7 @@ std::string ClSpy::Unbalanced() const {
     if (count != 0) text += kind + ": " + std::to_string(count) + "; ";
   }
   const std::lock_guard lock(Spied().mutex);
-  return text + Spied().early;
+  return text + Spied().misuse;
 }
 
 const LoadedCl& RealCl() {

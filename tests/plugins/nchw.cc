@@ -4,9 +4,9 @@
 // dimensions that it gets: float32, and operators that only move int8 values, if `claims` has them.
 // Operators that depend on the layout are refused if their images have other dimensions than NCHW;
 // all others are computed in any layout. `claims` lists the nodes to claim, separated by commas;
-// "": all with a known operator. `fault` makes a function fail or returns wrong results. The
-// delegate appends to the file `log`: the nodes of each preview, and the number of nodes of each
-// invoke.
+// "": all with a known operator. `fault` makes a function fail or the results wrong. The delegate
+// appends the nodes and tensors of each preview and the number of nodes of each invoke to the file
+// `log`.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -15,7 +15,7 @@
 
 namespace deputy {
 
-// Return a pointer that holds a descriptor, and its descriptor.
+// Convert a descriptor to the pointer of a synchronisation object, and back.
 inline void* PointerOf(int descriptor) {
   return reinterpret_cast<void*>(static_cast<intptr_t>(descriptor));
 }

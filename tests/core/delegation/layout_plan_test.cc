@@ -51,7 +51,7 @@ TEST(LayoutPlan, control_edges_follow_their_nodes) {
   g.AddNode({2}, {3}, kTfLiteBuiltinAbs);
   g.AddNode({0}, {4}, kTfLiteBuiltinAbs);
   const Planned planned(&g, {3, 4}, {1}, {{0, 1}, {1, 2}, {2, 3}, {-1, 9}});
-  // Node 4 transposes tensor 1 to 5, node 5 transposes 6 back to 2.
+  // Node 4 transposes tensor 1 to 5, node 5 transposes tensor 6 to 2.
   EXPECT_EQ(planned.plan.graph.plan, (std::vector<int>{0, 4, 1, 5, 2, 3}));
   EXPECT_EQ(planned.Transpositions(), (std::vector<std::vector<int>>{{1, 5}, {6, 2}}));
   EXPECT_EQ(planned.plan.graph.control_edges, (Edges{{0, 2}, {2, 4}, {4, 5}, {-1, 9}}));

@@ -20,7 +20,7 @@ namespace {
 
 using Dims = std::vector<int>;
 
-// A constant whose bytes are 0, 1, 2, …
+// A constant whose byte i is 7 i modulo 256.
 struct Constant {
   Constant(TfLiteType type, const Dims& dims, size_t element_bytes) : array(IntArray(dims)) {
     size_t bytes = element_bytes;

@@ -411,7 +411,7 @@ class Layout : public QuietTest {
 
 // ---- Transpositions, counted by hand ------------------------------------------------------------
 
-// Without cancelling, three pairs: conv 2, relu 0, conv 2, and 2 between NHWC and the ends.
+// Two transpositions around each convolution would be four.
 TEST_F(Layout, a_chain_has_a_transposition_at_each_end) {
   Net n;
   n.Output(n.Conv(n.Relu(n.Conv(n.Input({1, 5, 6, 3}), 4)), 2));
@@ -468,7 +468,8 @@ TEST_F(Layout, a_cpu_node_between_partitions_is_surrounded) {
   Check("TDTCTDT");
 }
 
-// The largest channel of each pixel has the same order in both layouts, the largest row has not.
+// The indices of channels have the dimensions N, H, W in both layouts; those of rows have N, W, C
+// in NHWC, but N, C, W in NCHW.
 TEST_F(Layout, indices_of_channels_need_no_transposition) {
   for (const int axis : {3, -1, 1}) {
     SCOPED_TRACE(axis);
@@ -479,7 +480,7 @@ TEST_F(Layout, indices_of_channels_need_no_transposition) {
   }
 }
 
-// Softmax works along the last dimension of any layout: it stays as in the model.
+// SOFTMAX normalises along the last dimension, which are the channels only in NHWC.
 TEST_F(Layout, an_operator_that_cannot_be_converted_stays_in_nhwc) {
   Net n;
   n.Output(n.Softmax(n.Relu(n.Conv(n.Input({1, 5, 6, 3}), 4))));
@@ -681,7 +682,7 @@ TEST_F(Layout, random_graphs_have_the_results_of_the_cpu) {
   EXPECT_GT(transpositions_, 300);
 }
 
-// Two delegates claim halves of the nodes in any order.
+// Each of two delegates claims a random half of the nodes.
 TEST_F(Layout, random_graphs_with_two_delegates) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
@@ -709,7 +710,7 @@ TEST_F(Layout, random_graphs_with_two_delegates) {
   EXPECT_GT(partitions_, 100);
 }
 
-// A delegate for models' layout may claim everything else, also transpositions.
+// A delegate that does not declare NCHW may claim all other nodes, also transpositions.
 TEST_F(Layout, random_graphs_with_another_delegate) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -887,8 +888,8 @@ TEST_F(Layout, memory_of_the_client_is_not_written) {
   munmap(memory, 4096);
 }
 
-// A shape that a node computes while the model runs. Under Hot, the shapes after it are computed
-// by the replaced nodes.
+// TILE computes its output's shape while the model runs. Under Hot, the replaced nodes compute the
+// shapes that follow.
 TEST_F(Layout, shapes_known_only_during_the_run) {
   ModelBuilder m;
   const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "x");

@@ -137,7 +137,7 @@ TEST_F(CompiledModelTest, a_changed_model_is_compiled_again) {
   CompiledModel model;
   ASSERT_EQ(ParseCompiledModel(file_, &model), CompiledModelState::kCompiled);
   EXPECT_TRUE(IsModelIntact(file_, model));
-  // A weight of the model; the file stays a valid model.
+  // With another weight the model is still valid.
   const float weight = -4;
   const size_t at = file_.find(std::string(reinterpret_cast<const char*>(&weight), sizeof weight));
   ASSERT_LT(at, model.model_bytes);
