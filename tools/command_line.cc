@@ -178,7 +178,7 @@ void AddPlaceOptions(CLI::App* command, SessionOptions* options) {
       ->check(CLI::Range(1, 1000000).description(""));
   command
       ->add_option("--place-cache", options->place.directory,
-                   "Directory in which --place stores its result")
+                   "Directory in which --place stores its results")
       ->type_name("DIR");
 }
 

@@ -291,7 +291,7 @@ const char* WhyNotConvertible(const Graph& graph, int node_index, const LayoutRu
     }
     ++position;
   }
-  if (!has_image) return "it has no image that a node computes";
+  if (!has_image) return "its image is a constant";
   // Trailing inputs may be absent, too.
   for (int i = 0; i < 8; ++i) {
     if ((rule.changed >> i & 1) != 0 && i >= node.inputs->size) return "an input is absent";
