@@ -155,7 +155,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   *error = LoadLibrary(stack.isolates ? PathOf("libdeputy_sandbox.so") : options.library, &library);
   if (!error->empty()) return nullptr;
   if ((library.plugin.flags & kDeputyPluginNchw) != 0) {
-    *error = "a delegate with images in NCHW cannot be used with layers without isolate";
+    *error = "a delegate with images in NCHW cannot be used with layers";
     return nullptr;
   }
   TfLiteDelegate* const inner =
