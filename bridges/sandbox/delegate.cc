@@ -528,29 +528,42 @@ std::string ChangeDelegate(SandboxDelegate* delegate, const DelegateOptions& cha
   return "";
 }
 
-// Changes one option. Returns "" or the reason of a failure.
-std::string ChangeOption(SandboxDelegate* delegate, const char* key, const char* value) {
-  const std::string_view name = key;
-  if (name == "options") {
-    DelegateOptions changes;
-    std::string problem = ParseDelegateOptions(value, &changes);
-    return problem.empty() ? ChangeDelegate(delegate, changes) : problem;
+// Changes options. Returns "" or the reason of a failure; nothing has changed then, unless one of
+// several processes failed.
+std::string ChangeOptions(SandboxDelegate* delegate, const char* const* keys,
+                          const char* const* values, size_t count) {
+  Options changed = delegate->options;
+  DelegateOptions of_delegate;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view name = keys[i];
+    std::string problem;
+    if (name == "options") {
+      DelegateOptions list;
+      problem = ParseDelegateOptions(values[i], &list);
+      for (const auto& [key, value] : list) SetOption(key, value, &of_delegate);
+    } else if (name == "prepare_ms" || name == "invoke_ms" || name == "cancel_ms") {
+      problem = ParseOptions(&keys[i], &values[i], 1, &changed);
+    } else {
+      problem = "unknown option '" + std::string(name) +
+                "': expected 'options', 'prepare_ms', 'invoke_ms' or 'cancel_ms'";
+    }
+    if (!problem.empty()) return problem;
   }
-  if (name != "prepare_ms" && name != "invoke_ms" && name != "cancel_ms") {
-    return "unknown option '" + std::string(name) +
-           "': expected 'options', 'prepare_ms', 'invoke_ms' or 'cancel_ms'";
+  if (!of_delegate.empty()) {
+    const std::string problem = ChangeDelegate(delegate, of_delegate);
+    if (!problem.empty()) return problem;
   }
-  std::string problem = ParseOptions(&key, &value, 1, &delegate->options);
+  delegate->options.prepare_ms = changed.prepare_ms;
+  delegate->options.invoke_ms = changed.invoke_ms;
+  delegate->options.cancel_ms = changed.cancel_ms;
   for (const std::weak_ptr<Session>& each : delegate->sessions) {
     const std::shared_ptr<Session> session = each.lock();
-    if (problem.empty() && session != nullptr) session->SetDeadlines(delegate->options);
+    if (session != nullptr) session->SetDeadlines(delegate->options);
   }
   for (const auto& [thread, pending] : delegate->pending) {
-    if (problem.empty() && pending.session != nullptr) {
-      pending.session->SetDeadlines(delegate->options);
-    }
+    if (pending.session != nullptr) pending.session->SetDeadlines(delegate->options);
   }
-  return problem;
+  return "";
 }
 
 }  // namespace
@@ -609,9 +622,7 @@ TfLiteStatus SetOptions(TfLiteDelegate* delegate, const char* const* keys,
   return plugin_entry::Contain(kTfLiteError, report_error, [&](std::string* error) {
     SandboxDelegate& sandbox = Of(delegate);
     const std::lock_guard lock(sandbox.mutex);
-    for (size_t i = 0; i < count && error->empty(); ++i) {
-      *error = ChangeOption(&sandbox, keys[i], values[i]);
-    }
+    *error = ChangeOptions(&sandbox, keys, values, count);
     return error->empty() ? kTfLiteOk : kTfLiteError;
   });
 }

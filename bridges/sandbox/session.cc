@@ -77,7 +77,7 @@ Session::~Session() {
 
 bool Session::ApplyDelegate(Process* process, const std::function<void()>& meanwhile,
                             Claims* out_claims, std::string* problem) const {
-  const auto deadline = DeadlineIn(options_.prepare_ms);
+  const auto deadline = DeadlineIn(prepare_ms_);
   std::string answer;
   if (!process->Send(Encode(setup_), deadline, problem)) return false;
   if (meanwhile) meanwhile();
@@ -108,7 +108,7 @@ bool Session::IsValid(const Ready& ready) const {
 }
 
 bool Session::MapProcess(Process* process, Ready* ready, std::string* problem) const {
-  const auto deadline = DeadlineIn(options_.prepare_ms);
+  const auto deadline = DeadlineIn(prepare_ms_);
   std::string answer;
   if (!process->MapMemory(mapping_.size, problem)) return false;
   new (process->memory()) CallPage{};
@@ -205,7 +205,7 @@ CallEnd Session::WaitForReply(const IsCancelled& is_cancelled, bool* out_cancell
   // The process can change the page at any time, so it is copied before it is used.
   const uint32_t processor = *static_cast<const volatile uint32_t*>(&page->processor);
   if (active_wait_.Poll(processor, has_reply)) return CallEnd::kReply;
-  Clock::time_point deadline = DeadlineIn(options_.invoke_ms);
+  Clock::time_point deadline = DeadlineIn(invoke_ms_);
   // A reply with the number of another call is ignored. The deadline also ends the wait for a
   // process that sends such replies without end.
   for (auto now = Clock::now(); now < deadline; now = Clock::now()) {
@@ -217,7 +217,7 @@ CallEnd Session::WaitForReply(const IsCancelled& is_cancelled, bool* out_cancell
     if (!can_be_cancelled || !is_cancelled()) continue;
     *out_cancelled = true;
     page->cancelled.store(calls_, std::memory_order_relaxed);
-    if (options_.cancel_ms > 0) deadline = DeadlineIn(options_.cancel_ms);
+    if (cancel_ms_ > 0) deadline = DeadlineIn(cancel_ms_);
   }
   return CallEnd::kDeadline;
 }
@@ -240,13 +240,13 @@ CallResult Session::EndProcess(int claim, CallEnd end, Clock::time_point begin, 
   const std::string call =
       "(call " + std::to_string(calls_) + ", partition " + std::to_string(claim) + ")";
   const std::string how = process_->Kill();
-  cancelled = cancelled && end == CallEnd::kDeadline && options_.cancel_ms > 0;
+  cancelled = cancelled && end == CallEnd::kDeadline && cancel_ms_ > 0;
   if (end == CallEnd::kEnded) {
     *problem =
         "the process ended after " + std::to_string(took.count()) + " ms: " + how + " " + call;
   } else {
     *problem = "the process did not " + std::string(cancelled ? "end a cancelled call" : "reply") +
-               " within " + std::to_string(cancelled ? options_.cancel_ms : options_.invoke_ms) +
+               " within " + std::to_string(cancelled ? cancel_ms_ : invoke_ms_) +
                " ms and was killed " + call;
   }
   if (!cancelled) ++deaths_;
@@ -260,8 +260,8 @@ bool Session::Query(CallKind kind, int claim, Records* out, std::string* problem
   BeginCall(kind, claim);
   std::string bytes;
   *problem = "the process ended";
-  bool received = process_->SignalRequest() &&
-                  process_->Receive(DeadlineIn(options_.invoke_ms), &bytes, problem);
+  bool received =
+      process_->SignalRequest() && process_->Receive(DeadlineIn(invoke_ms_), &bytes, problem);
   if (received && !Decode(bytes, out)) {
     *problem = "the process sent an invalid message";
     received = false;
@@ -306,7 +306,7 @@ CallResult Session::Exchange(const Request& request, const IsCancelled& is_cance
   BeginCall(request.kind, request.claim);
   CallEnd end = CallEnd::kEnded;
   bool cancelled = false;
-  const auto deadline = DeadlineIn(options_.prepare_ms);
+  const auto deadline = DeadlineIn(prepare_ms_);
   if (process_->SignalRequest() &&
       (request.message.empty() || process_->Send(request.message, deadline, problem)) &&
       (request.answer == nullptr || process_->Receive(deadline, request.answer, problem))) {
@@ -348,8 +348,8 @@ CallResult Session::Run(int claim, const IsCancelled& is_cancelled, Sizes* sizes
   if (result != CallResult::kDone || !has_sizes) return result;
   std::string answer;
   const size_t outputs = claims_.claims[static_cast<size_t>(claim)].outputs.size();
-  if (process_->Receive(DeadlineIn(options_.invoke_ms), &answer, problem) &&
-      Decode(answer, sizes) && sizes->dims.size() == outputs) {
+  if (process_->Receive(DeadlineIn(invoke_ms_), &answer, problem) && Decode(answer, sizes) &&
+      sizes->dims.size() == outputs) {
     return CallResult::kDone;
   }
   return LoseProcess("the process sent invalid sizes", problem);
@@ -387,10 +387,9 @@ bool Session::SetOptions(const DelegateOptions& changes, std::string* problem) {
 }
 
 void Session::SetDeadlines(const Options& options) {
-  const std::lock_guard lock(mutex_);
-  options_.prepare_ms = options.prepare_ms;
-  options_.invoke_ms = options.invoke_ms;
-  options_.cancel_ms = options.cancel_ms;
+  prepare_ms_ = options.prepare_ms;
+  invoke_ms_ = options.invoke_ms;
+  cancel_ms_ = options.cancel_ms;
 }
 
 void Session::StartNext(const std::string& reason) {

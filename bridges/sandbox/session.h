@@ -5,6 +5,7 @@
 #ifndef DEPUTY_BRIDGES_SANDBOX_SESSION_H_
 #define DEPUTY_BRIDGES_SANDBOX_SESSION_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -110,7 +111,7 @@ class Session {
   // Changes options of the delegate in the process, and of delegates in later processes. Returns
   // false and the reason in `*problem` on failure. Thread-safe.
   bool SetOptions(const DelegateOptions& changes, std::string* problem);
-  // Sets the deadlines of later calls to those of `options`.
+  // Sets the deadlines of later calls to those of `options`. Thread-safe; does not wait for a call.
   void SetDeadlines(const Options& options);
 
   // Number of processes that ended or were killed because of a failure.
@@ -120,7 +121,9 @@ class Session {
 
  private:
   Session(const Options& options, Setup setup, Fd model)
-      : options_(options), setup_(std::move(setup)), model_(std::move(model)) {}
+      : options_(options), setup_(std::move(setup)), model_(std::move(model)) {
+    SetDeadlines(options);
+  }
 
   std::unique_ptr<Process> StartProcess(std::string* problem) const;
   // Sends the setup to a new process, and receives its claims with printable texts.
@@ -160,7 +163,8 @@ class Session {
   // Returns false if the session ends; otherwise its destructor ends the process.
   bool BeginStart(Process* process);
 
-  Options options_;
+  const Options options_;
+  std::atomic<int64_t> prepare_ms_, invoke_ms_, cancel_ms_;  // these options of options_ can change
   Setup setup_;     // changes under mutex_ while process_ is not null, so that no restart reads it
   const Fd model_;  // file of the model
   std::shared_ptr<SharedInputs> inputs_;

@@ -240,6 +240,7 @@ TfLiteStatus Delegation::CallPrepare(const AppliedDelegate& delegate) {
                             .delegate = delegate.handle};
   const ErrorReporter& reporter = *subgraph_->interpreter()->reporter();
   const size_t reports_before = reporter.count();
+  const NchwPreparation nchw(delegate.computes_in_nchw);
   const CallResult result = CallDelegatePrepare(observer, call);
   TfLiteStatus status = result.status;
   if (result.exception != nullptr) {

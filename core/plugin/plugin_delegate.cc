@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/include/deputy_plugin_layout.h"
 #include "core/base/delegate_call.h"
 #include "core/base/guard.h"
 #include "core/plugin/delegate_proxy.h"
@@ -30,6 +31,8 @@ int64_t FlagsOf(const TfLiteDelegate& delegate) {
   return builder != nullptr ? builder->flags : delegate.flags;
 }
 
+thread_local bool prepares_nchw = false;
+
 // Wraps a delegate of a plug-in: shares the description of its library and passes the plug-in its
 // own delegate. (Upstream's wrapper passes itself, which the plug-in cannot use.) The runtime calls
 // the functions through CallForeign; CopyToBufferHandle is called directly by clients.
@@ -49,6 +52,12 @@ class PluginProxy final : public DelegateProxy {
   void set_options(std::shared_ptr<const GivenOptions> options) { options_ = std::move(options); }
 
   TfLiteStatus Prepare(TfLiteContext* context) override {
+    const DeputyDelegatePlugin* const plugin = library_->plugin();
+    if (plugin != nullptr && (plugin->flags & kDeputyPluginNchw) != 0 && !prepares_nchw) {
+      context->ReportError(context,
+                           "a delegate with images in NCHW cannot be wrapped by another delegate");
+      return kTfLiteDelegateError;
+    }
     return ForwardDelegatePrepare(context, inner_);
   }
   TfLiteStatus CopyFromBufferHandle(TfLiteContext* context, TfLiteBufferHandle handle,
@@ -255,6 +264,10 @@ void DeletePluginDelegate(TfLiteDelegate* delegate, ErrorReporter* reporter,
   CallDestroy(observer, proxy->inner(), *proxy->library());
   delete proxy;
 }
+
+NchwPreparation::NchwPreparation(bool is_nchw) : former_(prepares_nchw) { prepares_nchw = is_nchw; }
+
+NchwPreparation::~NchwPreparation() { prepares_nchw = former_; }
 
 TfLiteStatus ListPluginDevices(const PluginLibrary& library, DeputyDeviceCallback callback,
                                void* user_data, ErrorReporter* reporter) {

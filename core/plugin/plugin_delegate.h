@@ -65,6 +65,20 @@ TfLiteStatus SetPluginOptions(TfLiteDelegate* delegate, const PluginOptions& opt
 void PassModel(TfLiteContext* context, TfLiteDelegate* delegate, std::span<const uint8_t> model,
                int file, CallObserver* observer);
 
+// While it exists, states whether the calling thread prepares a delegate whose partitions will be
+// in NCHW. Without that, a delegate with kDeputyPluginNchw refuses to prepare: a wrapper that hides
+// the plug-in would pass it images in NHWC.
+class NchwPreparation {
+ public:
+  explicit NchwPreparation(bool is_nchw);
+  ~NchwPreparation();
+  NchwPreparation(const NchwPreparation&) = delete;
+  NchwPreparation& operator=(const NchwPreparation&) = delete;
+
+ private:
+  const bool former_;
+};
+
 // Calls set_cancellation of the delegate's plug-in with the function, if it has set_cancellation.
 void PassCancellation(TfLiteContext* context, TfLiteDelegate* delegate,
                       bool (*is_cancelled)(TfLiteContext* context), CallObserver* observer);

@@ -268,6 +268,9 @@ TEST_F(Sandbox, deadlines_can_change) {
             std::string::npos);
   ASSERT_EQ(set("prepare_ms", "7000"), kTfLiteOk) << DeputyLastError();
   ASSERT_EQ(set("invoke_ms", "250"), kTfLiteOk) << DeputyLastError();
+  const char* const keys[] = {"invoke_ms", "cancel_ms"};
+  const char* const values[] = {"3000", "-1"};
+  EXPECT_EQ(DeputyPluginSetDelegateOptions(s.delegate(), keys, values, 2), kTfLiteError);
   EXPECT_EQ(s.Run(kInput), kOutput);
   EXPECT_NE(s.interpreter->log().find("did not reply within 250 ms"), std::string::npos)
       << s.interpreter->log();

@@ -13,6 +13,7 @@
 #include "bridges/sandbox/node_options.h"
 #include "bridges/sandbox/wire.h"
 #include "deputy/deputy_graph.h"
+#include "deputy/deputy_layout.h"
 #include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/c/common.h"
 
@@ -286,7 +287,21 @@ bool ServedModel::ApplyDelegate() {
     if (DeputyInterpreterAllocateSubgraph(interpreter_, subgraph_) != kTfLiteOk) return false;
   }
   const int32_t subgraph = subgraph_;
-  return DeputyInterpreterModifySubgraphs(interpreter_, delegate_, &subgraph, 1) == kTfLiteOk;
+  if (DeputyInterpreterModifySubgraphs(interpreter_, delegate_, &subgraph, 1) != kTfLiteOk) {
+    return false;
+  }
+  // The host has no tensors in NCHW.
+  for (int32_t i = 0; i < DeputyInterpreterGetPartitionCount(interpreter_, subgraph_); ++i) {
+    DeputyPartition partition = {};
+    partition.struct_size = sizeof partition;
+    DeputyInterpreterGetPartition(interpreter_, subgraph_, i, &partition);
+    if (DeputyInterpreterGetNodeLayout(interpreter_, subgraph_, partition.node_index) ==
+        kDeputyNodeInNchw) {
+      claims_.problem = "a delegate with images in NCHW cannot run in a process of its own";
+      return false;
+    }
+  }
+  return true;
 }
 
 void ServedModel::CollectClaims() {

@@ -19,12 +19,14 @@
 
 #include "c_api/include/builtin_ops.h"
 #include "c_api/include/c_api_experimental.h"
+#include "c_api/include/delegate_isolation.h"
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
 #include "c_api/include/deputy_layout.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
+#include "tests/support/scoped_environment.h"
 #include "tests/support/test_interpreter.h"
 
 namespace deputy::layout_test {
@@ -1021,6 +1023,43 @@ TEST_F(Layout, layers_cannot_be_put_around_the_delegate) {
   EXPECT_THAT(CreationError(BuildPath("libdeputy_layers.so"),
                             {{"library", Library("nchw")}, {"layers", "deadline=60s"}}),
               HasSubstr("a delegate with images in NCHW cannot be used with layers"));
+}
+
+TEST_F(Layout, other_delegates_cannot_wrap_the_delegate) {
+  Net n;
+  n.Output(n.Relu(n.Conv(n.Input({1, 5, 6, 3}), 4)));
+  Start(n.Finish());
+  const Handle inner = External("nchw");
+  TfLiteDelegate outer = {};
+  outer.data_ = inner.get();
+  outer.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
+    auto* const wrapped = static_cast<TfLiteDelegate*>(self->data_);
+    return wrapped->Prepare(context, wrapped);
+  };
+  EXPECT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t_->get(), &outer), kTfLiteDelegateError);
+  EXPECT_THAT(t_->log(), HasSubstr("a delegate with images in NCHW cannot be wrapped by another "
+                                   "delegate"));
+  ASSERT_EQ(t_->Allocate(), kTfLiteOk);
+  EXPECT_EQ(Plan(), "CC");
+  ExpectCpuResults();
+}
+
+TEST_F(Layout, partitions_in_nchw_are_refused_in_another_process) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  Net n;
+  n.Output(n.Relu(n.Conv(n.Input({1, 5, 6, 3}), 4)));
+  Start(n.Finish());
+  delegates_.emplace_back(
+      DeputyIsolatedDelegateCreate(Library("nchw").c_str(), nullptr, nullptr, 0, nullptr),
+      &DeputyPluginDeleteDelegate);
+  ASSERT_NE(delegates_.back(), nullptr) << DeputyLastError();
+  EXPECT_NE(TfLiteInterpreterModifyGraphWithDelegate(t_->get(), delegates_.back().get()),
+            kTfLiteOk);
+  EXPECT_THAT(t_->log(), HasSubstr("a delegate with images in NCHW cannot run in a process of its "
+                                   "own"));
+  ASSERT_EQ(t_->Allocate(), kTfLiteOk);
+  EXPECT_EQ(Plan(), "CC");
+  ExpectCpuResults();
 }
 
 }  // namespace
