@@ -65,15 +65,23 @@ TfLiteStatus SliceDims(TfLiteContext* context, const TfLiteNode* node, int* dims
   return kTfLiteOk;
 }
 
-// Resizes the output of SLICE. If invoke finds another shape than the model declares, the output
-// becomes dynamic.
+// Resizes the output of SLICE.
 TfLiteStatus ResizeSlice(TfLiteContext* context, TfLiteNode* node) {
+  int dims[kMaxRank];
+  DEPUTY_TRY(SliceDims(context, node, dims));
+  return ResizeTo(context, Output(context, node, 0), {dims, Dims(Input(context, node, 0)).size()});
+}
+
+// Resizes the output of a slice whose position is known only in invoke. If the model declares
+// another shape, for which memory is planned, the output becomes dynamic.
+TfLiteStatus ResizeSliceInInvoke(TfLiteContext* context, TfLiteNode* node) {
   int dims[kMaxRank];
   DEPUTY_TRY(SliceDims(context, node, dims));
   TfLiteTensor* output = Output(context, node, 0);
   const std::span<const int> wanted(dims, Dims(Input(context, node, 0)).size());
-  const bool planned = output->allocation_type == kTfLiteArenaRw && output->data.data != nullptr;
-  if (planned && !std::ranges::equal(Dims(output), wanted)) MakeDynamic(output);
+  if (output->allocation_type == kTfLiteArenaRw && !std::ranges::equal(Dims(output), wanted)) {
+    MakeDynamic(output);
+  }
   return ResizeTo(context, output, wanted);
 }
 
@@ -100,7 +108,9 @@ TfLiteStatus EvalSlice(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
   const TfLiteTensor* begin = Input(context, node, 1);
   TfLiteTensor* output = Output(context, node, 0);
-  if (!IsKnown(begin) || !IsKnown(Input(context, node, 2))) DEPUTY_TRY(ResizeSlice(context, node));
+  if (!IsKnown(begin) || !IsKnown(Input(context, node, 2))) {
+    DEPUTY_TRY(ResizeSliceInInvoke(context, node));
+  }
   const auto in = DenseSteps(Dims(input));
   const auto out = DenseSteps(Dims(output));
   int64_t offset = 0;

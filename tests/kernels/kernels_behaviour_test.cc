@@ -226,6 +226,30 @@ TEST(Add, prepares_again_after_a_resize) {
   EXPECT_EQ(interpreter.Allocate(), kTfLiteOk);
 }
 
+// A dynamic output would keep its old shape until the next inference, and exclude static delegates.
+TEST(Slice, has_a_static_output_after_a_resize) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {3}, "x");
+  const int begin = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
+  const int size = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {-1});
+  const int y = m.AddTensor(kTfLiteFloat32, {2}, "y");
+  m.AddOp(kTfLiteBuiltinSlice, {x, begin, size}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  interpreter.Set<float>(0, {1, 2, 3});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  ASSERT_EQ(interpreter.Resize(0, {4}), kTfLiteOk);
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk);
+  const TfLiteTensor* const output = TfLiteInterpreterGetOutputTensor(interpreter.get(), 0);
+  EXPECT_EQ(output->allocation_type, kTfLiteArenaRw);
+  EXPECT_EQ(TfLiteTensorDim(output, 0), 3);
+  interpreter.Set<float>(0, {1, 2, 3, 4});
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
+  EXPECT_EQ(interpreter.Get<float>(0), (std::vector<float>{2, 3, 4}));
+}
+
 TEST(Conv, equals_hand_computed_sums) {
   ModelBuilder m;
   const int input = m.AddTensor(kTfLiteFloat32, {1, 2, 2, 1});
