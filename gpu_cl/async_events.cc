@@ -22,6 +22,8 @@ Descriptor::Descriptor(Descriptor&& other) noexcept
 
 Descriptor NewEvent() { return Descriptor(eventfd(0, EFD_CLOEXEC)); }
 
+Descriptor CopyOf(int descriptor) { return Descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)); }
+
 void SignalEvent(const Descriptor& event) {
   const uint64_t one = 1;
   while (write(event.get(), &one, sizeof one) < 0 && errno == EINTR) {

@@ -29,6 +29,8 @@ class Descriptor {
 
 // Returns a new eventfd, whose descriptor is -1 if none is available.
 Descriptor NewEvent();
+// Returns a copy of a descriptor, which is -1 if that fails.
+Descriptor CopyOf(int descriptor);
 // Makes an eventfd readable.
 void SignalEvent(const Descriptor& event);
 // Waits until all eventfds of `events` have been readable. Returns false if `stop` becomes readable

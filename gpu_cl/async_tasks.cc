@@ -73,6 +73,10 @@ AsyncTasks::~AsyncTasks() {
     if (stop_) SignalEvent(*stop_);
   }
   if (thread_.joinable()) thread_.join();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiters_ == 0; });
+  }
   for (const auto& [task, execution] : executions_) {
     if (execution->state != Execution::State::kSubmitted) continue;
     cl_event done = execution->submission.done.get();
@@ -218,23 +222,35 @@ SyncType AsyncTasks::SyncOf(const TfLiteExecutionTask* task, const AsyncTensor& 
   return *out_sync == nullptr || type == syncs_.end() ? SyncType::kNone : type->second;
 }
 
-// Takes ownership of the events and descriptors of inputs, and stores descriptors in the objects of
-// outputs. The client owns the latter, also if a later object fails.
-std::string AsyncTasks::TakeSyncs(const TfLiteExecutionTask* task, Execution* execution) const {
+// Adds references to the events and descriptors of inputs, whose objects stay unchanged.
+std::string AsyncTasks::AddInputSyncs(const TfLiteExecutionTask* task, Execution* execution) const {
   execution->eventfds.reserve(inputs_.size());
   execution->events.reserve(inputs_.size());
-  execution->event_outputs.reserve(outputs_.size());
   TfLiteSynchronization* sync = nullptr;
   for (const AsyncTensor& tensor : inputs_) {
     const SyncType type = SyncOf(task, tensor, &sync);
     void* const pointer = type == SyncType::kNone ? nullptr : runtime_.sync_ptr(sync);
     if (pointer == nullptr) continue;
-    if (type == SyncType::kClEvent) {
-      execution->events.emplace_back(&api(), static_cast<cl_event>(pointer));
-    } else {
-      execution->eventfds.emplace_back(static_cast<int>(reinterpret_cast<intptr_t>(pointer)));
+    if (type == SyncType::kEventFd) {
+      const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(pointer));
+      execution->eventfds.push_back(CopyOf(descriptor));
+      if (execution->eventfds.back().get() >= 0) continue;
+      return InTensor(tensor.index,
+                      "expected an eventfd, found descriptor " + std::to_string(descriptor));
     }
+    auto* const event = static_cast<cl_event>(pointer);
+    const ClStatus status = ClCall("clRetainEvent", api().RetainEvent(event));
+    if (!status.ok()) return InTensor(tensor.index, status.text);
+    execution->events.emplace_back(&api(), event);
   }
+  return "";
+}
+
+// Stores descriptors in the objects of outputs. The client owns them, also if a later object fails.
+std::string AsyncTasks::AddOutputSyncs(const TfLiteExecutionTask* task,
+                                       Execution* execution) const {
+  execution->event_outputs.reserve(outputs_.size());
+  TfLiteSynchronization* sync = nullptr;
   for (const AsyncTensor& tensor : outputs_) {
     const SyncType type = SyncOf(task, tensor, &sync);
     if (type == SyncType::kClEvent) execution->event_outputs.push_back(sync);
@@ -248,6 +264,22 @@ std::string AsyncTasks::TakeSyncs(const TfLiteExecutionTask* task, Execution* ex
   if (execution->event_outputs.empty() || !must_wait) return "";
   return "a cl_event of an output requires that this and all earlier tasks do not wait for an "
          "eventfd";
+}
+
+// Removes the events and descriptors from the objects of inputs, when the task has started.
+void AsyncTasks::TakeInputSyncs(const TfLiteExecutionTask* task) const {
+  TfLiteSynchronization* sync = nullptr;
+  for (const AsyncTensor& tensor : inputs_) {
+    const SyncType type = SyncOf(task, tensor, &sync);
+    void* const pointer = type == SyncType::kNone ? nullptr : runtime_.sync_ptr(sync);
+    if (pointer == nullptr) continue;
+    runtime_.set_sync_ptr(sync, nullptr);
+    if (type == SyncType::kClEvent) {
+      (void)api().ReleaseEvent(static_cast<cl_event>(pointer));
+    } else {
+      (void)Descriptor(static_cast<int>(reinterpret_cast<intptr_t>(pointer)));
+    }
+  }
 }
 
 // Enqueues the commands. After a failure none of them uses the task's memory.
@@ -286,17 +318,23 @@ std::string AsyncTasks::Eval(TfLiteExecutionTask* task) {
   auto execution = std::make_shared<Execution>();
   const std::lock_guard lock(mutex_);
   std::string problem = FindBuffers(task, execution.get());
-  if (problem.empty()) problem = TakeSyncs(task, execution.get());
+  if (problem.empty()) problem = AddInputSyncs(task, execution.get());
+  if (problem.empty()) problem = AddOutputSyncs(task, execution.get());
   if (problem.empty() && !execution->eventfds.empty()) problem = StartThread();
   if (!problem.empty()) return problem;
   executions_[task] = execution;
   if (!execution->eventfds.empty() || !waiting_.empty()) {
     waiting_.push_back(std::move(execution));
     changed_.notify_all();
+    TakeInputSyncs(task);
     return "";
   }
   const ClStatus status = Submit(execution.get());
-  if (!status.ok()) executions_.erase(task);
+  if (status.ok()) {
+    TakeInputSyncs(task);
+  } else {
+    executions_.erase(task);
+  }
   return status.text;
 }
 
@@ -305,16 +343,29 @@ ClStatus AsyncTasks::Await(TfLiteExecutionTask* task, bool deletes) {
   const auto found = executions_.find(task);
   if (found == executions_.end()) return {CL_INVALID_OPERATION, ""};
   const std::shared_ptr<Execution> execution = found->second;
-  changed_.wait(lock, [&] { return execution->state != Execution::State::kWaiting; });
+  ++waiters_;
+  changed_.wait(lock,
+                [&] { return is_stopping_ || execution->state != Execution::State::kWaiting; });
+  ClStatus status = AwaitStarted(execution.get(), &lock);
+  if (deletes) executions_.erase(task);
+  --waiters_;
+  changed_.notify_all();
+  return status;
+}
+
+// Waits for the end of an execution that does not wait for a descriptor, and returns its status.
+ClStatus AsyncTasks::AwaitStarted(Execution* execution, std::unique_lock<std::mutex>* lock) {
+  if (execution->state == Execution::State::kWaiting) {
+    return {CL_INVALID_EVENT, "the delegate was removed before an input's eventfd was signalled"};
+  }
   if (execution->state == Execution::State::kSubmitted) {
     cl_event done = execution->submission.done.get();
-    lock.unlock();
+    lock->unlock();
     ClStatus waited = ClCall("clWaitForEvents", api().WaitForEvents(1, &done));
-    lock.lock();
+    lock->lock();
     // Another thread may have waited, too.
-    if (execution->state == Execution::State::kSubmitted) End(std::move(waited), execution.get());
+    if (execution->state == Execution::State::kSubmitted) End(std::move(waited), execution);
   }
-  if (deletes) executions_.erase(task);
   ClStatus status = execution->status;
   if (std::exchange(execution->is_reported, true)) status.text.clear();
   return status;

@@ -57,7 +57,7 @@ struct Execution {
 
   std::vector<InputLocation> inputs;
   std::vector<OutputLocation> outputs;
-  std::vector<Descriptor> eventfds;                   // of inputs
+  std::vector<Descriptor> eventfds;                   // copies of those of inputs
   std::vector<ClEvent> events;                        // of inputs
   std::vector<TfLiteSynchronization*> event_outputs;  // objects of outputs that get `done`
   std::shared_ptr<EndSignal> signal = std::make_shared<EndSignal>();
@@ -101,7 +101,10 @@ class AsyncTasks {
   std::string FindBuffers(const TfLiteExecutionTask* task, Execution* execution) const;
   SyncType SyncOf(const TfLiteExecutionTask* task, const AsyncTensor& tensor,
                   TfLiteSynchronization** out_sync) const;
-  std::string TakeSyncs(const TfLiteExecutionTask* task, Execution* execution) const;
+  std::string AddInputSyncs(const TfLiteExecutionTask* task, Execution* execution) const;
+  std::string AddOutputSyncs(const TfLiteExecutionTask* task, Execution* execution) const;
+  void TakeInputSyncs(const TfLiteExecutionTask* task) const;
+  ClStatus AwaitStarted(Execution* execution, std::unique_lock<std::mutex>* lock);
   ClStatus Submit(Execution* execution);
   void End(ClStatus waited, Execution* execution);
   std::string StartThread();
@@ -119,6 +122,7 @@ class AsyncTasks {
   std::map<const TfLiteExecutionTask*, std::shared_ptr<Execution>> executions_;
   // Tasks that wait for a descriptor, and all that were started later.
   std::deque<std::shared_ptr<Execution>> waiting_;
+  int waiters_ = 0;  // number of threads in Await
   bool is_stopping_ = false;
   std::optional<Descriptor> stop_;  // readable when is_stopping_; exists while the thread does
   std::thread thread_;              // submits the tasks of waiting_; started on demand

@@ -337,7 +337,7 @@ static const char* FindMemory(NpuAsync* async, const TfLiteExecutionTask* task, 
   return NULL;
 }
 
-/* Takes the descriptor of an input's object, or creates one for an output's object. Called with the
+/* Reads the descriptor of an input's object, or creates one for an output's object. Called with the
  * mutex locked. */
 static const char* FindEvent(const NpuAsync* async, const TfLiteExecutionTask* task, int32_t i,
                              Execution* execution) {
@@ -347,13 +347,29 @@ static const char* FindEvent(const NpuAsync* async, const TfLiteExecutionTask* t
   if (i < async->compiled->input_count) {
     void* pointer = runtime->sync_ptr(sync);
     if (pointer != NULL) execution->events[i] = (int)(intptr_t)pointer;
-    return NULL;
+    return pointer != NULL && execution->events[i] < 0 ? "expected an eventfd" : NULL;
   }
   execution->events[i] = eventfd(0, EFD_CLOEXEC);
   const int client = execution->events[i] < 0 ? -1 : dup(execution->events[i]);
   if (client < 0) return "no descriptor for an event";
   runtime->set_sync_ptr(sync, (void*)(intptr_t)client);
   return NULL;
+}
+
+/* Removes the descriptors from the objects of inputs if the execution takes them, otherwise from
+ * the execution. Called with the mutex locked. */
+static void TakeEvents(const NpuAsync* async, const TfLiteExecutionTask* task, bool takes,
+                       Execution* execution) {
+  for (int32_t i = 0; i < async->compiled->input_count; ++i) {
+    if (execution->events[i] < 0) continue;
+    TfLiteSynchronization* sync = async->runtime->task_sync(task, BoundaryAt(async, i)->tensor);
+    /* Two inputs may have one object. */
+    if (!takes || async->runtime->sync_ptr(sync) == NULL) {
+      execution->events[i] = -1;
+    } else {
+      async->runtime->set_sync_ptr(sync, NULL);
+    }
+  }
 }
 
 /* Waits for the end of the task's execution, and frees it if `frees`. Returns its status. */
@@ -396,6 +412,7 @@ static TfLiteStatus Eval(TfLiteAsyncKernel* kernel, TfLiteOpaqueContext* context
           pass == 0 ? FindMemory(async, task, i, execution) : FindEvent(async, task, i, execution);
     }
   }
+  TakeEvents(async, task, problem == NULL, execution);
   if (problem == NULL) {
     execution->next = async->executions;
     async->executions = execution;

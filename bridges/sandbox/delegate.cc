@@ -550,7 +550,7 @@ std::string ChangeOptions(SandboxDelegate* delegate, const char* const* keys,
     if (!problem.empty()) return problem;
   }
   if (!of_delegate.empty()) {
-    const std::string problem = ChangeDelegate(delegate, of_delegate);
+    std::string problem = ChangeDelegate(delegate, of_delegate);
     if (!problem.empty()) return problem;
   }
   delegate->options.prepare_ms = changed.prepare_ms;

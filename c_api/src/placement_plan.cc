@@ -165,6 +165,7 @@ class PlacementSearch {
     }
     std::sort(gains.begin(), gains.end());
     std::vector<int> order;
+    order.reserve(gains.size());
     for (const auto& [gain, d] : gains) order.push_back(d);
     return order;
   }

@@ -2,12 +2,14 @@
 //
 // Tests the asynchronous kernels of the OpenCL delegate: tasks on buffers of the client, their
 // events, and failures.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -201,13 +204,16 @@ TEST_F(GpuAsyncTest, tasks_wait_for_eventfds) {
   close(ready);
 }
 
-// A closed descriptor fails the task, and later tasks run.
-TEST_F(GpuAsyncTest, an_invalid_eventfd_fails_the_task) {
+// The end of a pipe whose other end is closed is never readable. Later tasks run.
+TEST_F(GpuAsyncTest, a_descriptor_that_cannot_be_waited_for_fails_the_task) {
   Build();
   const auto a = a_->NewTask(1), b = a_->NewTask(2);
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  close(pipe_ends[1]);
   EXPECT_EQ(a_->UseSync(a_->input(0), "eventfd"), kTfLiteOk);
   const Sync in(TfLiteSynchronizationCreate());
-  TfLiteSynchronizationSetPtr(in.get(), PointerOf(1'000'000));
+  TfLiteSynchronizationSetPtr(in.get(), PointerOf(pipe_ends[0]));
   TfLiteExecutionTaskSetSyncByIndex(a->task, a_->input(0), in.get());
   const Sync out = Signal("eventfd", *a);
   ASSERT_EQ(a_->Start(*a), kTfLiteOk);
@@ -221,6 +227,54 @@ TEST_F(GpuAsyncTest, an_invalid_eventfd_fails_the_task) {
   EXPECT_EQ(a_->Finish(*a), kTfLiteOk);
   EXPECT_EQ(a_->Finish(*b), kTfLiteOk);
   ExpectResults(*b);
+}
+
+TEST_F(GpuAsyncTest, a_task_that_does_not_start_takes_no_object) {
+  Build();
+  const auto a = a_->NewTask(1);
+  Sync in;
+  const int event = WaitForEventFd(*a, &in);
+  const int given = DescriptorOf(in.get());
+  TfLiteExecutionTaskSetBufferByIndex(a->task, a_->output(0), 12345);
+  EXPECT_EQ(a_->Start(*a), kTfLiteError);
+  const Sync out = Signal("cl_event", *a);
+  EXPECT_EQ(a_->Start(*a), kTfLiteError);
+  EXPECT_EQ(DescriptorOf(in.get()), given);
+  EXPECT_GE(fcntl(given, F_GETFD), 0);
+  for (const int invalid : {1'000'000, -1}) {
+    const auto b = a_->NewTask(2);
+    TfLiteSynchronizationSetPtr(in.get(), PointerOf(invalid));
+    TfLiteExecutionTaskSetSyncByIndex(b->task, a_->input(0), in.get());
+    EXPECT_EQ(a_->Start(*b), kTfLiteError);
+    EXPECT_THAT(a_->t().log(),
+                HasSubstr("expected an eventfd, found descriptor " + std::to_string(invalid)));
+    EXPECT_EQ(a_->Finish(*b), kTfLiteOk);
+  }
+  EXPECT_EQ(a_->Finish(*a), kTfLiteOk);
+  close(given);
+  close(event);
+}
+
+TEST_F(GpuAsyncTest, a_started_task_empties_the_objects_of_inputs) {
+  Build();
+  const auto a = a_->NewTask(1);
+  Sync in;
+  const int event = WaitForEventFd(*a, &in);
+  const int given = DescriptorOf(in.get());
+  ASSERT_EQ(eventfd_write(event, 1), 0);
+  ASSERT_EQ(a_->Start(*a), kTfLiteOk);
+  EXPECT_EQ(TfLiteSynchronizationGetPtr(in.get()), nullptr);
+  EXPECT_LT(fcntl(given, F_GETFD), 0);
+  ASSERT_EQ(a_->Wait(*a), kTfLiteOk);
+  // Another file gets the number of the descriptor; the second start leaves it alone.
+  const int other = dup(event);
+  EXPECT_EQ(other, given);
+  ASSERT_EQ(a_->Start(*a), kTfLiteOk);
+  EXPECT_EQ(a_->Finish(*a), kTfLiteOk);
+  EXPECT_GE(fcntl(other, F_GETFD), 0);
+  ExpectResults(*a);
+  close(other);
+  close(event);
 }
 
 // Returns a buffer with these contents. The spy counts it.
@@ -520,6 +574,22 @@ TEST_F(GpuAsyncTest, deletion_ends_tasks_that_wait_for_eventfds) {
   EXPECT_EQ(a_->Finish(*b), kTfLiteError);
   close(event);
   close(ready);
+}
+
+TEST_F(GpuAsyncTest, deletion_ends_the_wait_of_another_thread) {
+  Build();
+  const auto a = a_->NewTask(1);
+  Sync in;
+  const int event = WaitForEventFd(*a, &in);
+  ASSERT_EQ(a_->Start(*a), kTfLiteOk);
+  TfLiteStatus waited = kTfLiteOk;
+  std::thread waiter([&] { waited = a_->Wait(*a); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(DeputyInterpreterRemoveDelegates(a_->t().get()), kTfLiteOk) << a_->t().log();
+  waiter.join();
+  EXPECT_EQ(waited, kTfLiteError);
+  EXPECT_EQ(a_->Finish(*a), kTfLiteError);
+  close(event);
 }
 
 TEST_F(GpuAsyncTest, profiling_has_the_commands_of_tasks) {
