@@ -23,6 +23,7 @@
 #include "c_api/include/deputy.h"
 #include "c_api/include/deputy_graph.h"
 #include "c_api/include/deputy_layout.h"
+#include "c_api/include/deputy_placement.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tests/support/plugin_support.h"
@@ -728,6 +729,49 @@ TEST_F(Layout, random_graphs_with_another_delegate) {
     ASSERT_EQ(DeputyInterpreterRemoveDelegates(t_->get()), kTfLiteOk);
     ExpectCpuResults();
     if (HasFailure()) return;
+  }
+}
+
+// The delegate in the middle claims transpositions of the first one together with ABS, so that a
+// partition reads a tensor in one layout and writes it in the other, or writes both.
+TEST_F(Layout, another_delegate_between_two_in_nchw) {
+  for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    for (const bool before : {false, true}) {
+      SCOPED_TRACE(testing::Message() << policy << before);
+      t_.reset();
+      Net net;
+      const int x = net.Input({1, 5, 6, 3});
+      const int middle = before ? net.Abs(x) : net.Conv(x, 4);
+      net.Output(before ? net.Conv(middle, 3) : net.Abs(middle));
+      net.Output(net.Conv(middle, 2));
+      net.Output(middle);
+      model_ = net.Finish();
+      const Handle first = External("nchw", {{"claims", before ? "1" : "0"}}),
+                   ordinary = External("compiled"), last = External("nchw", {{"claims", "2"}});
+      t_ = std::make_unique<TestInterpreter>(model_, [&](TfLiteInterpreterOptions* options) {
+        DeputyInterpreterOptionsSetDelegatePolicy(options, policy);
+        DeputyPlacement placement{};
+        placement.struct_size = sizeof placement;
+        placement.selector = kDeputySelectIndex;
+        placement.node_index = 2;
+        placement.delegate = last.get();
+        EXPECT_EQ(DeputyInterpreterOptionsAddPlacement(options, &placement), kTfLiteOk);
+      });
+      for (const Handle* delegate : {&first, &ordinary, &last}) {
+        ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t_->get(), delegate->get()), kTfLiteOk)
+            << t_->log();
+      }
+      ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+      EXPECT_EQ(Plan(), "DDDDT");
+      CheckTranspositions();
+      ExpectCpuResults();
+      ASSERT_EQ(t_->Resize(0, {2, 4, 7, 3}), kTfLiteOk);
+      ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+      ExpectCpuResults();
+      ASSERT_EQ(DeputyInterpreterRemoveDelegates(t_->get()), kTfLiteOk);
+      ExpectCpuResults();
+      t_.reset();
+    }
   }
 }
 
