@@ -445,8 +445,8 @@ class Run {
       const bool from_start = p != nullptr && (p->begin_mask >> i & 1) != 0;
       const bool to_end = p != nullptr && (p->end_mask >> i & 1) != 0;
       const int first = from_start ? 0 : begin[i];
-      int count =
-          strided ? ((to_end ? in.dims[i] : end[i]) - first + strides[i] - 1) / strides[i] : end[i];
+      const int last = to_end ? in.dims[i] : std::min(end[i], in.dims[i]);
+      int count = strided ? (last - first + strides[i] - 1) / strides[i] : end[i];
       if (!strided && count == -1) count = in.dims[i] - first;
       Require(count == out.dims[i], "slice: wrong shape");
     }

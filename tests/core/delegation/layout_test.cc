@@ -857,6 +857,34 @@ TEST_F(Layout, resized_inputs_are_computed_in_nchw_again) {
   }
 }
 
+// Without new shapes for the nodes after the SLICE, the convolution would compute 5 rows again.
+TEST_F(Layout, a_slice_to_the_end_follows_a_resized_input) {
+  for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    Net net;
+    const int x = net.Input({1, 5, 6, 3});
+    net.Output(net.Slice(x, {0, 1, 0, 0}, {-1, -1, -1, -1}));
+    net.Output(net.Conv(x, 4));
+    Start(net.Finish(), policy);
+    Check("DTDT", {{"dynamic", "true"}});
+    for (const int rows : {6, 4, 5}) {
+      ASSERT_EQ(t_->Resize(0, {1, rows, 6, 3}), kTfLiteOk);
+      ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+      const TfLiteTensor* const y = TfLiteInterpreterGetOutputTensor(t_->get(), 1);
+      EXPECT_EQ(TestInterpreter::Shape(y), (Dims{1, rows, 6, 4}));
+      ExpectCpuResults();
+    }
+    if (policy != kDeputyPolicyHot) continue;
+    SetFault("prepare");
+    ASSERT_EQ(t_->Resize(0, {1, 6, 6, 3}), kTfLiteOk);
+    ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+    ExpectCpuResults();
+    SetFault("");
+    ASSERT_EQ(t_->Resize(0, {1, 5, 6, 3}), kTfLiteOk);
+    ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+    ExpectCpuResults();
+  }
+}
+
 // ---- Failures -----------------------------------------------------------------------------------
 
 TEST_F(Layout, a_failing_invoke_is_computed_by_the_cpu_under_hot) {

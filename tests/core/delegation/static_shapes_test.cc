@@ -169,6 +169,26 @@ TEST(StaticShapes, a_slice_may_differ_from_its_declared_shape) {
   EXPECT_THAT(t.Get<float>(0), ElementsAre(2, 3, 4, 5, 6));
 }
 
+// The memory of the previous allocation must not make the output dynamic.
+TEST(StaticShapes, a_slice_to_the_end_is_static_after_a_resize) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
+  const int begin = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {1});
+  const int size = m.AddConstant<int32_t>(kTfLiteInt32, {1}, {-1});
+  const int y = m.AddTensor(kTfLiteFloat32, {3}, "y");
+  m.AddOp(kTfLiteBuiltinSlice, {x, begin, size}, {y});
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Allocate(), kTfLiteOk);
+  ASSERT_EQ(t.Resize(0, {5}), kTfLiteOk);
+  Scripted delegate({});
+  ASSERT_EQ(Apply(&t, &delegate), kTfLiteOk) << t.log();
+  t.Set<float>(0, {1, 2, 3, 4, 5});
+  ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+  EXPECT_THAT(t.Get<float>(0), ElementsAre(2, 3, 4, 5));
+}
+
 TEST(StaticShapes, a_branch_may_differ_from_its_declared_shape) {
   ModelBuilder m;
   const int choose = m.AddTensor(kTfLiteBool, {1}, "choose");
