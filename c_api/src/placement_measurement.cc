@@ -231,6 +231,11 @@ bool PlacementMeter::MeasureCpu(PlacementProblem* out_problem, Measurement* out)
   return true;
 }
 
+bool PlacementMeter::Try(const std::vector<int>& delegates, const Assignment& assignment) {
+  const InterpreterPointer interpreter(Prepare(delegates, &assignment));
+  return interpreter != nullptr && TfLiteInterpreterInvoke(interpreter.get()) == kTfLiteOk;
+}
+
 bool PlacementMeter::Measure(const std::vector<int>& delegates, const Assignment* assignment,
                              Measurement* out) {
   const InterpreterPointer interpreter(Prepare(delegates, assignment));

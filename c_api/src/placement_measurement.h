@@ -47,6 +47,9 @@ class PlacementMeter {
   // then reported the reason.
   bool Measure(const std::vector<int>& delegates, const Assignment* assignment, Measurement* out);
 
+  // Prepares an interpreter for the assignment and runs it once. Returns false if that fails.
+  bool Try(const std::vector<int>& delegates, const Assignment& assignment);
+
   int measurements() const { return measurements_; }
   // Operator and type of each node, after MeasureCpu.
   const std::vector<std::string>& operators() const { return operators_; }

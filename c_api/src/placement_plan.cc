@@ -286,6 +286,15 @@ class PlacementSearch {
     }
   }
 
+  std::vector<int> DelegatesOf(const Assignment& assignment) const {
+    std::vector<int> used;
+    for (size_t d = 0; d < delegates_.size(); ++d) {
+      const int index = static_cast<int>(d);
+      if (std::count(assignment.begin(), assignment.end(), index) > 0) used.push_back(index);
+    }
+    return used;
+  }
+
   // Solves the problem and measures the solution, until the solution is a known assignment.
   void Combine() {
     for (int i = 0; i < kMaxSolutions; ++i) {
@@ -295,13 +304,8 @@ class PlacementSearch {
       const Assignment solution = deputy::Solve(problem_, starts, [this] { return HasTime(); });
       if (Find(solution) != nullptr) return;
       if (!HasTime()) return Add("combination", solution, -1);
-      std::vector<int> used;
-      for (size_t d = 0; d < delegates_.size(); ++d) {
-        const int index = static_cast<int>(d);
-        if (std::count(solution.begin(), solution.end(), index) > 0) used.push_back(index);
-      }
       Measurement measured;
-      if (!meter_->Measure(used, &solution, &measured)) return;
+      if (!meter_->Measure(DelegatesOf(solution), &solution, &measured)) return;
       Learn(measured);
       // A delegate may have refused nodes without their neighbours.
       const Assignment actual = AssignmentOf(measured);
@@ -332,6 +336,12 @@ class PlacementSearch {
     };
     std::stable_sort(alternatives_.begin(), alternatives_.end(),
                      [&](const auto& a, const auto& b) { return time(a) < time(b); });
+    // Rates do not show whether a delegate can run the model. Index 0 is the CPU at the latest.
+    while (UsesLearnedCosts(alternatives_.front().assignment)) {
+      const Assignment& first = alternatives_.front().assignment;
+      if (meter_->Try(DelegatesOf(first), first)) break;
+      alternatives_.erase(alternatives_.begin());
+    }
     plan->owners = alternatives_.front().assignment;
     plan->alternatives = std::move(alternatives_);
   }

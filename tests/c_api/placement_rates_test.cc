@@ -110,6 +110,24 @@ TEST(PlacementRates, damaged_files_are_refused_or_valid) {
 
 // ---- Plans --------------------------------------------------------------------------------------
 
+// Returns convolutions of one element with an activation, which the plug-in `nchw` claims; it
+// computes only some activations.
+std::vector<uint8_t> Convolutions(int nodes, schema::ActivationFunctionType activation) {
+  ModelBuilder m;
+  int x = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 1}, "x");
+  m.SetInputs({x});
+  for (int i = 0; i < nodes; ++i) {
+    const int filter = m.AddConstant<float>(kTfLiteFloat32, {1, 1, 1, 1}, {2});
+    const int bias = m.AddConstant<float>(kTfLiteFloat32, {1}, {1});
+    const int y = m.AddTensor(kTfLiteFloat32, {1, 1, 1, 1}, "y" + std::to_string(i));
+    m.AddOp(kTfLiteBuiltinConv2d, {x, filter, bias}, {y},
+            schema::CreateConv2DOptions(m.fbb(), schema::Padding::VALID, 1, 1, activation));
+    x = y;
+  }
+  m.SetOutputs({x});
+  return m.Finish();
+}
+
 std::vector<uint8_t> Chain(int nodes) {
   ModelBuilder m;
   int x = m.AddTensor(kTfLiteFloat32, {4}, "x");
@@ -141,8 +159,11 @@ class RatesOfPlans : public testing::Test {
 
   // `ns_per_call` is the time between two calls of the clock.
   Result Plan(int nodes, int64_t ns_per_call, const std::vector<TfLiteDelegate*>& delegates) {
+    return PlanFor(Chain(nodes), nodes, ns_per_call, delegates);
+  }
+  Result PlanFor(const std::vector<uint8_t>& bytes, int nodes, int64_t ns_per_call,
+                 const std::vector<TfLiteDelegate*>& delegates) {
     Result result;
-    const std::vector<uint8_t> bytes = Chain(nodes);
     TfLiteModel* const model = TfLiteModelCreate(bytes.data(), bytes.size());
     TfLiteInterpreterOptions* const options = TfLiteInterpreterOptionsCreate();
     for (TfLiteDelegate* const delegate : delegates) {
@@ -193,6 +214,19 @@ TEST_F(RatesOfPlans, choose_a_delegate_that_is_not_measured) {
   const Result measured = Plan(16, 1, {delegate_.get()});
   EXPECT_EQ(measured.status.from_cache, 0);
   EXPECT_GT(measured.chosen.measured_ns, 0);
+}
+
+TEST_F(RatesOfPlans, do_not_choose_a_delegate_that_fails) {
+  using schema::ActivationFunctionType;
+  const Handle nchw = External("nchw");
+  const auto plan = [&](int nodes, int64_t ns_per_call, ActivationFunctionType activation) {
+    return PlanFor(Convolutions(nodes, activation), nodes, ns_per_call, {nchw.get()});
+  };
+  EXPECT_EQ(plan(60, 1, ActivationFunctionType::NONE).owners, std::vector<int>(60, 0));
+  const Result right = plan(70, kNoTime, ActivationFunctionType::NONE);
+  EXPECT_EQ(right.owners, std::vector<int>(70, 0));
+  EXPECT_LT(right.chosen.measured_ns, 0);
+  EXPECT_EQ(plan(70, kNoTime, ActivationFunctionType::TANH).owners, std::vector<int>(70, -1));
 }
 
 TEST_F(RatesOfPlans, belong_to_one_delegate_and_its_options) {
