@@ -96,4 +96,6 @@ const TfLiteIntArray* CpuNodes(const TfLiteNode& node) {
   return Nodes(node, [](const auto& block) { return block.cpu_nodes; });
 }
 
+bool ComputesInNchw(const TfLiteNode& node) { return ReplacedNodes(node) != DescribedNodes(node); }
+
 }  // namespace deputy

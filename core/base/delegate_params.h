@@ -20,6 +20,8 @@ void* MakeDelegateParams(TfLiteDelegate* delegate, const TfLiteOpaqueDelegateBui
 const TfLiteIntArray* ReplacedNodes(const TfLiteNode& node);
 const TfLiteIntArray* DescribedNodes(const TfLiteNode& node);
 const TfLiteIntArray* CpuNodes(const TfLiteNode& node);
+// Returns true for a node of a delegate in NCHW, also if none of its tensors is in NCHW.
+bool ComputesInNchw(const TfLiteNode& node);
 
 }  // namespace deputy
 

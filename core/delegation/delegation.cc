@@ -7,6 +7,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/base/delegate_params.h"
+#include "core/base/kernel_call.h"
 #include "core/delegation/dynamic_tensors.h"
 #include "core/delegation/support_query.h"
 #include "core/exec/context.h"
@@ -198,12 +199,33 @@ std::string Delegation::DynamicShapeRefusal() const {
 }
 
 // Computes the shapes that a delegate requires, up to the first node with a dynamic output, or that
-// the CPU cannot prepare and the delegate may be able to run. Until the graph is allocated, tensors
-// have the shapes of the file, even if an input was resized.
+// the CPU cannot prepare and the delegate may be able to run. For a delegate in NCHW, also finds
+// all nodes with dynamic outputs. Until the graph is allocated, tensors have the shapes of the
+// file, even if an input was resized.
 void Delegation::PropagateShapesFor(const AppliedDelegate& delegate) {
-  if (subgraph_->ready() || !NeedsShapes(delegate)) return;
+  if (!NeedsShapes(delegate)) return;
   const ReportSilencer silencer(subgraph_->interpreter()->reporter());
-  static_cast<void>(subgraph_->execution_plan().PropagateShapes(subgraph_->graph().plan()));
+  ExecutionPlan& plan = subgraph_->execution_plan();
+  if (!subgraph_->ready()) static_cast<void>(plan.PropagateShapes(subgraph_->graph().plan()));
+  const bool is_prepared = subgraph_->ready() && plan.is_complete();
+  if (delegate.computes_in_nchw && !is_prepared) FindDynamicOutputs();
+}
+
+// Prepares the nodes after the first one with a dynamic output: their kernels make further outputs
+// dynamic, so that WhyNotInNchw finds them.
+void Delegation::FindDynamicOutputs() {
+  Graph& graph = subgraph_->graph();
+  const AllocationPass pass(subgraph_->interpreter());
+  bool is_after = false;
+  for (const int node : graph.plan()) {
+    const bool is_cpu =
+        graph.node(node)->delegate == nullptr && !IsUnresolvedCustomOp(*graph.registration(node));
+    if (is_after && is_cpu) {
+      graph.EnsureTensorCapacity();
+      static_cast<void>(subgraph_->execution_plan().RunPrepare(node));
+    }
+    is_after = is_after || graph.HasDynamicTensor(IndicesOf(graph.node(node)->outputs));
+  }
 }
 
 // Fails unless all shapes are known, which a static delegate requires.

@@ -129,6 +129,7 @@ class Delegation final : public DelegateLayer {
   TfLiteStatus CheckFullyDelegated();
   TfLiteStatus CheckStaticShapes();
   void PropagateShapesFor(const AppliedDelegate& delegate);
+  void FindDynamicOutputs();
   std::string DynamicShapeRefusal() const;
   TfLiteStatus AllocateAfter(const AppliedDelegate& delegate, bool was_immutable,
                              bool was_invokable);

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/delegate_call.h"
+#include "core/base/delegate_params.h"
 #include "core/delegation/delegation.h"
 #include "core/delegation/fp16_weights.h"
 #include "core/delegation/perturbed_inputs.h"
@@ -65,22 +67,42 @@ void HotFallback::ForgetComputedShapes(int node_index) {
 
 TfLiteStatus HotFallback::InferReplacedShapes(int node_index) {
   const FallbackPartition& partition = partitions_.Of(node_index);
-  known_shapes_.Forget(IndicesOf(subgraph_->graph().node(node_index)->outputs));
+  const Graph& graph = subgraph_->graph();
+  known_shapes_.Forget(IndicesOf(graph.node(node_index)->outputs));
   ForgetComputedShapes(node_index);
   const WidenedInputs widened(&subgraph_->graph(), DelegationOf(subgraph_).fp16_weights(),
                               partition.nodes);
+  std::vector<int> unknown;  // tensors whose shapes the delegate sets
   for (int replaced : partition.model_nodes) {
     subgraph_->graph().EnsureTensorCapacity();
-    // An operator that only the delegate implements is not a failure: the delegate sets its shapes.
-    const TfLiteStatus status = subgraph_->execution_plan().RunPrepare(replaced);
-    if (status == kTfLiteCancelled) return status;
-    if (status != kTfLiteOk) return kTfLiteOk;
-    const std::span<const int> outputs = IndicesOf(subgraph_->graph().node(replaced)->outputs);
-    if (subgraph_->graph().HasDynamicTensor(outputs)) return kTfLiteOk;
+    const std::span<const int> inputs = IndicesOf(graph.node(replaced)->inputs),
+                               outputs = IndicesOf(graph.node(replaced)->outputs);
+    const bool is_known = std::find_first_of(inputs.begin(), inputs.end(), unknown.begin(),
+                                             unknown.end()) == inputs.end();
+    if (is_known) {
+      // An operator that only the delegate implements is not a failure.
+      const TfLiteStatus status = subgraph_->execution_plan().RunPrepare(replaced);
+      if (status == kTfLiteCancelled) return status;
+      const bool is_dynamic = graph.HasDynamicTensor(IndicesOf(graph.node(replaced)->outputs));
+      if (status == kTfLiteOk && !is_dynamic) continue;
+      if (!ComputesInNchw(*graph.node(node_index))) return kTfLiteOk;
+      if (is_dynamic) return RefuseDynamicShape(replaced);
+    }
+    unknown.insert(unknown.end(), outputs.begin(), outputs.end());
   }
   TF_LITE_ENSURE_STATUS(DelegationOf(subgraph_).layout().PropagateShapes(partition.model_nodes));
-  known_shapes_.Note(IndicesOf(subgraph_->graph().node(node_index)->outputs));
+  if (unknown.empty()) known_shapes_.Note(IndicesOf(graph.node(node_index)->outputs));
   return kTfLiteOk;
+}
+
+// A delegate in NCHW gets the shapes of all tensors.
+TfLiteStatus HotFallback::RefuseDynamicShape(int replaced) {
+  const std::string text =
+      "node " + std::to_string(replaced) + " " +
+      OperatorName(*subgraph_->graph().registration(replaced)) +
+      ": its shape depends on values; a delegate in NCHW needs it before the run";
+  subgraph_->interpreter()->failure_note().Set(text.c_str());
+  return kTfLiteError;
 }
 
 bool HotFallback::OutputsHaveKnownShapes(int node_index) const {

@@ -80,6 +80,7 @@ class HotFallback final : public NodeFallback {
 
  private:
   void ForgetComputedShapes(int node_index);
+  TfLiteStatus RefuseDynamicShape(int replaced);
   bool OutputsHaveKnownShapes(int node_index) const;
   TfLiteStatus ApplyKnownShapes(int node_index);
   TfLiteStatus Recompute(int node_index);

@@ -254,6 +254,9 @@ bool IsTransposition(const Graph& graph, const LayoutParts& parts, int node_inde
 
 const char* WhyNotInNchw(const Graph& graph, const LayoutParts& parts, int node_index) {
   if (IsTransposition(graph, parts, node_index)) return "the runtime has inserted it";
+  if (graph.HasDynamicTensor(IndicesOf(graph.node(node_index)->outputs))) {
+    return "the shape of an output depends on values";
+  }
   const LayoutRule* const rule = FindLayoutRule(graph.registration(node_index)->builtin_code);
   if (rule == nullptr || !rule->is_bound) return nullptr;
   return WhyNotConvertible(graph, node_index, *rule);

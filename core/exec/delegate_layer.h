@@ -107,7 +107,8 @@ class NodeFallback {
 
   // ---- While tensors are allocated -------------------------------------------------------------
   // Called before a delegate node is prepared. Prepares the nodes that it replaced and records the
-  // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled.
+  // shapes of their outputs, if these can be inferred. Returns Ok in both cases, or cancelled;
+  // fails for a delegate in NCHW if a shape inside the partition depends on values.
   virtual TfLiteStatus InferReplacedShapes(int node_index) = 0;
   // Called with the result of a delegate node's prepare, which it returns except under Hot. Under
   // Hot the shapes of the outputs are validated, too, and a failure counts as Ok, since the

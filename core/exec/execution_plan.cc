@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "c_api/abi/borrowed_data.h"
+#include "core/base/delegate_params.h"
 #include "core/base/kernel_call.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/node_calls.h"
@@ -216,12 +217,14 @@ TfLiteStatus ExecutionPlan::PrepareNode(int node_index, bool* out_dynamic) {
   const bool replaces = graph_->node(node_index)->delegate != nullptr;
   const bool kept = interpreter_->keeps_replaced_nodes() && replaces;
   const std::vector<SharedShape> shared = shared_shapes_.Of(*graph_, node_index);
-  if (kept || (replaces && HasComputedShape(node_index))) {
+  if (kept || (replaces && NeedsInferredShapes(node_index))) {
     status = parts_->delegates.fallback->InferReplacedShapes(node_index);
   }
-  const bool cancelled = status != kTfLiteOk;
-  interpreter_->failure_note().Clear();
-  if (!cancelled) status = RunPrepare(node_index);
+  const bool cancelled = status == kTfLiteCancelled;
+  if (status == kTfLiteOk) {
+    interpreter_->failure_note().Clear();
+    status = RunPrepare(node_index);
+  }
   if (!KeepShapes(shared)) status = kTfLiteError;
   if (kept && !cancelled && status != kTfLiteOutputShapeNotKnown) {
     status = parts_->delegates.fallback->CheckPrepareResult(node_index, status);
@@ -234,13 +237,14 @@ TfLiteStatus ExecutionPlan::PrepareNode(int node_index, bool* out_dynamic) {
   return kTfLiteOk;
 }
 
-// Returns true if nodes after a delegate node may read a shape that the replaced nodes compute in
-// their prepare.
-bool ExecutionPlan::HasComputedShape(int node_index) const {
-  const std::span<const int> outputs = IndicesOf(graph_->node(node_index)->outputs);
-  return std::any_of(outputs.begin(), outputs.end(), [&](int index) {
-    return index >= 0 && IsComputedShape(graph_->tensors()[static_cast<size_t>(index)]);
-  });
+// Returns true for a delegate in NCHW, which gets all shapes, and if nodes after a delegate node
+// may read a shape that the replaced nodes compute in their prepare.
+bool ExecutionPlan::NeedsInferredShapes(int node_index) const {
+  const TfLiteNode& node = *graph_->node(node_index);
+  const std::span<const int> outputs = IndicesOf(node.outputs);
+  return ComputesInNchw(node) || std::any_of(outputs.begin(), outputs.end(), [&](int index) {
+           return index >= 0 && IsComputedShape(graph_->tensors()[static_cast<size_t>(index)]);
+         });
 }
 
 bool ExecutionPlan::KeepShapes(const std::vector<SharedShape>& shared) {

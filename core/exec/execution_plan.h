@@ -116,7 +116,7 @@ class ExecutionPlan {
   template <typename Visit>
   void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
   // Returns true if an output of the node is a computed shape (IsComputedShape).
-  bool HasComputedShape(int node_index) const;
+  bool NeedsInferredShapes(int node_index) const;
   // Restores shapes that a node's prepare has changed for earlier nodes. If there are any, records
   // the failure and returns false.
   bool KeepShapes(const std::vector<SharedShape>& shared);

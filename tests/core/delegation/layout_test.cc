@@ -994,6 +994,97 @@ TEST_F(Layout, shapes_known_only_during_the_run) {
   }
 }
 
+// The shape of TILE is known only during the run; the convolution after it does not depend on it.
+TEST_F(Layout, nodes_after_an_unknown_shape_follow_a_resized_input) {
+  for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    for (const bool first : {false, true}) {
+      SCOPED_TRACE(testing::Message() << policy << first);
+      ModelBuilder m;
+      const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "x");
+      const int multiples = m.AddTensor(kTfLiteInt32, {4}, "multiples");
+      const int tiled = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "tiled");
+      const int pooled = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "pooled");
+      const int inner = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "inner");
+      const int y = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "y");
+      if (first) m.AddOp(kTfLiteBuiltinTile, {x, multiples}, {tiled});
+      m.AddOp(kTfLiteBuiltinMaxPool2d, {first ? tiled : x}, {pooled},
+              schema::CreatePool2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 2, 2));
+      if (!first) m.AddOp(kTfLiteBuiltinTile, {x, multiples}, {tiled});
+      m.AddOp(kTfLiteBuiltinMaxPool2d, {pooled}, {inner},
+              schema::CreatePool2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 2, 2));
+      m.AddOp(kTfLiteBuiltinRelu, {inner}, {y});
+      m.SetInputs({x, multiples});
+      m.SetOutputs({y, tiled});
+      Start(m.Finish(), policy);
+      ASSERT_EQ(Apply({{"claims", first ? "1,2,3" : "0,2,3"}, {"dynamic", "true"}}), kTfLiteOk);
+      TestInterpreter cpu(model_);
+      for (const int rows : {2, 5, 3, 2}) {
+        for (const std::vector<int32_t>& times : {std::vector<int32_t>{1, 2, 1, 3}, {2, 1, 3, 1}}) {
+          for (TestInterpreter* const t : {&cpu, t_.get()}) {
+            ASSERT_EQ(t->Resize(0, {1, rows, 3, 2}), kTfLiteOk);
+            ASSERT_EQ(t->Allocate(), kTfLiteOk) << t->log();
+            std::vector<float> values(static_cast<size_t>(rows) * 6);
+            for (size_t i = 0; i < values.size(); ++i) values[i] = (i % 2 == 0 ? 1 : -1) * i;
+            t->Set(0, values);
+            t->Set<int32_t>(1, times);
+            ASSERT_EQ(t->Invoke(), kTfLiteOk) << t->log();
+          }
+          for (const int output : {0, 1}) {
+            EXPECT_EQ(TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(t_->get(), output)),
+                      TestInterpreter::Shape(TfLiteInterpreterGetOutputTensor(cpu.get(), output)));
+            EXPECT_EQ(t_->Get<float>(output), cpu.Get<float>(output));
+          }
+        }
+      }
+    }
+  }
+}
+
+// The delegate claims both TILEs, whose shapes are known only during the run.
+TEST_F(Layout, nodes_with_unknown_shapes_stay_on_the_cpu) {
+  for (const DeputyDelegatePolicy policy : {kDeputyPolicyTfLite, kDeputyPolicyHot}) {
+    for (const bool allocates : {false, true}) {
+      SCOPED_TRACE(testing::Message() << policy << allocates);
+      ModelBuilder m;
+      const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "x");
+      const int multiples = m.AddTensor(kTfLiteInt32, {4}, "multiples");
+      int y = x;
+      for (const int code : {kTfLiteBuiltinMaxPool2d, kTfLiteBuiltinTile, kTfLiteBuiltinTile}) {
+        const int to = m.AddTensor(kTfLiteFloat32, {1, 2, 3, 2}, "");
+        if (code == kTfLiteBuiltinTile) {
+          m.AddOp(kTfLiteBuiltinTile, {y, multiples}, {to});
+        } else {
+          m.AddOp(kTfLiteBuiltinMaxPool2d, {y}, {to},
+                  schema::CreatePool2DOptions(m.fbb(), schema::Padding::SAME, 1, 1, 2, 2));
+        }
+        y = to;
+      }
+      m.SetInputs({x, multiples});
+      m.SetOutputs({y});
+      Start(m.Finish(), policy);
+      if (allocates) {
+        ASSERT_EQ(t_->Allocate(), kTfLiteOk);
+      }
+      ASSERT_EQ(Apply({{"dynamic", "true"}}), kTfLiteOk) << t_->log();
+      ASSERT_EQ(t_->Allocate(), kTfLiteOk) << t_->log();
+      EXPECT_EQ(Plan(), "TDTCC");
+      for (const int columns : {1, 2}) {
+        t_->Set<float>(0, {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12});
+        t_->Set<int32_t>(1, {1, 1, columns, 1});
+        ASSERT_EQ(t_->Invoke(), kTfLiteOk) << t_->log();
+        const std::vector<float> row = {9, -2, 11, -4, 11, -6}, last = {9, -8, 11, -10, 11, -12};
+        std::vector<float> expected;
+        for (const std::vector<float>& each : {row, last}) {
+          for (int i = 0; i < columns * columns; ++i) {
+            expected.insert(expected.end(), each.begin(), each.end());
+          }
+        }
+        EXPECT_EQ(t_->Get<float>(0), expected);
+      }
+    }
+  }
+}
+
 TEST_F(Layout, wrong_results_are_found_by_verification) {
   t_.reset();
   model_ = Block();
