@@ -59,7 +59,9 @@ void HotFallback::ForgetComputedShapes(int node_index) {
   for (const int index : IndicesOf(subgraph_->graph().node(node_index)->outputs)) {
     if (index < 0) continue;
     TfLiteTensor& tensor = *subgraph_->graph().tensor(index);
-    if (!IsComputedShape(tensor)) continue;
+    const bool was_unknown = tensor.allocation_type == kTfLiteDynamic &&
+                             ComputesInNchw(*subgraph_->graph().node(node_index));
+    if (!was_unknown && !IsComputedShape(tensor)) continue;
     TfLiteTensorDataFree(&tensor);
     tensor.allocation_type = kTfLiteArenaRw;
   }
