@@ -147,7 +147,7 @@ TEST_F(SandboxAsync, runs_are_cancelled) {
   EXPECT_EQ(runs[0]->Cancel(), kTfLiteOk);
   EXPECT_EQ(runs[0]->Wait(), kTfLiteCancelled);
   for (const size_t i : {size_t{1}, size_t{3}}) {
-    EXPECT_EQ(runs[i]->Cancel(), kTfLiteOk);
+    (void)runs[i]->Cancel();  // fails if the run has ended on the CPU
     const TfLiteStatus status = runs[i]->Wait();
     if (status == kTfLiteOk) {
       EXPECT_EQ(runs[i]->outputs[0], Output(static_cast<int>(i)));
