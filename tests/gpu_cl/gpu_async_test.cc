@@ -267,8 +267,7 @@ TEST_F(GpuAsyncTest, a_started_task_empties_the_objects_of_inputs) {
   EXPECT_LT(fcntl(given, F_GETFD), 0);
   ASSERT_EQ(a_->Wait(*a), kTfLiteOk);
   // Another file gets the number of the descriptor; the second start leaves it alone.
-  const int other = dup(event);
-  EXPECT_EQ(other, given);
+  const int other = dup2(event, given);
   ASSERT_EQ(a_->Start(*a), kTfLiteOk);
   EXPECT_EQ(a_->Finish(*a), kTfLiteOk);
   EXPECT_GE(fcntl(other, F_GETFD), 0);
