@@ -22,8 +22,8 @@ typedef enum DeputyNodeLayout {
   // A delegate's node that computes in NCHW.
   kDeputyNodeInNchw = 3,
   // A node that the runtime has added and that is not in the execution plan: a converted copy for a
-  // delegate, or a transposition that only the CPU needs if a delegate fails, that a later delegate
-  // has claimed, or that is no longer needed.
+  // delegate, or a transposition that only the CPU needs if a delegate fails, or that is no longer
+  // needed.
   kDeputyNodeAuxiliary = 4,
 } DeputyNodeLayout;
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/delegate_params.h"
 #include "core/graph/graph.h"
 
 namespace deputy {
@@ -167,23 +166,10 @@ class Planner {
 
   // ---- Transpositions --------------------------------------------------------------------------
 
-  // Returns true if the node is a delegate's and its output is the result of a transposition that
-  // the delegate has claimed: the contents are those of the other layout.
-  bool IsTransposedBy(int node, int output) const {
-    if (node >= plan_.first_transposition || graph_.node(node)->delegate == nullptr) return false;
-    bool is_transposed = false;
-    for (const int replaced : IndicesOf(ReplacedNodes(*graph_.node(node)))) {
-      const std::span<const int> outputs = IndicesOf(graph_.node(replaced)->outputs);
-      if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) continue;
-      is_transposed = IsTransposition(graph_, parts_, replaced);
-    }
-    return is_transposed;
-  }
-
   void NoteOutputs(int node) {
     const bool is_transposition = IsTransposition(graph_, parts_, node);
     for (const int output : OutputsOf(node)) {
-      if (output < 0 || IsTransposedBy(node, output)) continue;
+      if (output < 0) continue;
       if (is_transposition) {
         old_transpositions_[Index(output)] = node;
         continue;
@@ -201,14 +187,12 @@ class Planner {
 
   void Append(int node, bool is_transposition) {
     plan_.graph.plan.push_back(node);
-    // After a node has written a tensor, its transposed copy is stale, unless the node writes both.
     for (const int output : OutputsOf(node)) {
-      const bool is_copy = is_transposition || output < 0 || IsTransposedBy(node, output);
-      const int other = is_copy ? -1 : other_[Index(output)];
+      if (output < 0) continue;
+      // After a node has written a tensor, its transposed copy is stale.
+      const int other = is_transposition ? -1 : other_[Index(output)];
       if (other >= 0) available_[Index(other)] = false;
-    }
-    for (const int output : OutputsOf(node)) {
-      if (output >= 0) available_[Index(output)] = true;
+      available_[Index(output)] = true;
     }
   }
 

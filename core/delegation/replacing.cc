@@ -89,8 +89,8 @@ TfLiteStatus Delegation::Cut(std::span<const int> nodes, LayoutPlan* layout,
               error.c_str());
 }
 
-// Cuts the plan without nodes that the client keeps from this delegate, and without groups that
-// would be split.
+// Cuts the plan without nodes that the delegate may not claim, and without groups that would be
+// split.
 TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes, LayoutPlan* layout,
                                     std::vector<NodeSubset>* out_subsets) {
   std::vector<int> allowed;
@@ -105,7 +105,13 @@ TfLiteStatus Delegation::CutAllowed(const TfLiteIntArray* nodes, LayoutPlan* lay
   return kTfLiteOk;
 }
 
+// Returns false for nodes that the client keeps from the delegate, and for transpositions that the
+// runtime has inserted: these are moved when another delegate in NCHW is applied.
 bool Delegation::MayClaim(int node_index) {
+  if (node_index >= 0 && node_index < subgraph_->graph().node_count() &&
+      layout_.IsTransposition(node_index)) {
+    return false;
+  }
   if (node_index < 0 || static_cast<size_t>(node_index) >= placed_nodes_.size()) return true;
   const PlacedNode& placed = placed_nodes_[static_cast<size_t>(node_index)];
   const AppliedDelegate* current = delegates_.current();

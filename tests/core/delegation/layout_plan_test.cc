@@ -87,31 +87,5 @@ TEST(LayoutPlan, a_transposition_that_is_not_needed_is_dropped) {
   EXPECT_EQ(output.plan.graph.plan, (std::vector<int>{0, 2, transposition, 3}));
 }
 
-// Node 3 of another delegate replaces node 0 or 2 and the transposition between tensors 1 and 3,
-// where 3 is the NCHW form of 1. Both layouts are available after it.
-TEST(LayoutPlan, another_delegate_may_claim_a_transposition) {
-  for (const bool to_nchw : {false, true}) {
-    HandGraph g(5);
-    const int from = to_nchw ? 1 : 3, to = 4 - from;
-    g.AddNode({0}, {from}, kTfLiteBuiltinCustom);
-    const int transposition = g.AddNode({from}, {to}, kTfLiteBuiltinTranspose);
-    g.AddNode({1}, {2}, kTfLiteBuiltinMaxPool2d);
-    TfLiteDelegate delegate{};
-    std::vector<int> inputs = {3}, outputs = {1}, replaced = {transposition};
-    if (to_nchw) inputs = {0}, outputs = {1, 3}, replaced = {0, transposition};
-    const int partition = g.Replace(replaced, &delegate, inputs, outputs);
-    LayoutParts parts;
-    parts.other = {-1, 3, -1, 1};
-    parts.is_nchw = {false, false, false, true};
-    parts.transpositions.assign(4, -1);
-    parts.transpositions[static_cast<size_t>(to)] = transposition;
-    const Planned planned(&g, {1, 2}, {2}, {}, parts);
-    std::vector<int> plan = {partition, 2, 4};
-    if (!to_nchw) plan.insert(plan.begin(), 0);
-    EXPECT_EQ(planned.plan.graph.plan, plan);
-    EXPECT_EQ(planned.Transpositions(), (std::vector<std::vector<int>>{{5, 2}}));
-  }
-}
-
 }  // namespace
 }  // namespace deputy::layout_plan_test
