@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Creates the Python wheel: bindings/python with the library and its plug-ins.
+"""Creates the Python wheels: `deputy`, with the library and its plug-ins, and `deputy-tflite-runtime`, which has
+Deputy under the names `tflite_runtime` and `ai_edge_litert`.
 
-The package contains only Python code, so one wheel serves every Python 3; the platform tag names
-the minimum C library that the shared library needs. Prints the wheel's path. Equal inputs give
-equal bytes.
+The packages contain only Python code, so one wheel serves every Python 3; the platform tag of `deputy` names the
+minimum C library that the shared library needs. Prints the wheels' paths. Equal inputs give equal bytes.
 """
 import argparse
 import base64
@@ -19,7 +19,12 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / 'bindings/python/deputy'
+BINDINGS = ROOT / 'bindings/python'
+SHIM = BINDINGS / 'shim'
+CLASSIFIERS = ('Development Status :: 4 - Beta', 'Intended Audience :: Developers',
+               'Operating System :: POSIX :: Linux',
+               'Programming Language :: Python :: 3', 'Programming Language :: Python :: 3 :: Only',
+               'Topic :: Scientific/Engineering :: Artificial Intelligence', 'Typing :: Typed')
 # Paths in the wheel; the library searches these for plug-ins, and the sandbox for its program. The XNNPACK
 # delegate is not included, because it needs libXNNPACK.so, of which Debian has no archive.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
@@ -58,17 +63,42 @@ def platform_tag(paths, machine, prefix, highest):
     return f'manylinux_{major}_{minor}_{machine}'
 
 
-def metadata(version):
-    readme = (ROOT / 'bindings/python/README.md').read_text(encoding='utf-8')
-    return (f'Metadata-Version: 2.1\nName: deputy\nVersion: {version}\n'
-            'Summary: A drop-in interpreter for TensorFlow Lite models\n'
-            'License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n'
-            f'Description-Content-Type: text/markdown\n\n{readme}')
+def metadata(name, version, summary, keywords, requirements, readme):
+    lines = ['Metadata-Version: 2.4', f'Name: {name}', f'Version: {version}', f'Summary: {summary}',
+             'Author: Deputy developers', f'Keywords: {keywords}', 'License-Expression: Apache-2.0', 'License-File: LICENSE',
+             *(f'Classifier: {line}' for line in CLASSIFIERS), 'Requires-Python: >=3.9',
+             *(f'Requires-Dist: {line}' for line in requirements), 'Description-Content-Type: text/markdown']
+    return '\n'.join(lines) + '\n\n' + readme.read_text(encoding='utf-8')
 
 
 def record_line(name, data):
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()
     return f'{name},sha256={digest},{len(data)}\n'
+
+
+def write_wheel(output, name, version, tag, files, text):
+    """Writes a wheel with the contents in `files`, by path, and the metadata `text`."""
+    info = f'{name}-{version}.dist-info'
+    files = {**files, f'{info}/METADATA': text.encode(), f'{info}/licenses/LICENSE': (ROOT / 'LICENSE').read_bytes(),
+             f'{info}/WHEEL': (f'Wheel-Version: 1.0\nGenerator: deputy\n'
+                               f'Root-Is-Purelib: {str(tag.endswith("-any")).lower()}\nTag: {tag}\n').encode()}
+    record = ''.join(record_line(place, data) for place, data in files.items())
+    files[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
+    output.mkdir(parents=True, exist_ok=True)
+    wheel = output / f'{name}-{version}-{tag}.whl'
+    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as archive:
+        for place, data in files.items():
+            entry = zipfile.ZipInfo(place, (2020, 1, 1, 0, 0, 0))
+            # pip makes a file executable if it is marked as a regular file.
+            entry.external_attr = (stat.S_IFREG | (0o755 if '/lib/' in place else 0o644)) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return wheel
+
+
+def python_files(folder, root):
+    return {str(path.relative_to(root)): path.read_bytes()
+            for path in sorted([*folder.rglob('*.py'), *folder.rglob('py.typed')])}
 
 
 def make_wheel(build, output, machine='', highest=None):
@@ -82,26 +112,19 @@ def make_wheel(build, output, machine='', highest=None):
         sys.exit(f'make_wheel: {build}/libdeputy.so.1 does not exist: build it with `make`')
     version = project_version()
     tag = f'py3-none-{platform_tag(libraries, machine, prefix, highest)}'
-    info = f'deputy-{version}.dist-info'
-    files = {f'deputy/{path.name}': path.read_bytes() for path in sorted(PACKAGE.glob('*.py'))}
+    files = python_files(BINDINGS / 'deputy', BINDINGS)
     files.update({f'deputy/{place}': stripped(path, prefix) for path, place in libraries.items()})
-    files[f'{info}/METADATA'] = metadata(version).encode()
-    files[f'{info}/LICENSE'] = (ROOT / 'LICENSE').read_bytes()
-    files[f'{info}/WHEEL'] = (f'Wheel-Version: 1.0\nGenerator: deputy\nRoot-Is-Purelib: false\n'
-                              f'Tag: {tag}\n').encode()
-    record = ''.join(record_line(name, data) for name, data in files.items())
-    files[f'{info}/RECORD'] = (record + f'{info}/RECORD,,\n').encode()
+    text = metadata('deputy', version, 'A drop-in interpreter for TensorFlow Lite models',
+                    'tflite litert tensorflow inference delegate', ['numpy'], BINDINGS / 'README.md')
+    return write_wheel(output, 'deputy', version, tag, files, text)
 
-    output.mkdir(parents=True, exist_ok=True)
-    wheel = output / f'deputy-{version}-{tag}.whl'
-    with zipfile.ZipFile(wheel, 'w', zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-            # pip makes a file executable if it is marked as a regular file.
-            entry.external_attr = (stat.S_IFREG | (0o755 if '/lib/' in name else 0o644)) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-    return wheel
+
+def make_shim_wheel(output):
+    """Writes the wheel with Deputy under the names of the original packages."""
+    version = project_version()
+    text = metadata('deputy-tflite-runtime', version, 'Runs programs for tflite_runtime and ai_edge_litert on Deputy',
+                    'tflite litert tflite_runtime ai_edge_litert', [f'deputy=={version}'], SHIM / 'README.md')
+    return write_wheel(output, 'deputy_tflite_runtime', version, 'py3-none-any', python_files(SHIM, SHIM), text)
 
 
 def main():
@@ -113,6 +136,7 @@ def main():
                         help='version in the tag; an error if a library needs a newer one (the newest needed)')
     arguments = parser.parse_args()
     print(make_wheel(arguments.build.resolve(), arguments.output, arguments.machine, arguments.glibc))
+    print(make_shim_wheel(arguments.output))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Support for tests of the Python package: builds the wheel, imports the package from it, and writes
+"""Support for tests of the Python package: builds the wheels, imports the package from the first, and writes
 models.
 
 The first argument of the script that imports this module is the build folder (the default is build/release).
@@ -37,13 +37,19 @@ if 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encod
     sys.exit(77)
 
 FOLDER = tempfile.TemporaryDirectory()
-WHEEL = pathlib.Path(subprocess.run(
+WHEEL, SHIM_WHEEL = map(pathlib.Path, subprocess.run(
     [sys.executable, ROOT / 'tools/make_wheel.py', BUILD, FOLDER.name],
-    capture_output=True, text=True, check=True).stdout.strip())
-with zipfile.ZipFile(WHEEL) as archive:
-    archive.extractall(f'{FOLDER.name}/site')
-    for entry in archive.infolist():  # executable files stay so, as pip installs them
-        os.chmod(f'{FOLDER.name}/site/{entry.filename}', entry.external_attr >> 16 & 0o777)
+    capture_output=True, text=True, check=True).stdout.split())
+
+
+def unpack(wheel, folder):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+        for entry in archive.infolist():  # executable files stay so, as pip installs them
+            os.chmod(f'{folder}/{entry.filename}', entry.external_attr >> 16 & 0o777)
+
+
+unpack(WHEEL, f'{FOLDER.name}/site')
 sys.path.insert(0, f'{FOLDER.name}/site')
 for variable in ('DEPUTY_LIBRARY', 'DEPUTY_PLUGIN_PATH'):
     os.environ.pop(variable, None)

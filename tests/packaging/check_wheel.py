@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the files of a wheel need no more than its tag promises, by readelf.
 
-Each wheel must have the plug-ins and the sandbox's program. Libraries may need the C library up to the version in the
+A wheel for every platform must have no library. Each other one must have the plug-ins and the sandbox's program. Libraries may need the C library up to the version in the
 tag, libgcc of the same age, and no libstdc++; a search path is relative to the file.
 """
 import argparse
@@ -45,22 +45,34 @@ def faults_of(path, newest):
 
 def check(wheel):
     """Prints the faults of a wheel and the sizes of its libraries; returns True if there are no faults."""
-    newest = version(re.search(r'manylinux_(\d+_\d+)_', wheel.name)[1].replace('_', '.'))
-    faults = []
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
-        names = {name.partition('/')[2] for name in archive.namelist()}
-        faults += [f'{name} is missing' for name in sorted(EXPECTED - names)]
-        for name in sorted(EXPECTED & names):
-            path = archive.extract(f'deputy/{name}', folder)
-            mode = archive.getinfo(f'deputy/{name}').external_attr >> 16
-            if mode != stat.S_IFREG | 0o755:
-                faults.append(f'{name} has the mode {mode:o}, expected 100755')
-            faults += [f'{name} {fault}' for fault in faults_of(path, newest)]
-            print(f'check_wheel: {name}: {pathlib.Path(path).stat().st_size} bytes')
+    faults = list(faults_of_python(wheel) if wheel.stem.endswith('-any') else faults_of_libraries(wheel))
     for fault in faults:
         print(f'check_wheel: {wheel.name}: {fault}', file=sys.stderr)
     print(f'check_wheel: {wheel.name}: {wheel.stat().st_size} bytes, {len(faults)} faults')
     return not faults
+
+
+def faults_of_python(wheel):
+    """Yields the faults of a wheel for every platform."""
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if '.dist-info/' not in name and not name.endswith(('.py', '/py.typed')):
+                yield f'{name} is neither a Python file nor py.typed'
+
+
+def faults_of_libraries(wheel):
+    """Yields the faults of a wheel with libraries, and prints their sizes."""
+    newest = version(re.search(r'manylinux_(\d+_\d+)_', wheel.name)[1].replace('_', '.'))
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        names = {name.partition('/')[2] for name in archive.namelist()}
+        yield from (f'{name} is missing' for name in sorted(EXPECTED - names))
+        for name in sorted(EXPECTED & names):
+            path = archive.extract(f'deputy/{name}', folder)
+            mode = archive.getinfo(f'deputy/{name}').external_attr >> 16
+            if mode != stat.S_IFREG | 0o755:
+                yield f'{name} has the mode {mode:o}, expected 100755'
+            yield from (f'{name} {fault}' for fault in faults_of(path, newest))
+            print(f'check_wheel: {name}: {pathlib.Path(path).stat().st_size} bytes')
 
 
 def main():

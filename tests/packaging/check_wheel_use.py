@@ -63,6 +63,17 @@ def check_package():
     check(difference < 1e-4, f'outputs of the NPU stub differ by {difference}')
 
 
+def check_names():
+    """Checks the packages with the names of the original ones, if their wheel is installed."""
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+        from tflite_runtime.interpreter import Interpreter as Other
+    except ModuleNotFoundError:
+        return
+    import deputy.interpreter
+    check(Interpreter is Other is deputy.interpreter.Interpreter, 'another package is installed')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--delegate', help='only print the outputs with this delegate, what ran the nodes, and '
@@ -75,6 +86,7 @@ def main():
                                             if name in line]]))
     else:
         check_package()
+        check_names()
 
 
 if __name__ == '__main__':

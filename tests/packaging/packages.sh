@@ -80,6 +80,10 @@ apt install python3-pip
 pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*.whl
 python3 languages/digits.py digits_float.tflite images.raw | cmp - from_python
 python3 -c "import deputy; assert [p for p in deputy.plugins() if p['name'] == 'npu_stub']"
-pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy
-[ -z "$(rest)" ] || { say "remaining files of the wheel: $(rest)"; exit 1; }
-say "the wheel works, and is removed without rest"
+pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy_tflite_runtime-*.whl
+sed 's/deputy\.interpreter/tflite_runtime.interpreter/' languages/digits.py >digits_tflite.py
+grep -q 'from tflite_runtime' digits_tflite.py
+python3 digits_tflite.py digits_float.tflite images.raw | cmp - from_python
+pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy deputy-tflite-runtime
+[ -z "$(rest)" ] || { say "remaining files of the wheels: $(rest)"; exit 1; }
+say "the wheels work, and are removed without rest"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Run by tools/fresh.sh --wheels on a bare Debian, in a folder with wheels and examples: installs the wheel of this
-# processor, runs models and a delegate in a process of its own, and removes it.
+# processor and the one with the names of other packages, runs models and a delegate in a process of its own, and
+# removes them.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 
@@ -14,7 +15,8 @@ apt() {
 
 apt update
 apt install python3-numpy python3-pip
-pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*_"$(uname -m)".whl
+pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*_"$(uname -m)".whl \
+  ./deputy_tflite_runtime-*.whl
 python3 check_wheel_use.py
 say "$(. /etc/os-release; echo "$PRETTY_NAME"), $(uname -m), $(ldd --version | head -n 1): all uses succeed"
-pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy
+pip3 uninstall -q -y --break-system-packages --root-user-action=ignore deputy deputy-tflite-runtime

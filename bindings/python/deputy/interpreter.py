@@ -115,8 +115,7 @@ class Interpreter:
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
         self._states = {}  # Output names of share_state(), by input name.
-        self.experimental_compress_quantization_zero_points = (
-            experimental_compress_quantization_zero_points)
+        self._compresses_zero_points = experimental_compress_quantization_zero_points
         self._model = create_model(lib, model_path, model_content)
         self._options = _create_options(lib, self._reports, num_threads,
                                         experimental_op_resolver_type, delegate_policy, validation,
@@ -227,7 +226,13 @@ class Interpreter:
             return [self._details(i, subgraph) for i in tensors
                     if self._tensor(i, subgraph).contents.type != 0]
 
+    @property
+    def experimental_compress_quantization_zero_points(self):
+        """The constructor's argument, which has no effect."""
+        return self._compresses_zero_points
+
     def num_subgraphs(self):
+        """Returns the number of subgraphs of the model."""
         return self._lib.DeputyInterpreterGetSubgraphCount(self._owned.pointer)
 
     def set_tensor(self, tensor_index, value):
