@@ -103,6 +103,20 @@ class DelegationStatus(Sized):
                 ('saving_ns', ctypes.c_int64)]
 
 
+class Verification(Sized):
+    _fields_ = [('struct_size', SIZE), ('mode', INT), ('interval', INT),
+                ('float32_tolerance', ctypes.c_double), ('float16_tolerance', ctypes.c_double),
+                ('quantized_steps', INT), ('reserved', INT)]
+
+
+class VerificationStatus(Sized):
+    _fields_ = [('struct_size', SIZE), ('verified', ctypes.c_int64), ('wrong', ctypes.c_int64),
+                ('skipped', ctypes.c_int64), ('spent_ns', ctypes.c_int64), ('subgraph_index', INT),
+                ('node_index', INT), ('tensor_index', INT), ('reserved', INT),
+                ('element', ctypes.c_int64), ('expected', ctypes.c_double),
+                ('found', ctypes.c_double)]
+
+
 class WeightCache(Sized):
     _fields_ = [('struct_size', SIZE), ('state', INT), ('reused', ctypes.c_int64),
                 ('packed', ctypes.c_int64), ('mapped_bytes', SIZE)]
@@ -229,6 +243,9 @@ _FUNCTIONS = (
     ('DeputyInterpreterLastError', TEXT, [POINTER]),
     ('DeputyInterpreterOptionsSetArithmetic', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
+    ('DeputyInterpreterOptionsSetPrecision', INT, [POINTER, ctypes.c_int]),
+    ('DeputyInterpreterOptionsSetVerification', INT, [POINTER, ctypes.POINTER(Verification)]),
+    ('DeputyInterpreterGetVerificationStatus', INT, [POINTER, ctypes.POINTER(VerificationStatus)]),
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),
     ('DeputyInterpreterOptionsSetWeightCache', INT, [POINTER, TEXT]),
     ('DeputyInterpreterOptionsSetMemoryBudget', INT, [POINTER, SIZE]),

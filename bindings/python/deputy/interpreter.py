@@ -3,8 +3,9 @@
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
 import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`,
-`weight_cache` and `memory_budget` of an Interpreter, `explain()`, `placement_plan()`, `weight_cache_use()`,
-`delegation_status()`, `background_status()`, `wait_for_background()`, `findings()`,
+`weight_cache`, `memory_budget`, `precision` and `verification` of an Interpreter, `explain()`, `placement_plan()`,
+`weight_cache_use()`, `delegation_status()`, `verification_status()`, `background_status()`,
+`wait_for_background()`, `findings()`,
 `release_memory()`, `share_state()`, `shared_state()` and `reset_shared_states()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
@@ -16,7 +17,7 @@ import os
 
 import numpy as np
 
-from . import _checks, _explain, _native, _placement, _signature, _tensors
+from . import _checks, _explain, _native, _placement, _signature, _tensors, _verification
 from ._delegate import Delegate, load_delegate
 from ._guard import CallGuard
 from ._model import create_model
@@ -40,8 +41,11 @@ class OpResolverType(enum.Enum):
     BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
 
 
+_PRECISIONS = {'float32': 0, 'bf16': 1, 'fp16': 2}
+
+
 def _create_options(lib, reports, threads, resolver, policy, validation, weight_cache,
-                    memory_budget):
+                    memory_budget, precision, verification):
     options = Owned(lib.TfLiteInterpreterOptionsCreate(), lib.TfLiteInterpreterOptionsDelete, reports)
     lib.TfLiteInterpreterOptionsSetErrorReporter(options.pointer, reports.function, None)
     threads = _checks.threads(threads)
@@ -64,6 +68,14 @@ def _create_options(lib, reports, threads, resolver, policy, validation, weight_
     if memory_budget is not None:
         size = _checks.bytes_count(memory_budget, 'memory_budget')
         _must(lib.DeputyInterpreterOptionsSetMemoryBudget(options.pointer, size))
+    if precision is not None:
+        if precision not in _PRECISIONS:
+            raise ValueError(f"precision: expected 'float32', 'bf16' or 'fp16', found {precision!r}")
+        _must(lib.DeputyInterpreterOptionsSetPrecision(options.pointer, _PRECISIONS[precision]))
+    if verification is not None:
+        given = _verification.settings(verification)
+        if lib.DeputyInterpreterOptionsSetVerification(options.pointer, ctypes.byref(given)) != OK:
+            raise ValueError(f'verification: a number is out of range in {verification!r}')
     return options
 
 
@@ -94,6 +106,11 @@ class Interpreter:
     weight_cache: file with packed constants, which processes share (docs/weight-cache.md).
     memory_budget: upper bound on the interpreter's memory in bytes
         (DeputyInterpreterOptionsSetMemoryBudget); allocate_tensors() fails beyond it.
+    precision: 'float32', 'bf16' or 'fp16', the precision of float32 products on the CPU; None
+        selects the value of the environment variable DEPUTY_PRECISION (docs/design/precision.md).
+    verification: compares delegates' results with the CPU's (docs/design/verification.md): 'never',
+        'first', 'always', a number for every n-th run, or a dictionary with mode, interval,
+        float32_tolerance, float16_tolerance and quantized_steps.
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -110,7 +127,7 @@ class Interpreter:
                  experimental_disable_delegate_node_fusion=False,
                  experimental_force_delegate_node_profiling=False,
                  delegate_policy=None, validation=None, background=False, placement=None,
-                 weight_cache=None, memory_budget=None):
+                 weight_cache=None, memory_budget=None, precision=None, verification=None):
         self._lib = lib = library()
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
@@ -119,7 +136,7 @@ class Interpreter:
         self._model = create_model(lib, model_path, model_content)
         self._options = _create_options(lib, self._reports, num_threads,
                                         experimental_op_resolver_type, delegate_policy, validation,
-                                        weight_cache, memory_budget)
+                                        weight_cache, memory_budget, precision, verification)
         self._add_custom_ops(self._options.pointer)
         self._preserved = None
         if experimental_preserve_all_tensors:
@@ -333,6 +350,13 @@ class Interpreter:
         with self._guard.metadata:
             return _explain.delegation_status(self._lib, self._owned.pointer)
 
+    def verification_status(self):
+        """Returns the results of `verification` so far: the numbers of runs of partitions that were
+        verified, wrong and skipped, spent_ns, and first_wrong, the position and values of the first
+        wrong element, or None."""
+        with self._guard.metadata:
+            return _verification.status(self._lib, self._owned.pointer)
+
     def background_status(self):
         """Returns the state of delegates in the background: 'none', 'waiting', 'preparing', 'ready',
         'active', 'failed' or 'timed out', the reason of a failure, and counts
@@ -478,6 +502,12 @@ class Interpreter:
         """Returns _get_op_details() of every node of the main subgraph."""
         count = self._lib.DeputyInterpreterGetNodeCount(self._owned.pointer, 0)
         return [self._get_op_details(i) for i in range(count)]
+
+    def _has_variables(self):
+        """Returns True if a tensor of a subgraph keeps its contents between runs."""
+        return any(self._tensor(i, subgraph).contents.is_variable
+                   for subgraph in range(self.num_subgraphs())
+                   for i in range(self._lib.DeputyInterpreterGetTensorCount(self._owned.pointer, subgraph)))
 
     def _native_handle(self):
         """Returns the TfLiteInterpreter* as a number."""
