@@ -118,12 +118,12 @@ CPP_TIDY_DISABLED := -clang-analyzer-*,-modernize-make-unique,-readability-conta
 # DEPUTY_MAX_CPU=avx2.
 SIZE_LIMIT       := 3599080
 SMALL_SIZE_LIMIT := 2849512
-## check    format, English, Python scripts, include rules, memory orders, symbols, size, clang-tidy, clang warnings
-.PHONY: check check-format check-english check-scripts check-includes check-memory-order check-symbols check-size \
-        check-tidy check-clang
+## check    format, English, Python scripts and types, include rules, memory orders, symbols, size, clang-tidy, clang warnings
+.PHONY: check check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
+        check-size check-tidy check-clang
 check: setup-check
-	@$(MAKE) check-format check-english check-scripts check-includes check-memory-order check-symbols check-size \
-	  check-tidy check-clang
+	@$(MAKE) check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
+	  check-size check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 check-english:
@@ -136,6 +136,9 @@ check-scripts: export PYTHONDONTWRITEBYTECODE = 1
 check-scripts:
 	tools/check_scripts.py --self-test
 	tools/check_scripts.py
+check-types:
+	tools/check_types.py --self-test
+	tools/check_types.py
 check-includes:
 	tools/check_includes.py --self-test
 	tools/check_includes.py

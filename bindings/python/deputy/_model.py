@@ -5,15 +5,18 @@ one of them exists, and with it the constants that the library unpacks or packs 
 A file counts as unchanged if its device, inode, size and times are equal. A file whose times are
 younger than _MIN_AGE_NS is not shared, since a later change might leave them equal.
 """
+from __future__ import annotations
+
 import os
 import time
 import weakref
+from typing import Any
 
 from . import _checks, _native
 from ._native import Owned, last_error
 
 _MIN_AGE_NS = 2_000_000_000
-_models = weakref.WeakValueDictionary()
+_models: weakref.WeakValueDictionary[Any, Owned] = weakref.WeakValueDictionary()
 
 
 def _file_key(path):
@@ -36,9 +39,9 @@ def _shared(key, create):
     model = _models.get(key)
     user = None if model is None else model.share()
     if user is None:
-        model = create()
-        _models[key] = model
-        user = model.share()
+        created = create()
+        _models[key] = created
+        user = created.share()
     return user
 
 

@@ -4,10 +4,13 @@
 Every call releases Python's lock while it runs. An object of the library is an `Owned`: it is
 deleted when no Python object refers to it any more, and always before the objects that it uses.
 """
+from __future__ import annotations
+
 import ctypes
 import functools
 import os
 import pathlib
+from typing import Any
 
 OK, ERROR, DELEGATE_ERROR = 0, 1, 2  # TfLiteStatus
 POINTER, INT, SIZE, TEXT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.c_char_p
@@ -194,7 +197,7 @@ OptionUseCallback = ctypes.CFUNCTYPE(None, POINTER, ctypes.POINTER(OptionUse))
 quiet_reporter = Reporter(lambda user_data, text, arguments: None)
 
 # (name, result, arguments) of every function that the package calls.
-_FUNCTIONS = (
+_FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
     ('TfLiteModelCreateWithErrorReporter', POINTER, [TEXT, SIZE, Reporter, POINTER]),
     ('TfLiteModelCreateFromFileWithErrorReporter', POINTER, [TEXT, Reporter, POINTER]),
     ('TfLiteModelDelete', None, [POINTER]),
@@ -294,7 +297,7 @@ _FUNCTIONS = (
 
 
 @functools.lru_cache(maxsize=None)
-def library():
+def library() -> ctypes.CDLL:
     """Returns the shared library: that of the environment variable DEPUTY_LIBRARY, the one in this
     package (a wheel contains it), or the system's."""
     own = pathlib.Path(__file__).resolve().parent / 'lib' / 'libdeputy.so.1'
@@ -306,7 +309,7 @@ def library():
     return opened
 
 
-def last_error():
+def last_error() -> str:
     """Returns the text of the newest failure of this thread."""
     return library().DeputyLastError().decode(errors='replace')
 
@@ -318,7 +321,7 @@ class Owned:
     Users are counted here, because Python runs the finalizers of a cycle, and of all objects at
     exit, in any order. At exit the globals of this module are None, so finalizers use none."""
 
-    def __init__(self, pointer, delete, *keeps):
+    def __init__(self, pointer: int | None, delete: Any, *keeps: Any) -> None:
         self._pointer, self._delete, self._keeps = pointer, delete, keeps
         self._owned_keeps = [kept for kept in keeps if isinstance(kept, Owned)]
         # One entry per user; only the first is True. append() and pop() are atomic, so exactly one
@@ -328,7 +331,7 @@ class Owned:
             kept._users.append(False)
 
     @property
-    def pointer(self):
+    def pointer(self) -> Any:
         """Null if the library returned no object; RuntimeError once the object is deleted."""
         if not self._users:
             raise RuntimeError('the object has been deleted')

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement of nodes by measured times (deputy_placement.h)."""
+from __future__ import annotations
+
 import ctypes
 import os
 
@@ -32,7 +34,7 @@ def _alternative(lib, plan, index):
 def _description(lib, plan):
     status = _native.PlacementStatus()
     lib.DeputyPlacementPlanGetStatus(plan, ctypes.byref(status))
-    owners = []
+    owners: list[int | None] = []
     while (owner := lib.DeputyPlacementPlanGetOwner(plan, len(owners))) != -2:
         owners.append(owner if owner >= 0 else None)
     alternatives = [_alternative(lib, plan, i) for i in range(lib.DeputyPlacementPlanGetAlternativeCount(plan))]

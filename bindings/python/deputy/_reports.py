@@ -4,7 +4,10 @@
 Foreign operators and delegates report the reason of a failure in their own words; the library's
 report about the node follows. The exception contains all of them, one per line.
 """
+from __future__ import annotations
+
 import collections
+from typing import Any
 
 from . import _native
 
@@ -17,7 +20,7 @@ class Reports:
 
     def __init__(self):
         # Worker threads report, too; append() is atomic.
-        texts = collections.deque(maxlen=_MAX_TEXTS)
+        texts: collections.deque[Any] = collections.deque(maxlen=_MAX_TEXTS)
         # The library passes a format without arguments, in which every % is doubled.
         self.function = _native.Reporter(lambda user_data, format_, args: texts.append(format_))
         self._texts = texts

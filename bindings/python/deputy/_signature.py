@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signatures: inputs and outputs of a subgraph by name."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
 from . import _checks, _native, _tensors
 from ._native import Owned
 
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
 _NAMES = 'surrogateescape'  # Names come from the model and may be invalid UTF-8.
 
 
-def keys(lib, interpreter):
+def keys(lib: ctypes.CDLL, interpreter: int) -> List[str]:
     """Returns the keys of a model's signatures."""
     return [lib.TfLiteInterpreterGetSignatureKey(interpreter, i).decode(errors=_NAMES)
             for i in range(lib.TfLiteInterpreterGetSignatureCount(interpreter))]
@@ -19,7 +25,7 @@ def keys(lib, interpreter):
 class NativeRunner:
     """The library's object for one signature: names, tensors, and their indices in the subgraph."""
 
-    def __init__(self, lib, interpreter, key):
+    def __init__(self, lib: ctypes.CDLL, interpreter: Owned, key: str) -> None:
         self._lib = lib
         pointer = lib.TfLiteInterpreterGetSignatureRunner(interpreter.pointer,
                                                           key.encode(errors=_NAMES))
@@ -30,25 +36,26 @@ class NativeRunner:
         self.output_names = self._names('Output')
 
     @property
-    def pointer(self):
+    def pointer(self) -> int:
+        """The TfLiteSignatureRunner*."""
         return self.owned.pointer
 
-    def _names(self, side):
+    def _names(self, side: str) -> List[str]:
         count = getattr(self._lib, f'TfLiteSignatureRunnerGet{side}Count')(self.pointer)
         name = getattr(self._lib, f'TfLiteSignatureRunnerGet{side}Name')
         return [name(self.pointer, i).decode(errors=_NAMES) for i in range(count)]
 
-    def input(self, name):
+    def input(self, name: str) -> Any:
         """Returns the pointer to the tensor of an input."""
         return self._lib.TfLiteSignatureRunnerGetInputTensor(self.pointer,
                                                              name.encode(errors=_NAMES))
 
-    def output(self, name):
+    def output(self, name: str) -> Any:
         """Returns the pointer to the tensor of an output."""
         return self._lib.TfLiteSignatureRunnerGetOutputTensor(self.pointer,
                                                               name.encode(errors=_NAMES))
 
-    def resize(self, name, shape):
+    def resize(self, name: str, shape: List[int]) -> int:
         """Sets the shape of an input, regardless of the model's shape; returns the status."""
         dims = (ctypes.c_int * len(shape))(*shape)
         return self._lib.DeputySignatureRunnerResizeInputTensor(
@@ -59,7 +66,7 @@ class SignatureRunner:
     """Runs one signature of a model: call it with its inputs by name; it returns copies of its
     outputs by name. Created by Interpreter.get_signature_runner()."""
 
-    def __init__(self, interpreter=None, signature_key=None):
+    def __init__(self, interpreter: Optional[Interpreter] = None, signature_key: Optional[str] = None) -> None:
         if not interpreter:
             raise ValueError('None interpreter provided.')
         if not signature_key:
@@ -75,7 +82,8 @@ class SignatureRunner:
             self._runner = NativeRunner(interpreter._lib, interpreter._owned, signature_key)
             self._subgraph_index = interpreter._subgraph_of(self._runner)
 
-    def __call__(self, **kwargs):
+    def __call__(self, **kwargs: Any) -> Dict[str, np.ndarray]:
+        """Runs the signature with its inputs by name; returns its outputs by name."""
         shared = self._shared()
         if len(kwargs) + len(shared.keys() - kwargs.keys()) != len(self._inputs):
             raise ValueError(
@@ -91,7 +99,8 @@ class SignatureRunner:
         with interpreter._changing('SignatureRunner'):
             return self._run(interpreter, values, shapes)
 
-    def _run(self, interpreter, values, shapes):
+    def _run(self, interpreter: Interpreter, values: Dict[str, np.ndarray],
+             shapes: Dict[str, List[int]]) -> Dict[str, np.ndarray]:
         lib, runner = interpreter._lib, self._runner
         for name, shape in shapes.items():
             if _native.numbers(runner.input(name).contents.dims) != shape:
@@ -104,23 +113,23 @@ class SignatureRunner:
         return {name: _tensors.read(runner.output(name).contents) for name, _ in self._outputs
                 if name not in shared}
 
-    def _shared(self):
+    def _shared(self) -> Dict[str, str]:
         """Returns the names of outputs that are shared states, by input name."""
         return {name: output for name, output in self._interpreter._states.items()
                 if name in self._inputs and output in self._signature_def['outputs']}
 
-    def _read_input(self, name):
+    def _read_input(self, name: str) -> np.ndarray:
         with self._interpreter._guard.metadata:
             return _tensors.read(self._runner.input(name).contents)
 
-    def get_input_details(self):
+    def get_input_details(self) -> Dict[str, Dict[str, Any]]:
         """Returns {name: dictionary as in Interpreter.get_input_details()}."""
         return self._details(self._inputs.items())
 
-    def get_output_details(self):
+    def get_output_details(self) -> Dict[str, Dict[str, Any]]:
         """Returns {name: dictionary as in Interpreter.get_output_details()}."""
         return self._details(self._outputs)
 
-    def _details(self, tensors):
+    def _details(self, tensors: Iterable[Tuple[str, int]]) -> Dict[str, Dict[str, Any]]:
         return {name: self._interpreter._get_tensor_details(index, self._subgraph_index)
                 for name, index in tensors}

@@ -58,6 +58,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
+        """True without an error."""
         return self.error is None
 
     def get(self) -> Any:
@@ -224,6 +225,7 @@ class Runner:
 
     @property
     def model(self) -> Union[str, bytes]:
+        """The path or content of the model."""
         return self._settings.model
 
     @property
