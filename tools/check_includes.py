@@ -82,6 +82,7 @@ LAYERS = {
     'bridges/layers': ('bridges/layers/record', 'core/base', 'core/support', 'public'),
     'bridges/sandbox/host': ('bridges/sandbox', 'public'),
     'bridges/layers/record': ('public',),
+    'bridges/triton': ('core/support', 'public'),
     'bridges/replay': ('bridges/layers', 'bridges/layers/record', 'public'),
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
@@ -99,7 +100,8 @@ LIBRARIES = {
     ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'mindspore/ms', 'tools'),
     ('schema_generated.h',): ('core/support', 'core/model', 'mindspore/ms'),
     ('ms_bfbs_generated.h',): ('mindspore/ms',),
-    ('CLI/', 'nlohmann/'): ('tools',),
+    ('CLI/',): ('tools',),
+    ('nlohmann/',): ('bridges/triton', 'tools'),
     ('stb/',): ('tools', 'examples'),
     ('CL/',): ('gpu_cl',),
     ('xnnpack.h', 'pthreadpool.h'): ('bridges/xnnpack',),

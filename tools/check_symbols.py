@@ -14,7 +14,8 @@ libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h and of TfLiteG
 a version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also
 binds its symbols locally. libdeputy_xnnpack.so, if built, exports only the entry points and may also
 need XNNPACK and our two libraries; libdeputy_nnapi.so and libdeputy_hexagon.so export only the entry
-points and need none of our libraries. Finally, object files compiled for a newer
+points and need none of our libraries. libtriton_deputy.so exports the functions that Triton calls and needs
+libdeputy.so.1. Finally, object files compiled for a newer
 instruction set may define no weak symbol: the linker could select that copy for all callers, and it
 would crash on older CPUs.
 """
@@ -164,6 +165,24 @@ def check_bridge(library):
             yield f'{library}: may not need {needed}'
 
 
+def check_triton_library(library):
+    """Checks that the library exports the functions that its header declares for the server, and that the server
+    defines the other ones that the header declares."""
+    if not library.exists():
+        return  # not built without nlohmann-json
+    header = (ROOT / 'bridges/triton/triton_api.h').read_text(encoding='utf-8')
+    expected = set(re.findall(r'DEPUTY_TRITON_EXPORT TRITONSERVER_Error\* (\w+)\(', header))
+    if exports_of(library).keys() != expected:
+        yield f'{library} exports {sorted(exports_of(library))}, not {sorted(expected)}'
+    declared = set(re.findall(r'\b(TRITON(?:SERVER|BACKEND)_\w+)\(', header)) - expected
+    undefined = set(re.findall(r' UND (TRITON\w+)', output_of('readelf', '-W', '--dyn-syms', library)))
+    if undefined != declared:
+        yield f'{library} calls {sorted(undefined)}, but triton_api.h declares {sorted(declared)}'
+    for needed in re.findall(r'\(NEEDED\).*\[(.*)\]', output_of('readelf', '-W', '-d', library)):
+        if not re.match(MAY_NEED.pattern + r'|^libdeputy\.so\.1$', needed):
+            yield f'{library}: may not need {needed}'
+
+
 def check_instruction_set_objects(build):
     objects = sorted(build.glob('CMakeFiles/deputy_kernels.dir/kernels/cpu/*/*/*.o'))
     if not objects and platform.machine() == 'x86_64':
@@ -196,6 +215,7 @@ def main(arguments):
         *check_bridge(build / 'libdeputy_sandbox.so'),
         *check_bridge(build / 'libdeputy_replay.so'),
         *check_delegate(build / 'libdeputy_layers.so', 'deputy_layers.h', ENTRY_POINTS),
+        *check_triton_library(build / 'triton/deputy/libtriton_deputy.so'),
         *check_instruction_set_objects(build),
     ]
     for problem in problems:

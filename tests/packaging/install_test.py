@@ -78,7 +78,7 @@ class InstallTest(unittest.TestCase):
                      'deputy/plugins/libdeputy_nnapi.so', 'libdeputy_delegate_support.a',
                      'deputy/plugins/libdeputy_onnxruntime.so',
                      'deputy/plugins/libdeputy_sandbox.so', 'deputy/deputy-delegate-host',
-                     'deputy/plugins/libdeputy_layers.so', 'deputy/plugins/libdeputy_replay.so',
+                     'deputy/triton/deputy/libtriton_deputy.so', 'deputy/plugins/libdeputy_layers.so', 'deputy/plugins/libdeputy_replay.so',
                      'cmake/Deputy/DeputyConfig.cmake', 'cmake/tensorflow-lite/tensorflow-lite-config.cmake',
                      'cmake/tensorflowlite/tensorflowlite-config.cmake', 'pkgconfig/tensorflow-lite.pc',
                      'pkgconfig/tensorflowlite.pc', 'pkgconfig/tensorflow2-lite.pc'):

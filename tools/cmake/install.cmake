@@ -5,6 +5,7 @@
 #   <libdir>/deputy/drop-in   libtensorflowlite_c.so and libtensorflowlite_gpu_delegate.so, outside of
 #                             the linker's search path: use them by path
 #   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
+#   <libdir>/deputy/triton    folder for tritonserver --backend-directory
 #   <libdir>/cmake            packages for find_package(Deputy), (TensorFlowLite) and (tensorflow-lite)
 #   and headers, pkg-config files, the command with its manual pages and completion.
 # The command and the libraries are stripped; their debug information is in .debug/ in the same
@@ -37,6 +38,10 @@ foreach(plugin deputy_cpu deputy_gpu deputy_hexagon deputy_nnapi deputy_layers d
   endif()
 endforeach()
 install(TARGETS ${installed_plugins} LIBRARY DESTINATION ${plugin_install_dir})
+if(TARGET triton_deputy)
+  install(TARGETS triton_deputy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/triton/deputy)
+  list(APPEND installed_plugins triton_deputy)
+endif()
 # Upstream's name of the OpenCL delegate, for programs that link it: a link to the plug-in.
 if(TARGET deputy_gpu)
   file(CREATE_LINK ../plugins/libdeputy_gpu.so ${generated_dir}/libtensorflowlite_gpu_delegate.so

@@ -10,6 +10,7 @@
 #   tests/threads       multi-threaded tests, which carry the ctest label `threads`
 #   tests/gpu_cl        tests of the OpenCL delegate and their helpers, if OpenCL's headers exist
 #   tests/npu_stub      tests of the NPU stub
+#   tests/bridges/triton  tests of Triton's back end
 #   tests/mindspore     tests of MindSpore's API, linked to the shared libraries like clients
 #   tests/bindings/cpp  tests of TensorFlow Lite's C++ API, likewise, in C++17
 #   tests/cases         the operator cases
@@ -52,6 +53,7 @@ deputy_take_folder(cpp_api_test_sources bindings/cpp)
 deputy_take_folder(gpu_test_sources gpu_cl)
 deputy_take_folder(npu_test_sources npu_stub)
 deputy_take_folder(thread_test_sources threads)
+deputy_take_folder(triton_test_sources bridges/triton)
 list(FILTER c_test_sources EXCLUDE REGEX "/tests/mindspore/[^/]*$")
 if(CMAKE_SIZEOF_VOID_P EQUAL 4)  # this test computes with 128-bit integers
   list(REMOVE_ITEM test_sources ${PROJECT_SOURCE_DIR}/tests/kernels/vector/vector_types_test.cc)
@@ -256,6 +258,17 @@ deputy_add_tests(npu_tests SOURCES ${npu_test_sources} LINKS deputy_npu_objects 
 deputy_add_tests(thread_tests SOURCES ${thread_test_sources}
                  LINKS deputy_npu_objects ${gpu_links} ${test_links})
 deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
+
+# The double of Triton's server defines functions that the back end's library, which the tests open
+# by path, calls.
+if(TARGET triton_deputy)
+  add_library(triton_double OBJECT tests/doubles/triton/server.cc tests/doubles/triton/host.cc)
+  target_link_libraries(triton_double PUBLIC ${test_links})
+  target_compile_options(triton_double PRIVATE ${test_flags} -fPIC -fvisibility=default)
+  deputy_add_tests(triton_tests SOURCES ${triton_test_sources} LINKS triton_double ${test_links})
+  target_link_options(triton_tests PRIVATE -Wl,--export-dynamic-symbol=TRITON*)
+  add_dependencies(triton_tests triton_deputy deputy-delegate-host)
+endif()
 
 # kernel_tests is the part of unit_tests that depends on the processor: the tests of kernels and the
 # conformance test. `make check-arm` builds it, and the program that writes the models it counts.
