@@ -42,7 +42,7 @@ TfLiteStatus CatchExceptions(TfLiteContext* context, Body&& body) {
 std::shared_ptr<ThreadPool> PoolFor(const TfLiteContext& context, CpuDelegate* cpu) {
   const int requested =
       cpu->options.num_threads > 0 ? cpu->options.num_threads : context.recommended_num_threads;
-  const int threads = std::clamp(requested, 1, ProcessorsOfThisThread().fast_count);
+  const int threads = std::clamp(requested, 1, MaxUsefulThreads());
   const std::lock_guard lock(cpu->mutex);
   std::shared_ptr<ThreadPool>& pool = cpu->pools[threads];
   if (pool == nullptr) pool = std::make_shared<ThreadPool>(threads);

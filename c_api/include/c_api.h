@@ -115,8 +115,8 @@ TFL_CAPI_EXPORT void TfLiteInterpreterOptionsDelete(TfLiteInterpreterOptions* op
 
 // Sets the number of threads that kernels may use. -1, the default, and 0 mean 1; a value below -1
 // is reported and ignored when an interpreter is created. The number is limited to that of the fast
-// processors (docs/arm.md) in the affinity of the thread that prepares the interpreter. Results do
-// not depend on it.
+// processors (docs/arm.md) in the affinity of the thread that prepares the interpreter, and to the
+// quota of control groups (docs/containers.md). Results do not depend on it.
 TFL_CAPI_EXPORT void TfLiteInterpreterOptionsSetNumThreads(TfLiteInterpreterOptions* options,
                                                            int32_t num_threads);
 

@@ -10,6 +10,7 @@
 #include "c_api/include/deputy_graph.h"
 #include "c_api/src/objects.h"
 #include "core/base/environment.h"
+#include "core/base/log.h"
 #include "core/delegation/make_delegation.h"
 #include "core/plugin/layers.h"
 #include "kernels/cpu/cpu.h"
@@ -105,6 +106,8 @@ TfLiteInterpreter* CreateInterpreter(const TfLiteModel* model,
     interpreter->impl = deputy::Interpreter::Create(
         model->impl, ConfigOf(options, &interpreter->validation), &resolver);
     if (interpreter->impl == nullptr) return nullptr;
+    deputy::Log(kDeputyLogInfo, "interpreter: %d subgraphs, CPU kernels '%s'",
+                interpreter->impl->subgraph_count(), deputy::Cpu().name);
     if (options != nullptr) {
       const TfLiteStatus placed =
           deputy::ApplyPlacements(options->placements, interpreter->impl.get());

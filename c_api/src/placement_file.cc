@@ -154,8 +154,8 @@ void PlacementFile::WriteEntry(const char* token, const DeputyFingerprint& finge
   if (directory_.empty()) return;
   const DeputySerialization store = {directory_.c_str(), token};
   if (DeputySerializationWrite(&store, &fingerprint, bytes.data(), bytes.size()) != kTfLiteOk) {
-    ErrorReporter().Report("the results of the placement cannot be stored in '%s'",
-                           directory_.c_str());
+    deputy::ReportWarning("the results of the placement cannot be stored in '%s'",
+                          directory_.c_str());
   }
 }
 

@@ -63,8 +63,8 @@ deputy::Verification deputy::VerificationOfEnvironment() {
   } else if (error == std::errc() && at == end && verification.interval > 0) {
     verification.mode = Verification::Mode::kEveryNth;
   } else {
-    ErrorReporter().Report("DEPUTY_LAYERS: verify: expected first, always or a number, found '%s'",
-                           how->c_str());
+    deputy::ReportWarning("DEPUTY_LAYERS: verify: expected first, always or a number, found '%s'",
+                          how->c_str());
   }
   return verification;
 }

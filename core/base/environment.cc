@@ -18,16 +18,27 @@ constexpr std::string_view kPrefix = "DEPUTY_";
 
 // Names of the variables that Deputy and its delegates read, without the prefix.
 constexpr const char* kKnown[] = {
-    "ARITHMETIC",    "CLBLAST_LIBRARY",
-    "CPU",           "DELEGATE_POLICY",
-    "LIBRARY",       "GPU_FAULTS",
-    "ISOLATE",       "LAYERS",
-    "NNAPI_LIBRARY", "NPU",
-    "NPU_FAULTS",    "ONNXRUNTIME_LIBRARY",
-    "OPENCL_DEVICE", "OPENCL_LIBRARY",
-    "PLAN",          "PLUGIN_PATH",
-    "PLUGIN_PROBE",  "PRECISION",
-    "VALIDATION",    "XNNPACK",
+    "ARITHMETIC",
+    "CLBLAST_LIBRARY",
+    "CPU",
+    "DELEGATE_POLICY",
+    "LIBRARY",
+    "GPU_FAULTS",
+    "ISOLATE",
+    "LAYERS",
+    "LOG",
+    "NNAPI_LIBRARY",
+    "NPU",
+    "NPU_FAULTS",
+    "ONNXRUNTIME_LIBRARY",
+    "OPENCL_DEVICE",
+    "OPENCL_LIBRARY",
+    "PLAN",
+    "PLUGIN_PATH",
+    "PLUGIN_PROBE",
+    "PRECISION",
+    "VALIDATION",
+    "XNNPACK",
 };
 
 // Returns the number of letters to change, add or remove to make the texts equal.
@@ -73,7 +84,7 @@ void ReportMisspeltVariables() {
     const std::string name(text.substr(0, text.find('=')));
     const std::string likely = LikelyVariable(name);
     if (likely.empty()) continue;
-    ErrorReporter().Report("unknown variable %s; did you mean %s?", name.c_str(), likely.c_str());
+    ReportWarning("unknown variable %s; did you mean %s?", name.c_str(), likely.c_str());
   }
 }
 
@@ -86,8 +97,7 @@ std::string EnvironmentChoice(const char* name, const std::vector<std::string>& 
     const bool last = i > 0 && i + 1 == allowed.size();
     expected += (i == 0 ? "" : last ? " or " : ", ") + allowed[i];
   }
-  ErrorReporter().Report("%s: expected %s, found '%s'; it is ignored", name, expected.c_str(),
-                         value);
+  ReportWarning("%s: expected %s, found '%s'; it is ignored", name, expected.c_str(), value);
   return "";
 }
 

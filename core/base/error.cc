@@ -9,6 +9,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "core/base/log.h"
+
 namespace deputy {
 namespace {
 
@@ -62,7 +64,7 @@ void DeliverTo(ReportFunction function, void* user_data, const char* text) {
   CallReporter(function, user_data, TextAsFormat(text).get());
 }
 
-void DeliverToDefault(const char* text) {
+void DeliverToDefault(DeputyLogLevel level, const char* text) {
   ReportFunction function;
   void* user_data;
   {
@@ -71,7 +73,7 @@ void DeliverToDefault(const char* text) {
     user_data = default_user_data;
   }
   if (function == nullptr) {
-    std::fprintf(stderr, "ERROR: %s\n", text);
+    WriteLog(level, text);
   } else {
     // The reporter is called without the lock, so that it may redirect the default itself.
     DeliverTo(function, user_data, text);
@@ -114,7 +116,7 @@ void ErrorReporter::Deliver(const char* known, const char* text) {
   std::memcpy(thread_last_error, last_error_, sizeof(thread_last_error));
   if (collector_ != nullptr) collector_->Add(last_error_);
   if (function_ == nullptr) {
-    DeliverToDefault(text);
+    DeliverToDefault(kDeputyLogError, text);
   } else {
     DeliverTo(function_, user_data_, text);
   }
@@ -139,6 +141,16 @@ TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* form
   reporter->ReportV(format, args);
   va_end(args);
   return status;
+}
+
+void ReportWarning(const char* format, ...) {
+  char text[kTextSize];
+  va_list args;
+  va_start(args, format);
+  FormatText(format, args, text);
+  va_end(args);
+  std::memcpy(thread_last_error, text, std::strlen(text) + 1);
+  DeliverToDefault(kDeputyLogWarning, text);
 }
 
 void ReportOutOfMemory() { ErrorReporter().Report("out of memory"); }

@@ -20,7 +20,7 @@ using ReportFunction = void (*)(void* user_data, const char* format, va_list arg
 class ReportCollector;
 
 // Destination of error texts. A reporter with a null function forwards to the process-wide default
-// (standard error until SetDefaultReporter). Not thread-safe, except for the default reporter.
+// (the log of log.h until SetDefaultReporter). Not thread-safe, except for the default reporter.
 class ErrorReporter {
  public:
   ErrorReporter() = default;
@@ -98,10 +98,13 @@ class ReportSilencer {
 TfLiteStatus Fail(ErrorReporter* reporter, TfLiteStatus status, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Reports a problem that fails no call to the process-wide default, at the level of a warning.
+void ReportWarning(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
 // Reports "out of memory" to the process-wide default.
 void ReportOutOfMemory();
 
-// Redirects the process-wide default; a null function restores standard error. Thread-safe.
+// Redirects the process-wide default; a null function restores the log. Thread-safe.
 void SetDefaultReporter(ReportFunction function, void* user_data);
 
 // Returns the calling thread's newest report from any reporter, "" if there is none.

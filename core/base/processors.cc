@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/processors.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+
+#include "core/base/cpu_quota.h"
+#include "core/base/small_file.h"
 
 namespace deputy {
 namespace {
@@ -32,15 +34,6 @@ struct Machine {
   bool is_described = false;
   Processor processors[CPU_SETSIZE];
 };
-
-bool ReadTextFile(const char* path, char (&out_text)[64]) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const ssize_t length = read(file, out_text, sizeof out_text - 1);
-  close(file);
-  out_text[std::max<ssize_t>(length, 0)] = '\0';
-  return length > 0;
-}
 
 // Parses a list of Linux like "0-3,6".
 cpu_set_t ParseList(const char* text) {
@@ -75,7 +68,7 @@ Machine::Machine(const char* root_directory) : root(root_directory) {
 #endif
   char path[256], text[64];
   std::snprintf(path, sizeof path, "%s/sys/devices/system/cpu/possible", root);
-  if (!ReadTextFile(path, text)) return;
+  if (!ReadSmallFile(path, text)) return;
   const cpu_set_t possible = ParseList(text);
   bool any = false;
   int first_capacity = 0;
@@ -95,7 +88,7 @@ Machine::Machine(const char* root_directory) : root(root_directory) {
 bool Machine::ReadText(int processor, const char* name, char (&out_text)[64]) const {
   char path[256];
   std::snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/%s", root, processor, name);
-  return ReadTextFile(path, out_text);
+  return ReadSmallFile(path, out_text);
 }
 
 // Returns the size of a processor's second-level cache and the processors that share it; false if
@@ -184,6 +177,10 @@ UsableProcessors DivideProcessors(const cpu_set_t& allowed) {
 }
 
 UsableProcessors ProcessorsOfThisThread() { return DivideProcessors(AffinityOfThisThread()); }
+
+int MaxUsefulThreads() {
+  return std::min(ProcessorsOfThisThread().fast_count, QuotaOfProcessors(ThisMachine().root));
+}
 
 void AvoidSlowProcessors(int threads) {
   const UsableProcessors processors = ProcessorsOfThisThread();

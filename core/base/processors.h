@@ -26,6 +26,11 @@ UsableProcessors DivideProcessors(const cpu_set_t& allowed);
 // process.
 UsableProcessors ProcessorsOfThisThread();
 
+// Returns the number of threads that the calling thread and its workers should have at most: its
+// fast processors, or fewer if the control groups of the process allow less time (cpu_quota.h),
+// which is read at each call.
+int MaxUsefulThreads();
+
 // Restricts the calling thread to its fast processors, if there are at least `threads` of them.
 void AvoidSlowProcessors(int threads);
 

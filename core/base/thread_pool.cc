@@ -29,6 +29,7 @@
 #include <new>
 
 #include "core/base/back_off.h"
+#include "core/base/cpu_quota.h"
 #include "core/base/float_mode.h"
 #include "core/base/process_id.h"
 #include "core/base/processors.h"
@@ -79,7 +80,7 @@ constexpr uint32_t BitsUpTo(int worker) { return worker > kLastBit ? ~0u : (1u <
 
 int AvailableProcessors() {
   const UsableProcessors processors = ProcessorsOfThisThread();
-  return processors.fast_count + processors.slow_count;
+  return std::min(processors.fast_count + processors.slow_count, QuotaOfProcessors(""));
 }
 
 // Migrates the calling thread off `processor` by narrowing its affinity and restoring it. Not

@@ -8,6 +8,7 @@
 #include "core/base/delegate_call.h"
 #include "core/base/delegate_params.h"
 #include "core/base/kernel_call.h"
+#include "core/delegation/application_log.h"
 #include "core/delegation/dynamic_tensors.h"
 #include "core/delegation/support_query.h"
 #include "core/exec/context.h"
@@ -65,6 +66,7 @@ TfLiteStatus Delegation::Apply(TfLiteDelegate* delegate) {
     Fail(reporter, kTfLiteError, "out of memory");
   }
   subgraph_->interpreter()->NoteDelegatesChanged();
+  LogApplication(subgraph_->graph(), subgraph_->index(), offered);
   return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/base/log.h"
 #include "core/base/processors.h"
 
 namespace deputy {
@@ -18,7 +19,10 @@ bool InterpreterThreads::SetCount(int count) {
 
 ThreadPool& InterpreterThreads::pool(bool is_preparing) {
   if (pool_ == nullptr) {
-    const int limit = ProcessorsOfThisThread().fast_count;
+    const int limit = MaxUsefulThreads();
+    if (count_ > limit)
+      Log(kDeputyLogInfo, "threads: expected at most %d, found %d; %d are used", limit, count_,
+          limit);
     pool_ = std::make_shared<ThreadPool>(std::min(count_, limit));
   }
   if (single_ == nullptr) single_ = std::make_unique<ThreadPool>(1);

@@ -6,6 +6,7 @@
 
 #include "core/base/delegate_call.h"
 #include "core/base/float_mode.h"
+#include "core/base/log.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/subgraph.h"
 
@@ -112,6 +113,8 @@ TfLiteStatus Subgraph::PrepareCurrentPlan() {
   plans_.NotePrepared();
   delegation().NegotiateBuffers();
   state_ = State::kInvokable;
+  Log(kDeputyLogVerbose, "subgraph %d: %zu nodes are prepared", index(),
+      parts_.graph.plan().size());
   return kTfLiteOk;
 }
 

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "core/base/foreign_call.h"
+#include "core/base/log.h"
 #include "core/plugin/isolation.h"
 #include "core/plugin/layers.h"
 #include "core/plugin/plugin_file.h"
@@ -94,7 +95,11 @@ std::shared_ptr<const PluginLibrary> PluginLibrary::Load(const char* path, bool 
   const std::string found = FindPlugin(name);
   const std::shared_ptr<PluginLibrary> library(new PluginLibrary(found.empty() ? name : found));
   const std::string problem = library->Open(allow_stable);
-  if (problem.empty()) return library;
+  if (problem.empty()) {
+    Log(kDeputyLogInfo, "delegate library '%s': %s", library->name().c_str(),
+        library->path_.c_str());
+    return library;
+  }
   reporter->Report("Unable to load external delegate from : %s (%s)", library->path_.c_str(),
                    problem.c_str());
   return nullptr;

@@ -7,13 +7,14 @@
 #include <cstring>
 #include <thread>
 
+#include "deputy/deputy_process.h"
 #include "mindspore/src/log.h"
 
 namespace deputy::ms_api {
 namespace {
 
 constexpr size_t kMaxDevices = 3;
-constexpr unsigned kManyCores = 32;
+constexpr int32_t kManyCores = 32;
 constexpr int kMaxAffinityMode = 2;
 
 // Copies a struct of a client that may have been compiled with an older or newer header.
@@ -167,7 +168,7 @@ MSStatus Context::Check() const {
 
 int32_t Context::ThreadCount() const {
   if (thread_count > 0) return thread_count;
-  return std::thread::hardware_concurrency() > kManyCores ? 4 : 2;
+  return DeputyGetProcessorCount() > kManyCores ? 4 : 2;
 }
 
 bool Context::HasDevice(int type) const {

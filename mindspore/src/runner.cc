@@ -2,9 +2,9 @@
 #include "mindspore/src/runner.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
+#include "deputy/deputy_process.h"
 #include "mindspore/src/log.h"
 
 using namespace deputy::ms_api;  // NOLINT(google-build-using-namespace)
@@ -19,7 +19,7 @@ int32_t WorkerCountOf(int32_t wanted, const Context& context) {
     return 0;
   }
   if (wanted > 0) return wanted;
-  const auto processors = static_cast<int32_t>(std::thread::hardware_concurrency());
+  const auto processors = DeputyGetProcessorCount();
   return std::clamp(processors / std::max(context.ThreadCount(), 1), 1,
                     int{DEPUTY_MS_RUNNER_MAX_WORKERS});
 }
@@ -167,7 +167,7 @@ MSStatus DeputyMSRunner::Init(const Source& source, MSContextHandle handle, int3
 }
 
 MSStatus DeputyMSRunner::BuildWorkers(const Source& source, int32_t count) {
-  const auto processors = static_cast<int32_t>(std::thread::hardware_concurrency());
+  const auto processors = DeputyGetProcessorCount();
   for (int32_t i = 0; i < count; ++i) {
     auto worker = std::make_unique<Worker>();
     worker->set_config(config_);

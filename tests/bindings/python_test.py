@@ -6,6 +6,7 @@
 """
 import ctypes
 import gc
+import logging
 import os
 import pathlib
 import subprocess
@@ -117,6 +118,47 @@ class BackgroundTest(unittest.TestCase):
         delegate = load_delegate(self.LIBRARY)
         with self.assertRaisesRegex(RuntimeError, 'expected no validation'):
             Interpreter(FLOAT, experimental_delegates=[delegate], background=True, validation=True)
+
+
+class LogTest(unittest.TestCase):
+    """The library's log, in the module logging."""
+
+    def messages(self, level):
+        """Returns the messages about an interpreter with a delegate."""
+        logger = logging.getLogger('deputy')
+        logger.setLevel(level)
+        try:
+            with self.assertLogs() as log:  # at the level of information, in the root logger
+                logging.info('first')
+                allocated(FLOAT, experimental_delegates=[load_delegate('npu_stub')])
+        finally:
+            logger.setLevel(logging.NOTSET)
+        return [(record.levelno, record.getMessage()) for record in log.records if record.name == 'deputy']
+
+    def test_the_loggers_level_selects_messages(self):
+        self.assertEqual(self.messages(logging.WARNING), [])
+        messages = self.messages(logging.INFO)
+        self.assertEqual({level for level, _ in messages}, {logging.INFO})
+        self.assertRegex('\n'.join(text for _, text in messages),
+                         r"interpreter: 1 subgraphs.*\n.*delegate 'npu_stub' runs \d+ of 16 nodes")
+
+    def test_programs_get_warnings_and_end_without_the_callback(self):
+        program = ('import logging, sys; logging.basicConfig(format="%(levelname)s|%(name)s|%(message)s");'
+                   'from deputy.interpreter import Interpreter; Interpreter(sys.argv[1])')
+        for level, expected in (('', 'WARNING|deputy|DEPUTY_CPU'), ('info', 'INFO|deputy|interpreter: '),
+                                ('error', '')):
+            environment = dict(os.environ, DEPUTY_LOG=level, DEPUTY_CPU='mmx', PYTHONPATH=f'{FOLDER.name}/site')
+            done = subprocess.run([sys.executable, '-c', program, FLOAT], env=environment, check=True,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.stdout, '')
+            if expected:
+                self.assertIn(expected, done.stderr)
+            else:
+                self.assertEqual(done.stderr, '')
+
+    def test_processors_are_counted(self):
+        self.assertEqual(deputy.processor_count(), deputy._native.library().DeputyGetProcessorCount())
+        self.assertLessEqual(deputy.processor_count(), len(os.sched_getaffinity(0)))
 
 
 class PlacementTest(unittest.TestCase):

@@ -39,7 +39,7 @@ DEPUTY_HEADERS = ['deputy.h', 'deputy_graph.h', 'deputy_plugin.h', 'deputy_cpu.h
                   'deputy_layers.h', 'deputy_devices.h', 'deputy_async.h',
                   'deputy_placement.h', 'deputy_plugin_async.h',
                   'deputy_compiled.h', 'deputy_state.h', 'deputy_layout.h',
-                  'deputy_plugin_layout.h']
+                  'deputy_plugin_layout.h', 'deputy_process.h']
 
 
 def rows_of(name):

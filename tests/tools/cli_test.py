@@ -741,6 +741,7 @@ class CliTest(unittest.TestCase):
                                      ("DEPUTY_DELEGATE_POLICY", "cold", "tflite or hot"),
                                      ("DEPUTY_PLAN", "best", "fused or off"),
                                      ("DEPUTY_VALIDATION", "yes", "0 or 1"),
+                                     ("DEPUTY_LOG", "loud", "verbose, info, warning, error or silent"),
                                      ("DEPUTY_CPU", "mmx", "reference, generic")):
             result = deputy("run", FLOAT, "--random", env={**os.environ, name: value})
             self.assertEqual(result.returncode, 0)
@@ -748,6 +749,21 @@ class CliTest(unittest.TestCase):
                              rf"{name}: expected {allowed}.*, found '{value}'; it is ignored")
             self.assertEqual(deputy("run", FLOAT, "--random",
                                     env={**os.environ, name: ""}).stderr, "")
+
+    def test_the_environment_selects_the_level_of_the_log(self):
+        def said(level, **variables):
+            result = deputy("run", FLOAT, "--random", env={**os.environ, "DEPUTY_LOG": level, **variables})
+            self.assertEqual(result.returncode, 0)
+            return result.stderr
+
+        for level in ("", "warning", "error", "silent"):
+            self.assertEqual(said(level), "")
+        self.assertRegex(said("info"), r"INFO: interpreter: 1 subgraphs, CPU kernels '\w+'\n")
+        self.assertNotIn("VERBOSE", said("info"))
+        self.assertIn("VERBOSE: subgraph 0: 16 nodes are prepared\n", said("verbose"))
+        wrong = {"DEPUTY_CPU": "mmx"}
+        self.assertIn("WARNING: DEPUTY_CPU", said("warning", **wrong))
+        self.assertEqual(said("error", **wrong), "")
 
     def test_misspelt_variables_of_the_environment_are_reported(self):
         known = (ROOT / "core/base/environment.cc").read_text(encoding="utf-8")
@@ -766,7 +782,7 @@ class CliTest(unittest.TestCase):
             return result.stderr
 
         self.assertEqual(said(DEPUTY_VALIDATE="1"),
-                         "ERROR: unknown variable DEPUTY_VALIDATE; did you mean DEPUTY_VALIDATION?\n")
+                         "WARNING: unknown variable DEPUTY_VALIDATE; did you mean DEPUTY_VALIDATION?\n")
         self.assertIn("did you mean DEPUTY_PLUGIN_PATH?", said(DEPUTY_PLUGINS_PATH="/x"))
         self.assertIn("did you mean DEPUTY_CPU?", said(DEPUTY_CPUS="avx2"))
         # Variables with other prefixes, and known variables, are accepted.

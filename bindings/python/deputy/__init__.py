@@ -17,6 +17,12 @@ Policy = Union[str, Callable[[List[Device]], Optional[Device]]]
 __version__: str = _library().DeputyVersion().decode()
 
 
+def processor_count() -> int:
+    """Returns the number of threads that can run at the same time: the processors of the calling
+    thread's affinity, without slow ones, and at most the quota of the control groups."""
+    return _library().DeputyGetProcessorCount()
+
+
 def plugins() -> List[Dict[str, str]]:
     """Returns the delegate libraries in DEPUTY_PLUGIN_PATH and in the library's plug-in directory,
     as dictionaries with `path`, `name`, and `error`, which is '' for usable ones."""

@@ -12,6 +12,8 @@ import os
 import pathlib
 from typing import Any
 
+from . import _log
+
 OK, ERROR, DELEGATE_ERROR = 0, 1, 2  # TfLiteStatus
 POINTER, INT, SIZE, TEXT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_size_t, ctypes.c_char_p
 
@@ -293,6 +295,9 @@ _FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
     ('DeputyDeviceListGetCount', SIZE, [POINTER]),
     ('DeputyDeviceListGetDevices', DevicePointers, [POINTER]),
     ('DeputyDeviceListGetEntry', INT, [POINTER, SIZE, ctypes.POINTER(DeviceEntry)]),
+    ('DeputySetLogLevel', INT, [INT]),
+    ('DeputySetLogCallback', None, [_log.CALLBACK, POINTER]),
+    ('DeputyGetProcessorCount', ctypes.c_int32, []),
 )
 
 
@@ -306,6 +311,7 @@ def library() -> ctypes.CDLL:
     for name, result, arguments in _FUNCTIONS:
         function = getattr(opened, name)
         function.restype, function.argtypes = result, arguments
+    _log.install(opened)
     return opened
 
 

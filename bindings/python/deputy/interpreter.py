@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _checks, _explain, _native, _placement, _signature, _tensors, _verification
+from . import _checks, _explain, _log, _native, _placement, _signature, _tensors, _verification
 from ._delegate import Delegate, Path, load_delegate
 from ._guard import CallGuard
 from ._model import create_model
@@ -141,6 +141,7 @@ class Interpreter:
                  precision: Optional[str] = None,
                  verification: Union[str, int, Dict[str, Any], None] = None) -> None:
         self._lib = lib = library()
+        _log.follow(lib)
         self._guard, self._reports = CallGuard(), Reports()
         self._live = _tensors.new_live_set()
         self._states: Dict[str, str] = {}  # Output names of share_state(), by input name.
@@ -223,6 +224,7 @@ class Interpreter:
 
     def allocate_tensors(self) -> None:
         """Plans memory. Call it after the constructor and after each resize."""
+        _log.follow(self._lib)
         with self._changing('allocate_tensors'):
             if self._preserved is not None:
                 self._preserved.prepare(self)
