@@ -11,6 +11,7 @@ import atexit
 import ctypes
 import logging
 import os
+from typing import Optional
 
 LOGGER = logging.getLogger('deputy')
 # Levels of the module logging, by the library's number: verbose, info, warning, error, silent.
@@ -20,7 +21,7 @@ CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
 
 
 @CALLBACK
-def _write(_user_data, level: int, message: bytes) -> None:
+def _write(_user_data: Optional[int], level: int, message: bytes) -> None:
     LOGGER.log(LEVELS[level], '%s', message.decode(errors='replace').rstrip('\n'))
 
 
@@ -30,7 +31,7 @@ def install(lib: ctypes.CDLL) -> None:
     if name in _NAMES and LOGGER.level == logging.NOTSET:
         LOGGER.setLevel(LEVELS[_NAMES.index(name)])
     lib.DeputySetLogCallback(_write, None)
-    atexit.register(lib.DeputySetLogCallback, CALLBACK(), None)
+    atexit.register(lib.DeputySetLogCallback, ctypes.cast(None, CALLBACK), None)
     follow(lib)
 
 
