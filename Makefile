@@ -352,6 +352,16 @@ check-musl: setup $(ZIG)
 	cd build/musl && tests/unit_tests --gtest_brief=1 --gtest_filter='Sandbox.*-$(MUSL_FAILING)' && \
 	  tests/unit_tests --gtest_brief=1 --gtest_filter='-Sandbox.*:$(MUSL_FAILING)'
 
+## check-engines  deputy.beam with Apache Beam itself, which pip installs into build/engines (docs/scale.md); ENGINES
+##          selects engines, ENGINE_IMAGES is the number of images
+.PHONY: check-engines
+ENGINES ?= beam
+ENGINE_IMAGES ?= 10000
+check-engines: wheel
+	for engine in $(ENGINES); do \
+	  tests/engines/run.sh $$engine $(ENGINE_IMAGES) || exit 1; \
+	done
+
 ## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)
 ## wheels-check  install and use them on a bare Debian 12 and 13, for x86-64 and emulated for arm64 (as root)
 .PHONY: wheels wheels-check

@@ -32,6 +32,9 @@ LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
                 for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox')}}
 
+# Packages that `pip install deputy[NAME]` adds.
+EXTRAS = {'beam': 'apache-beam'}
+
 
 def project_version():
     text = (ROOT / 'CMakeLists.txt').read_text(encoding='utf-8')
@@ -63,11 +66,13 @@ def platform_tag(paths, machine, prefix, highest):
     return f'manylinux_{major}_{minor}_{machine}'
 
 
-def metadata(name, version, summary, keywords, requirements, readme):
+def metadata(name, version, summary, keywords, requirements, readme, extras=()):
+    optional = [f'{package}; extra == "{extra}"' for extra, package in dict(extras).items()]
     lines = ['Metadata-Version: 2.4', f'Name: {name}', f'Version: {version}', f'Summary: {summary}',
              'Author: Deputy developers', f'Keywords: {keywords}', 'License-Expression: Apache-2.0', 'License-File: LICENSE',
              *(f'Classifier: {line}' for line in CLASSIFIERS), 'Requires-Python: >=3.9',
-             *(f'Requires-Dist: {line}' for line in requirements), 'Description-Content-Type: text/markdown']
+             *(f'Requires-Dist: {line}' for line in [*requirements, *optional]),
+             *(f'Provides-Extra: {extra}' for extra in dict(extras)), 'Description-Content-Type: text/markdown']
     return '\n'.join(lines) + '\n\n' + readme.read_text(encoding='utf-8')
 
 
@@ -115,7 +120,7 @@ def make_wheel(build, output, machine='', highest=None):
     files = python_files(BINDINGS / 'deputy', BINDINGS)
     files.update({f'deputy/{place}': stripped(path, prefix) for path, place in libraries.items()})
     text = metadata('deputy', version, 'A drop-in interpreter for TensorFlow Lite models',
-                    'tflite litert tensorflow inference delegate', ['numpy'], BINDINGS / 'README.md')
+                    'tflite litert tensorflow inference delegate', ['numpy'], BINDINGS / 'README.md', EXTRAS)
     return write_wheel(output, 'deputy', version, tag, files, text)
 
 

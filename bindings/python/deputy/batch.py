@@ -228,6 +228,12 @@ class Runner:
         """The path or content of the model."""
         return self._settings.model
 
+    def with_model(self, model: Union[str, os.PathLike[str], bytes]) -> Runner:
+        """Returns another Runner with the same settings, for this model."""
+        other = Runner(model)
+        other._settings = dataclasses.replace(self._settings, model=other.model)
+        return other
+
     @property
     def inputs(self) -> dict[str, TensorInfo]:
         """The inputs by name. Opens the model."""

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs an engine and the wheel of build/wheel into build/engines/ENGINE, and runs run_ENGINE.py with a number of
+# images: run.sh ENGINE IMAGES
+set -eu
+
+engine=$1
+images=$2
+cd "$(dirname "$0")/../.."
+venv=build/engines/$engine
+step=tools/step.sh
+
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$step" "build/engines/$engine.log" "install $(grep -m 1 == "tools/requirements-$engine.txt")" \
+  "$venv/bin/pip" install -q -r "tools/requirements-$engine.txt"
+"$step" "build/engines/$engine-wheel.log" "install the wheel" \
+  "$venv/bin/pip" install -q --no-index --no-deps --force-reinstall --find-links build/wheel deputy
+"$venv/bin/python" "tests/engines/run_$engine.py" --images "$images"
