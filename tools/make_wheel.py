@@ -18,6 +18,8 @@ import sys
 import tempfile
 import zipfile
 
+import bundle_xnnpack
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINDINGS = ROOT / 'bindings/python'
 SHIM = BINDINGS / 'shim'
@@ -25,8 +27,8 @@ CLASSIFIERS = ('Development Status :: 4 - Beta', 'Intended Audience :: Developer
                'Operating System :: POSIX :: Linux',
                'Programming Language :: Python :: 3', 'Programming Language :: Python :: 3 :: Only',
                'Topic :: Scientific/Engineering :: Artificial Intelligence', 'Typing :: Typed')
-# Paths in the wheel; the library searches these for plug-ins, and the sandbox for its program. The XNNPACK
-# delegate is not included, because it needs libXNNPACK.so, of which Debian has no archive.
+# Paths in the wheel; the library searches these for plug-ins, and the sandbox for its program. bundle_xnnpack.py has
+# those of XNNPACK, whose libraries in Debian need a newer C library than wheels with a fixed version may.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              'deputy-delegate-host': 'lib/deputy/deputy-delegate-host',
              **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
@@ -66,10 +68,12 @@ def platform_tag(paths, machine, prefix, highest):
     return f'manylinux_{major}_{minor}_{machine}'
 
 
-def metadata(name, version, summary, keywords, requirements, readme, extras=()):
+def metadata(name, version, summary, keywords, requirements, readme, extras=(), licences=()):
     optional = [f'{package}; extra == "{extra}"' for extra, package in dict(extras).items()]
+    expression = 'Apache-2.0 AND BSD-3-Clause AND BSD-2-Clause' if licences else 'Apache-2.0'
     lines = ['Metadata-Version: 2.4', f'Name: {name}', f'Version: {version}', f'Summary: {summary}',
-             'Author: Deputy developers', f'Keywords: {keywords}', 'License-Expression: Apache-2.0', 'License-File: LICENSE',
+             'Author: Deputy developers', f'Keywords: {keywords}', f'License-Expression: {expression}',
+             *(f'License-File: {name}' for name in ('LICENSE', *licences)),
              *(f'Classifier: {line}' for line in CLASSIFIERS), 'Requires-Python: >=3.9',
              *(f'Requires-Dist: {line}' for line in [*requirements, *optional]),
              *(f'Provides-Extra: {extra}' for extra in dict(extras)), 'Description-Content-Type: text/markdown']
@@ -81,10 +85,12 @@ def record_line(name, data):
     return f'{name},sha256={digest},{len(data)}\n'
 
 
-def write_wheel(output, name, version, tag, files, text):
-    """Writes a wheel with the contents in `files`, by path, and the metadata `text`."""
+def write_wheel(output, name, version, tag, files, text, licences):
+    """Writes a wheel with the contents in `files` and `licences`, by path, and the metadata `text`."""
     info = f'{name}-{version}.dist-info'
-    files = {**files, f'{info}/METADATA': text.encode(), f'{info}/licenses/LICENSE': (ROOT / 'LICENSE').read_bytes(),
+    licences = {'LICENSE': (ROOT / 'LICENSE').read_bytes(), **licences}
+    files = {**files, f'{info}/METADATA': text.encode(),
+             **{f'{info}/licenses/{file}': content for file, content in licences.items()},
              f'{info}/WHEEL': (f'Wheel-Version: 1.0\nGenerator: deputy\n'
                                f'Root-Is-Purelib: {str(tag.endswith("-any")).lower()}\nTag: {tag}\n').encode()}
     record = ''.join(record_line(place, data) for place, data in files.items())
@@ -116,12 +122,17 @@ def make_wheel(build, output, machine='', highest=None):
     if build / 'libdeputy.so.1' not in libraries:
         sys.exit(f'make_wheel: {build}/libdeputy.so.1 does not exist: build it with `make`')
     version = project_version()
-    tag = f'py3-none-{platform_tag(libraries, machine, prefix, highest)}'
+    xnnpack = [] if highest else bundle_xnnpack.sources(build)
+    tag = f'py3-none-{platform_tag([*libraries, *xnnpack], machine, prefix, highest)}'
     files = python_files(BINDINGS / 'deputy', BINDINGS)
     files.update({f'deputy/{place}': stripped(path, prefix) for path, place in libraries.items()})
+    with tempfile.TemporaryDirectory() as folder:
+        bundled = bundle_xnnpack.bundle(xnnpack, lambda path: stripped(path, prefix), folder)
+    files.update({f'deputy/{place}': content for place, content in bundled.items()})
+    licences = bundle_xnnpack.licences(xnnpack)
     text = metadata('deputy', version, 'A drop-in interpreter for TensorFlow Lite models',
-                    'tflite litert tensorflow inference delegate', ['numpy'], BINDINGS / 'README.md', EXTRAS)
-    return write_wheel(output, 'deputy', version, tag, files, text)
+                    'tflite litert tensorflow inference delegate', ['numpy'], BINDINGS / 'README.md', EXTRAS, licences)
+    return write_wheel(output, 'deputy', version, tag, files, text, licences)
 
 
 def make_shim_wheel(output):
@@ -129,7 +140,7 @@ def make_shim_wheel(output):
     version = project_version()
     text = metadata('deputy-tflite-runtime', version, 'Runs programs for tflite_runtime and ai_edge_litert on Deputy',
                     'tflite litert tflite_runtime ai_edge_litert', [f'deputy=={version}'], SHIM / 'README.md')
-    return write_wheel(output, 'deputy_tflite_runtime', version, 'py3-none-any', python_files(SHIM, SHIM), text)
+    return write_wheel(output, 'deputy_tflite_runtime', version, 'py3-none-any', python_files(SHIM, SHIM), text, {})
 
 
 def main():

@@ -27,6 +27,10 @@ from deputy._native import Owned
 from deputy.interpreter import (Delegate, Interpreter, InterpreterWithCustomOps, OpResolverType,
                                 load_delegate)
 
+ENVIRONMENT = {**os.environ, 'PYTHONPATH': f'{FOLDER.name}/site'}
+HAS_XNNPACK = (BUILD / 'libdeputy_xnnpack.so').exists()
+USES = [ROOT / 'tests/packaging/check_wheel_use.py', '--more', *(['xnnpack'] if HAS_XNNPACK else [])]
+
 
 def unpacked(data):
     """Decodes the rows of a golden file, which are packed as in tests/golden/container.py."""
@@ -79,8 +83,45 @@ class WheelTest(unittest.TestCase):
         self.assertEqual(plugins['npu_stub'], '')
 
     def test_delegates_run_in_the_process_and_in_one_of_their_own(self):
-        subprocess.run([sys.executable, ROOT / 'tests/packaging/check_wheel_use.py'], check=True, cwd=DIGITS,
-                       env={**os.environ, 'PYTHONPATH': f'{FOLDER.name}/site'})
+        subprocess.run([sys.executable, *USES], check=True, cwd=DIGITS, env=ENVIRONMENT)
+
+
+@unittest.skipUnless(HAS_XNNPACK, 'the delegate for XNNPACK is not built')
+class XnnpackTest(unittest.TestCase):
+    def test_the_wheel_has_its_libraries_and_their_licences(self):
+        with zipfile.ZipFile(WHEEL) as archive:
+            names = archive.namelist()
+            texts = {name.rpartition('/')[2]: archive.read(name).decode() for name in names if '/licenses/' in name}
+            metadata = archive.read(next(name for name in names if name.endswith('/METADATA'))).decode()
+        bundled = [name.rpartition('/')[2] for name in names if '/bundled/' in name]
+        self.assertEqual({name.partition('.so.')[0] for name in bundled},
+                         {f'libdeputy_bundled_{name}' for name in ('XNNPACK', 'cpuinfo', 'pthreadpool')})
+        self.assertEqual(len(texts), 1 + len(bundled))
+        self.assertTrue(all('license' in text.lower() for text in texts.values()))
+        for name in texts:
+            self.assertIn(f'\nLicense-File: {name}\n', metadata)
+        self.assertIn('\nLicense-Expression: Apache-2.0 AND BSD-3-Clause AND BSD-2-Clause\n', metadata)
+
+    def test_libraries_of_other_packages_with_the_same_names_are_not_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with zipfile.ZipFile(WHEEL) as archive:
+                names = [name.rpartition('bundled_')[2] for name in archive.namelist() if '/bundled/' in name]
+            for name in names:
+                subprocess.run(['cc', '-shared', '-x', 'c', os.devnull, f'-Wl,-soname,lib{name}', '-o',
+                                f'{folder}/lib{name}'], check=True)
+            program = (f'import ctypes, runpy, sys\nfor name in {names}:\n'
+                       f'    ctypes.CDLL(f"{folder}/lib{{name}}")\n'
+                       f'sys.argv = {[str(word) for word in USES]}\nrunpy.run_path(sys.argv[0], run_name="__main__")')
+            subprocess.run([sys.executable, '-c', program], check=True, cwd=DIGITS, env=ENVIRONMENT)
+
+    def test_it_runs_in_a_process_of_its_own(self):
+        program = ('import deputy.interpreter as d; i = d.Interpreter("digits_float.tflite", experimental_delegates='
+                   '[d.load_delegate("xnnpack")]); i.allocate_tensors(); i.invoke();'
+                   'maps = open("/proc/self/maps").read();'
+                   'print({node["run_by"] for node in i.explain()["nodes"]}, "XNNPACK" in maps)')
+        result = subprocess.run([sys.executable, '-c', program], check=True, cwd=DIGITS, capture_output=True, text=True,
+                                env={**ENVIRONMENT, 'DEPUTY_ISOLATE': '1'})
+        self.assertEqual(result.stdout, "{'sandbox'} False\n")
 
 
 class BackgroundTest(unittest.TestCase):

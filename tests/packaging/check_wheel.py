@@ -66,6 +66,7 @@ def faults_of_libraries(wheel):
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         names = {name.partition('/')[2] for name in archive.namelist()}
         yield from (f'{name} is missing' for name in sorted(EXPECTED - names))
+        yield from (f'{name} is not expected' for name in sorted(names - EXPECTED) if name.startswith('lib/'))
         for name in sorted(EXPECTED & names):
             path = archive.extract(f'deputy/{name}', folder)
             mode = archive.getinfo(f'deputy/{name}').external_attr >> 16

@@ -46,11 +46,11 @@ def check(condition, text):
         sys.exit(f'check_wheel_use: {text}')
 
 
-def check_package():
+def check_package(more):
     import deputy
     errors = {plugin['name']: plugin['error'] for plugin in deputy.plugins()}
-    check(set(errors) == {'cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox'},
-          f'expected seven plug-ins, found {errors}')
+    names = {'cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox', *more}
+    check(set(errors) == names, f'expected the plug-ins {sorted(names)}, found {errors}')
     check(not any(errors.values()), f'a plug-in does not load: {errors}')
     expected, _ = outputs()
     inside, runners = outputs('npu_stub')
@@ -61,6 +61,18 @@ def check_package():
     check(values == inside, 'the NPU stub computes other values in a process of its own')
     difference = max(abs(a - b) for a, b in zip(expected[0][0], inside[0][0]))
     check(difference < 1e-4, f'outputs of the NPU stub differ by {difference}')
+
+
+def check_xnnpack():
+    """Checks that XNNPACK's delegate uses the libraries in the package."""
+    expected, _ = outputs()
+    values, runners = outputs('xnnpack')
+    check('xnnpack' in runners, f'xnnpack runs no node: {runners}')
+    difference = max(abs(a - b) for a, b in zip(expected[0][0], values[0][0]))
+    check(difference < 1e-4, f'outputs of XNNPACK differ by {difference}')
+    maps = pathlib.Path('/proc/self/maps').read_text(encoding='utf-8')
+    for library in ('XNNPACK', 'pthreadpool', 'cpuinfo'):
+        check(f'/deputy/lib/deputy/bundled/libdeputy_bundled_{library}.so.' in maps, f'another {library} is loaded')
 
 
 def check_names():
@@ -78,15 +90,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--delegate', help='only print the outputs with this delegate, what ran the nodes, and '
                                            "the mapped files with the delegate's name, as JSON")
-    name = parser.parse_args().delegate
+    parser.add_argument('--more', nargs='*', default=[], metavar='PLUG-IN', help='plug-ins that only some wheels have')
+    arguments = parser.parse_args()
+    name = arguments.delegate
     if name:
         maps = pathlib.Path('/proc/self/maps')
         values, runners = outputs(name)
         print(json.dumps([values, runners, [line for line in maps.read_text(encoding='utf-8').splitlines()
                                             if name in line]]))
     else:
-        check_package()
+        check_package(arguments.more)
         check_names()
+        if 'xnnpack' in arguments.more:
+            check_xnnpack()
 
 
 if __name__ == '__main__':

@@ -80,6 +80,10 @@ apt install python3-pip
 pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy-*.whl
 python3 languages/digits.py digits_float.tflite images.raw | cmp - from_python
 python3 -c "import deputy; assert [p for p in deputy.plugins() if p['name'] == 'npu_stub']"
+[ ! -e /usr/lib/"$(uname -m)"-linux-gnu/libXNNPACK.so.0 ]
+python3 -c "from deputy.interpreter import Interpreter, load_delegate
+interpreter = Interpreter('digits_float.tflite', experimental_delegates=[load_delegate('xnnpack')])
+assert {node['run_by'] for node in interpreter.explain()['nodes']} == {'xnnpack'}"
 pip3 install -q --no-index --no-deps --break-system-packages --root-user-action=ignore ./deputy_tflite_runtime-*.whl
 sed 's/deputy\.interpreter/tflite_runtime.interpreter/' languages/digits.py >digits_tflite.py
 grep -q 'from tflite_runtime' digits_tflite.py
