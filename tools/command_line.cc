@@ -237,6 +237,19 @@ void AddOutputOptions(CLI::App* command, RunOptions* options) {
       ->add_option("-o,--output-dir", options->output_dir, "Write each output to a .npy file there")
       ->type_name("DIR");
   command
+      ->add_option("--output", options->output,
+                   "With --image or --rows: write one line of JSON per\n"
+                   "input, as soon as it is complete (docs/batch.md)")
+      ->type_name("FILE");
+  command->add_flag("--resume", options->resume,
+                    "Continue the file of --output after an interruption");
+  command
+      ->add_option("--workers", options->workers,
+                   "Interpreters for --image and --rows (default: one\n"
+                   "per processor; one with delegates or a state)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
+  command
       ->add_option("--max-values", options->max_values,
                    "Maximum number of values printed per output")
       ->type_name("N")

@@ -31,6 +31,9 @@ struct RunOptions {
   bool random = false;
   unsigned seed = 0;  // seed of the random values
   std::string labels, output_dir;
+  std::string output;   // file with one line of JSON per image or row (item_file.h); "": none
+  bool resume = false;  // continue `output`
+  int workers = 0;      // number of interpreters for images or rows; 0: chosen by RunItems
   int top_k = 0;  // number of classes to show; 0: one with labels or several images, else none
   int max_values = 1000;
   std::string trace;

@@ -14,10 +14,10 @@
 #include "commands.h"
 #include "device_choice.h"
 #include "image.h"
-#include "input_rows.h"
 #include "npy.h"
 #include "output_files.h"
 #include "profile.h"
+#include "run_items.h"
 #include "session.h"
 #include "tensor_data.h"
 #include "tensor_file.h"
@@ -60,32 +60,26 @@ class Runner {
   explicit Runner(const RunOptions& options)
       : options_(options),
         labels_(ReadLabels(options.labels)),
-        images_(options.image.empty() ? std::vector<std::string>{} : FindImages(options.image)),
-        rows_(options.rows.empty() ? std::vector<InputRow>{} : ReadRows(options.rows)),
-        session_(SessionOf(options)),
-        given_(static_cast<size_t>(session_.input_count()), false) {
-    scaling_ = ScalingOf(options);
-  }
+        items_(options),
+        session_(SessionOf(options)) {}
 
   void Run() {
     CheckRequirement();
     FindItemInput();
-    ReadInputFiles();
-    FillTheRest();
-    if (!options_.output_dir.empty()) output_files_ = OutputFiles::In(options_.output_dir);
+    FillInputs(&session_);
     if (options_.expect_from_name || options_.profile || !options_.trace.empty()) {
       profile_.emplace(session_, !options_.trace.empty());
     }
-    if (!rows_.empty()) {
-      ShowRows();
-    } else if (images_.empty()) {
-      session_.Invoke();
-      CheckLabels(labels_, options_.labels, session_);
-      ShowOutputs("");
-    } else if (options_.expect_from_name) {
+    if (options_.expect_from_name) {
       ClassifyImages();
+    } else if (items_.are_rows() || items_.count() > 1 || !options_.output.empty()) {
+      times_ = RunItems(options_, items_, &session_, item_input_,
+                        [this](Session* session) { FillInputs(session); });
     } else {
-      ShowImages();
+      if (items_.count() == 1) items_.Write(0, session_.input(item_input_));
+      times_.push_back(session_.Invoke());
+      CheckLabels(labels_, options_.labels, session_);
+      ShowOutputs();
     }
     if (options_.profile && !options_.expect_from_name) PrintProfile();
     if (!options_.trace.empty()) WriteRunTrace();
@@ -108,29 +102,30 @@ class Runner {
 
   // Selects the input that receives images or rows.
   void FindItemInput() {
-    if (images_.empty() && rows_.empty()) return;
-    const std::string& name = rows_.empty() ? options_.image_input : options_.rows_input;
+    if (items_.count() == 0) return;
+    const std::string& name = items_.are_rows() ? options_.rows_input : options_.image_input;
     if (!name.empty()) {
       item_input_ = session_.FindInput(name);
     } else if (session_.input_count() == 0) {
-      FailUsage("%s: the model has no inputs", rows_.empty() ? "--image" : "--rows");
+      FailUsage("%s: the model has no inputs", items_.are_rows() ? "--rows" : "--image");
+    } else {
+      item_input_ = 0;
     }
-    given_[static_cast<size_t>(item_input_)] = true;
   }
 
-  void ReadInputFiles() {
+  // Fills all inputs of a session but that of the items.
+  void FillInputs(Session* session) const {
+    std::vector<bool> given(static_cast<size_t>(session->input_count()), false);
+    if (item_input_ >= 0) given[static_cast<size_t>(item_input_)] = true;
     for (const std::string& assignment : options_.inputs) {
-      const size_t index = static_cast<size_t>(InputOf(assignment, session_));
-      if (given_[index]) FailUsage("input %zu is given twice", index);
-      given_[index] = true;
-      WriteInput(assignment, session_);
+      const size_t index = static_cast<size_t>(InputOf(assignment, *session));
+      if (given[index]) FailUsage("input %zu is given twice", index);
+      given[index] = true;
+      WriteInput(assignment, *session);
     }
-  }
-
-  void FillTheRest() {
-    for (int i = 0; i < session_.input_count(); ++i) {
-      if (given_[static_cast<size_t>(i)]) continue;
-      TfLiteTensor* tensor = session_.input(i);
+    for (int i = 0; i < session->input_count(); ++i) {
+      if (given[static_cast<size_t>(i)]) continue;
+      TfLiteTensor* tensor = session->input(i);
       if (!options_.random) {
         FailUsage("input %d '%s' (%s %s) is not given: use --input, --image or --random", i,
                   TfLiteTensorName(tensor), TfLiteTypeGetName(TfLiteTensorType(tensor)),
@@ -140,24 +135,12 @@ class Runner {
     }
   }
 
-  // Runs the model on one image and records the time.
-  void RunImage(const std::string& path) {
-    WriteImage(path, scaling_, session_.input(item_input_));
-    times_.push_back(session_.Invoke());
-    CheckLabels(labels_, options_.labels, session_);
-  }
-
-  bool wants_guesses() const {
-    return images_.size() > 1 || options_.top_k > 0 || !labels_.empty();
-  }
-
-  // Shows outputs as .npy files, as class scores or as numbers. `prefix` distinguishes the files of
-  // images.
-  void ShowOutputs(const std::string& prefix) {
+  // Shows the outputs of one inference as .npy files, as class scores or as numbers.
+  void ShowOutputs() {
     if (!options_.output_dir.empty()) {
-      SaveOutputs(prefix);
-    } else if (wants_guesses()) {
-      std::string line = prefix;
+      SaveOutputs();
+    } else if (options_.top_k > 0 || !labels_.empty()) {
+      std::string line;
       for (const Guess& guess : BestGuesses(session_, top_k())) {
         line += Format("%s%s %.6f", line.empty() ? "" : " ",
                        LabelText(labels_, guess.index).c_str(), guess.score);
@@ -185,80 +168,45 @@ class Runner {
     }
   }
 
-  void SaveOutputs(const std::string& item) {
-    output_files_->Begin(item);
+  void SaveOutputs() const {
+    OutputFiles files = OutputFiles::In(options_.output_dir);
+    files.Begin("");
     for (int i = 0; i < session_.output_count(); ++i) {
       const TfLiteTensor* tensor = session_.output(i);
       const char* name = TfLiteTensorName(tensor);
-      WriteNpy(output_files_->PathOf(i, name == nullptr ? "" : name), TfLiteTensorType(tensor),
+      WriteNpy(files.PathOf(i, name == nullptr ? "" : name), TfLiteTensorType(tensor),
                ShapeOf(tensor), TfLiteTensorData(tensor), TfLiteTensorByteSize(tensor));
     }
-  }
-
-  // Runs the model on each image and shows the outputs, as one line if they are class scores.
-  void ShowImages() {
-    ProgressBar progress(images_.size(), shows_progress() && !isatty(STDOUT_FILENO));
-    for (size_t i = 0; i < images_.size(); ++i) {
-      RunImage(images_[i]);
-      ShowOutputs(images_.size() > 1 ? OneLine(FileNameOf(images_[i])) : "");
-      progress.Show(i + 1);
-    }
-  }
-
-  // Runs the model on each row and saves the outputs, or prints one line: class scores if
-  // requested, otherwise all outputs as a row of numbers.
-  void ShowRows() {
-    ProgressBar progress(rows_.size(), shows_progress() && !isatty(STDOUT_FILENO));
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      WriteRow(rows_[i], session_.input(item_input_));
-      times_.push_back(session_.Invoke());
-      CheckLabels(labels_, options_.labels, session_);
-      if (!options_.output_dir.empty()) {
-        SaveOutputs(rows_[i].file.empty() ? Format("row%zu", i + 1) : rows_[i].name);
-      } else if (options_.top_k > 0 || !labels_.empty()) {
-        ShowOutputs(OneLine(rows_[i].name));
-      } else {
-        PrintOutputRow();
-      }
-      progress.Show(i + 1);
-    }
-  }
-
-  void PrintOutputRow() const {
-    std::string line;
-    for (int i = 0; i < session_.output_count(); ++i) {
-      for (const double value : ReadReals(session_.output(i))) {
-        line += Format("%s%.9g", line.empty() ? "" : ",", value);
-      }
-    }
-    std::printf("%s\n", line.c_str());
   }
 
   // Prints the misclassified images, accuracy, time, and the engines that ran nodes.
   void ClassifyImages() {
     std::vector<std::string> wrong;
     {
-      ProgressBar progress(images_.size(), shows_progress());
-      for (size_t i = 0; i < images_.size(); ++i) {
-        const std::string expected = ExpectedLabel(images_[i], labels_, options_.labels);
-        RunImage(images_[i]);
+      ProgressBar progress(items_.count(), ShowsProgress(options_, items_.count()));
+      for (size_t i = 0; i < items_.count(); ++i) {
+        const std::string name = items_.NameOf(i);
+        const std::string expected = ExpectedLabel(name, labels_, options_.labels);
+        items_.Write(i, session_.input(item_input_));
+        times_.push_back(session_.Invoke());
+        CheckLabels(labels_, options_.labels, session_);
         const Guess best = BestGuesses(session_, 1)[0];
         const std::string answer = LabelText(labels_, best.index);
         if (answer != expected) {
-          wrong.push_back(Format("%s: expected %s, found %s (%.3f)", FileNameOf(images_[i]).c_str(),
-                                 expected.c_str(), answer.c_str(), best.score));
+          wrong.push_back(Format("%s: expected %s, found %s (%.3f)", name.c_str(), expected.c_str(),
+                                 answer.c_str(), best.score));
         }
         progress.Show(i + 1);
       }
     }
-    const size_t right = images_.size() - wrong.size();
+    const size_t right = items_.count() - wrong.size();
     std::printf(
         "%s, %s, %s\n", FileNameOf(options_.session.model).c_str(),
-        PluralText(images_.size(), "image", "images").c_str(),
+        PluralText(items_.count(), "image", "images").c_str(),
         PluralText(static_cast<size_t>(options_.session.threads), "thread", "threads").c_str());
     std::printf("accuracy  %.2f %% (%zu of %zu)\n",
-                100.0 * static_cast<double>(right) / static_cast<double>(images_.size()), right,
-                images_.size());
+                100.0 * static_cast<double>(right) / static_cast<double>(items_.count()), right,
+                items_.count());
     for (const std::string& line : wrong) std::printf("wrong     %s\n", OneLine(line).c_str());
     PrintProfile();
   }
@@ -282,19 +230,12 @@ class Runner {
   }
 
   size_t top_k() const { return options_.top_k == 0 ? 1 : static_cast<size_t>(options_.top_k); }
-  bool shows_progress() const {
-    return ShowsProgress(options_, std::max(images_.size(), rows_.size()));
-  }
 
   const RunOptions& options_;
   std::vector<std::string> labels_;
-  std::vector<std::string> images_;
-  std::vector<InputRow> rows_;
+  Items items_;
   Session session_;
-  std::vector<bool> given_;  // input has a file or receives items, by input
-  int item_input_ = 0;
-  PixelScaling scaling_;
-  std::optional<OutputFiles> output_files_;
+  int item_input_ = -1;  // input that receives images or rows; negative: none
   std::optional<Profile> profile_;
   std::vector<double> times_;
 };
@@ -306,6 +247,18 @@ void RunModel(const RunOptions& options) {
     FailUsage("--expect-from-name needs --image");
   }
   if (!options.rows.empty() && !options.image.empty()) FailUsage("--rows excludes --image");
+  if (options.rows.empty() && options.image.empty()) {
+    if (!options.output.empty()) FailUsage("--output needs --image or --rows");
+    if (options.workers > 0) FailUsage("--workers needs --image or --rows");
+  }
+  if (options.resume && options.output.empty()) FailUsage("--resume needs --output");
+  if (!options.output.empty()) {
+    if (!options.output_dir.empty()) FailUsage("--output excludes --output-dir");
+    if (options.expect_from_name) FailUsage("--output excludes --expect-from-name");
+  }
+  if (options.workers > 1 && options.expect_from_name) {
+    FailUsage("--workers excludes --expect-from-name");
+  }
   if (options.require && !options.compare.empty()) FailUsage("--require excludes --compare");
   if (options.require && options.session.delegates.empty()) {
     FailUsage("--require needs a delegate, e.g. --delegate");

@@ -63,8 +63,12 @@ Session::Session(const SessionOptions& options)
   double start = NowMs();
   // Nodes of a .ms file that cannot be mapped are refused at once if no delegate may claim them.
   const bool keeps = !delegates_.empty() || options.missing_operators_are_fine;
-  model_ = std::make_unique<ModelFile>(path_, keeps ? ms::Unmapped::kKeep : ms::Unmapped::kRefuse,
-                                       &Collect, this);
+  if (options.shares_model_of != nullptr) {
+    model_ = options.shares_model_of->model_;
+  } else {
+    model_ = std::make_shared<ModelFile>(path_, keeps ? ms::Unmapped::kKeep : ms::Unmapped::kRefuse,
+                                         &Collect, this);
+  }
   if (model() == nullptr) Refuse("is not a usable model");
   const std::unique_ptr<TfLiteInterpreterOptions, void (*)(TfLiteInterpreterOptions*)> settings(
       TfLiteInterpreterOptionsCreate(), &TfLiteInterpreterOptionsDelete);

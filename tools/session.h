@@ -26,6 +26,8 @@
 
 namespace deputy::tools {
 
+class Session;
+
 struct SessionOptions {
   std::string model;
   int threads = 1;
@@ -69,6 +71,9 @@ struct SessionOptions {
   bool missing_operators_are_fine = false;
   // True to enable the validation layer, as DEPUTY_VALIDATION=1 does.
   bool validate = false;
+  // Open session of the same options whose model is shared, and which must outlive this one; null:
+  // the file is loaded.
+  const Session* shares_model_of = nullptr;
 };
 
 // Adds the number of threads to the settings, for delegates that declare such an option.
@@ -179,7 +184,7 @@ class Session {
   std::unique_ptr<TemporaryDirectory> unpacked_;
   Json placement_;
   bool uses_weight_cache_ = false;
-  std::unique_ptr<ModelFile> model_;
+  std::shared_ptr<ModelFile> model_;
   std::vector<MissingOperator> missing_;  // the interpreter borrows their names
   std::unique_ptr<TfLiteInterpreter, void (*)(TfLiteInterpreter*)> interpreter_;
   // Runner of the selected signature; null if the first subgraph runs.

@@ -211,8 +211,20 @@ void ProgressBar::Show(size_t done) {
   constexpr size_t kWidth = 40;
   const size_t filled = total_ == 0 ? kWidth : done * kWidth / total_;
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-  std::fprintf(stderr, "\r[%s] %zu/%zu", bar.c_str(), done, total_);
+  std::fprintf(stderr, "\r[%s] %zu/%zu%s\033[K", bar.c_str(), done, total_, RateText(done).c_str());
   std::fflush(stderr);
+}
+
+// Returns ", 310/s, 0:12 left"; "" before the first item.
+std::string ProgressBar::RateText(size_t done) const {
+  const std::chrono::duration<double> passed = last_ - start_;
+  if (done <= begin_ || passed.count() <= 0) return "";
+  const double rate = static_cast<double>(done - begin_) / passed.count();
+  const auto left = static_cast<unsigned long long>(static_cast<double>(total_ - done) / rate);
+  const std::string clock =
+      left < 3600 ? Format("%llu:%02llu", left / 60, left % 60)
+                  : Format("%llu:%02llu:%02llu", left / 3600, left / 60 % 60, left % 60);
+  return Format(rate < 10 ? ", %.1f/s, %s left" : ", %.0f/s, %s left", rate, clock.c_str());
 }
 
 void CheckWritable(const std::string& path) {

@@ -74,19 +74,25 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Draws "[####......] 120/400" on standard error, redrawn in place and erased at the end.
+// Draws "[####......] 120/400, 310/s, 0:12 left" on standard error, redrawn in place and erased at
+// the end.
 class ProgressBar {
  public:
-  ProgressBar(size_t total, bool visible) : total_(total), visible_(visible) {}
+  // Creates the bar of `total` items, of which `begin` are done already and do not count for the
+  // rate.
+  ProgressBar(size_t total, bool visible, size_t begin = 0)
+      : total_(total), begin_(begin), visible_(visible) {}
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void Show(size_t done);
 
  private:
-  size_t total_;
+  std::string RateText(size_t done) const;
+
+  size_t total_, begin_;
   bool visible_;
-  std::chrono::steady_clock::time_point last_{};
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_{};
 };
 
 }  // namespace deputy::tools

@@ -188,6 +188,9 @@ ELSEWHERE = {
         # Options that are accepted and have no effect, as their help says.
         "test_bench_accepts_the_flags_of_benchmark_model": [
             "--max-profiling-buffer-entries", "--allow-dynamic-profiling-buffer-increase"]},
+    "run_items_test": {"test_each_image_has_a_line_with_its_outputs": ["--output"],
+                       "test_a_run_that_is_killed_twice_loses_nothing": ["--resume"],
+                       "test_results_do_not_depend_on_the_number_of_interpreters": ["--workers"]},
     "background_option_test": {"test_explain_waits_and_shows_the_delegate": ["--background"]},
     "compile_test": {"test_the_cpu_packs_nothing": ["--output", "--check"]},
     "weight_cache_option_test": {"test_later_processes_pack_nothing": ["--weight-cache"]},

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests `deputy run` with many inputs: --output, --resume and --workers.
+
+    tests/tools/run_items_test.py BUILD_FOLDER
+"""
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "examples" / "digits"
+MODEL, INT8, IMAGES = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite", DIGITS / "images"
+STATEFUL = ROOT / "tests" / "data" / "streams" / "svdf_i8.tflite"
+BUILD = None  # set from the command line
+
+
+def command(*arguments):
+    return [BUILD / "deputy", "run", *map(str, arguments)]
+
+
+def deputy(*arguments):
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, check=False)
+
+
+class ItemsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.output = self.folder / "out.jsonl"
+        self.job = self.folder / "out.jsonl.job"
+
+    def some_images(self, count, copies=1):
+        """Returns a folder with links to the first images, each under several names."""
+        folder = self.folder / "images"
+        folder.mkdir()
+        for copy in range(copies):
+            for image in sorted(IMAGES.iterdir())[:count]:
+                (folder / f"{copy:03}_{image.name}").symlink_to(image)
+        return folder
+
+    def fine(self, *arguments):
+        result = deputy(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def refused(self, text, *arguments, status=2):
+        result = deputy(*arguments)
+        self.assertEqual(result.returncode, status, result.stdout)
+        self.assertIn(text, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def lines(self):
+        return [json.loads(line) for line in self.output.read_text().splitlines()]
+
+
+class OutputTest(ItemsTest):
+    def test_each_image_has_a_line_with_its_outputs(self):
+        folder = self.some_images(20)
+        printed = self.fine(MODEL, "--image", folder, "--output", self.output)
+        self.assertEqual(printed, f"{self.output}: 20 lines in {min(2, os.cpu_count())} interpreters, "
+                                  "0 from an earlier run, 0 failed\n")
+        self.assertEqual([line["input"] for line in self.lines()], sorted(os.listdir(folder)))
+        for line in self.lines()[::5]:
+            alone = self.fine(MODEL, "--image", folder / line["input"])
+            for value, expected in zip(line["outputs"]["Identity"], alone.splitlines()[1].split(), strict=True):
+                self.assertAlmostEqual(value, float(expected), delta=1e-6 * float(expected))
+        self.assertFalse(self.job.exists())
+
+    def test_classes_have_labels_and_scores(self):
+        self.fine(INT8, "--image", self.some_images(5), "--labels", DIGITS / "labels.txt", "-k", 2,
+                  "--output", self.output)
+        for line in self.lines():
+            first, second = line["classes"]
+            self.assertEqual(first["label"], line["input"].split("_")[2][0])
+            self.assertGreaterEqual(first["score"], second["score"])
+
+    def test_rows_have_lines(self):
+        rows = self.folder / "rows.csv"
+        rows.write_text("".join(",".join([str(k / 10)] * 784) + "\n" for k in range(6)))
+        self.fine(MODEL, "--rows", rows, "--output", self.output)
+        self.assertEqual([line["input"] for line in self.lines()], [f"rows.csv:{k}" for k in range(1, 7)])
+        expected = self.fine(MODEL, "--rows", rows)
+        self.assertEqual("".join(",".join(f"{value:.9g}" for value in line["outputs"]["Identity"]) + "\n"
+                                 for line in self.lines()), expected)
+
+    def test_an_input_that_cannot_be_read_has_a_line_with_the_reason(self):
+        folder = self.some_images(6)
+        (folder / "001_damaged.png").write_bytes(b"no image")
+        (folder / "000_name\n\xff".encode("latin-1").decode("utf-8", "surrogateescape")).with_suffix(".png").write_bytes(b"")
+        result = deputy(MODEL, "--image", folder, "--output", self.output)
+        self.assertEqual((result.returncode, result.stderr), (1, f"deputy: {self.output}: 2 inputs failed\n"))
+        self.assertIn("8 lines", result.stdout)
+        errors = [line for line in self.lines() if "error" in line]
+        self.assertEqual(len(errors), 2)
+        self.assertRegex(errors[1]["error"], "001_damaged.png: cannot be read as a PNG or JPEG image")
+        self.assertEqual(sum("outputs" in line for line in self.lines()), 6)
+        # The failed inputs count in a later run, too.
+        self.refused("2 inputs failed", MODEL, "--image", folder, "--output", self.output, "--resume", status=1)
+
+    def test_without_a_file_the_first_invalid_input_ends_the_command(self):
+        folder = self.some_images(6)
+        (folder / "000_0003.png").write_bytes(b"no image")
+        result = deputy(MODEL, "--image", folder, "--workers", 3)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(len(result.stdout.splitlines()), sorted(os.listdir(folder)).index("000_0003.png"))
+
+    def test_combinations_without_a_meaning_are_refused(self):
+        self.refused("--output needs --image or --rows", MODEL, "--random", "--output", self.output)
+        self.refused("--resume needs --output", MODEL, "--image", IMAGES, "--resume")
+        self.refused("--output excludes --output-dir", MODEL, "--image", IMAGES, "--output", self.output,
+                     "--output-dir", self.folder)
+        self.refused("--output excludes --expect-from-name", MODEL, "--image", IMAGES, "--output", self.output,
+                     "--expect-from-name")
+        self.assertFalse(self.output.exists())
+
+    def test_the_progress_has_a_rate_and_the_time_left(self):
+        progress = deputy(MODEL, "--image", self.some_images(100, 5), "--output", self.output, "--progress").stderr
+        self.assertRegex(progress, r"500/500, \d+(\.\d)?/s, 0:00 left")
+
+
+class WorkersTest(ItemsTest):
+    def test_results_do_not_depend_on_the_number_of_interpreters(self):
+        folder = self.some_images(60)
+        texts, files = set(), set()
+        for workers in (1, 2, 5):
+            texts.add(self.fine(MODEL, "--image", folder, "--workers", workers, "-k", 3))
+            out = self.folder / f"out{workers}"
+            self.fine(MODEL, "--image", folder, "--workers", workers, "-o", out)
+            files.add(tuple((path.name, path.read_bytes()) for path in sorted(out.iterdir())))
+            printed = self.fine(MODEL, "--image", folder, "--workers", workers, "--output", self.output)
+            self.assertIn(f"in {workers} interpreter", printed)
+            texts.add(self.output.read_text())
+            self.output.unlink()
+        self.assertEqual((len(texts), len(files)), (2, 1))
+
+    def test_one_interpreter_is_the_default_with_delegates_and_threads(self):
+        folder = self.some_images(10)
+        for arguments in (["--delegate", "npu_stub"], ["--threads", os.cpu_count()]):
+            printed = self.fine(MODEL, "--image", folder, "--output", self.output, *arguments)
+            self.assertIn("in 1 interpreter,", printed)
+            self.output.unlink()
+
+    def test_each_interpreter_has_its_own_delegate(self):
+        log = self.folder / "log"
+        os.environ["RECORDER_LOG"] = str(log)
+        self.addCleanup(os.environ.pop, "RECORDER_LOG")
+        self.fine(MODEL, "--image", self.some_images(10), "--output", self.output, "--workers", 2,
+                  "--delegate", f"{BUILD}/tests/plugins/librecorder.so")
+        self.assertEqual(sum(line.startswith("apply ") for line in log.read_text().splitlines()), 2)
+
+    def test_a_model_with_a_state_is_run_in_order_by_one_interpreter(self):
+        rows = self.folder / "rows.csv"
+        rows.write_text("".join(",".join([str(k % 3)] * 10) + "\n" for k in range(20)))
+        self.assertIn("in 1 interpreter,", self.fine(STATEFUL, "--rows", rows, "--output", self.output))
+        self.refused("keeps a state between inferences", STATEFUL, "--rows", rows, "--workers", 2)
+
+    def test_options_of_one_interpreter_are_refused(self):
+        for option in ("--profile", "--validate", "--trace=t", "--verify=first"):
+            self.refused(f"--workers excludes {option.split('=')[0]}", MODEL, "--image", IMAGES, "--workers", 2,
+                         *option.split("="))
+        self.refused("--workers needs --image or --rows", MODEL, "--random", "--workers", 2)
+
+
+class ResumeTest(ItemsTest):
+    def test_a_run_that_is_killed_twice_loses_nothing(self):
+        folder = self.some_images(400, 10)
+        expected = self.folder / "expected.jsonl"
+        self.fine(MODEL, "--image", folder, "--output", expected)
+        arguments = command(MODEL, "--image", folder, "--output", self.output, "--resume")
+        for part in (1, 2):
+            with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                while not self.output.exists() or self.output.stat().st_size < part * expected.stat().st_size / 3:
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.0005)
+                process.send_signal(signal.SIGKILL)
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            self.assertLess(self.output.stat().st_size, expected.stat().st_size)
+            self.assertTrue(self.job.exists())
+        before = self.output.read_bytes().count(b"\n")
+        self.assertIn(f" {before} from an earlier run", self.fine(*arguments[2:]))
+        self.assertEqual(self.output.read_bytes(), expected.read_bytes())
+        self.assertEqual(len({line["input"] for line in self.lines()}), 4000)
+        self.assertFalse(self.job.exists())
+
+    def cut(self, folder, size):
+        """Writes the file of a run and removes its end, as if the run had been killed."""
+        process = subprocess.Popen(command(MODEL, "--image", folder, "--output", self.output),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        job = ""
+        while not job.endswith("}") and process.poll() is None:
+            job = self.job.read_text() if self.job.exists() else ""
+        self.assertEqual(process.wait(), 0)
+        self.job.write_text(job)
+        whole = self.output.read_bytes()
+        os.truncate(self.output, size)
+        return whole
+
+    def test_an_incomplete_line_is_written_again(self):
+        folder = self.some_images(400, 4)
+        whole = self.cut(folder, 0)
+        job = self.job.read_text()
+        first = whole.index(b"\n") + 1
+        for size in (0, 1, 5, 20, first - 1, first, first + 1, first + 30, len(whole) - 1, len(whole)):
+            self.output.write_bytes(whole[:size])
+            self.job.write_text(job)
+            self.fine(MODEL, "--image", folder, "--output", self.output, "--resume")
+            self.assertEqual(self.output.read_bytes(), whole)
+
+    def test_other_settings_inputs_and_files_are_refused(self):
+        folder = self.some_images(400, 4)
+        whole = self.cut(folder, 30000)
+        start = [MODEL, "--image", folder, "--output", self.output]
+        resume = [*start, "--resume"]
+        self.refused("exists already; --resume continues it", *start)
+        self.refused("--resume: expected the settings in", *resume, "--range", "0,255")
+        self.refused("--resume: expected the settings in", INT8, *resume[1:])
+        extra = folder / "000_0000.png"
+        extra.symlink_to(IMAGES / "0000_8.png")
+        self.refused("the file belongs to other inputs", *resume)
+        extra.unlink()
+        text = self.job.read_text()
+        self.job.unlink()
+        self.refused("which has the settings of the run, is missing", *resume)
+        self.job.write_text(text)
+        with open(self.output, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.refused("another process writes it", *resume)
+        for contents in (b"a text without a newline", b"a text\n", b"\0" * 100, whole + b"{}\n", whole + b"{"):
+            self.output.write_bytes(contents)
+            self.refused("the file belongs to other inputs", *resume)
+            self.assertEqual(self.output.read_bytes(), contents)
+        self.refused("expected a regular file", MODEL, "--image", folder, "--output", "/dev/null", "--resume")
+        self.refused("No such file or directory", MODEL, "--image", folder, "--output", self.folder / "a" / "b")
+
+    def test_a_full_disk_is_an_error(self):
+        folder = self.some_images(400)
+        arguments = command(MODEL, "--image", folder, "--output", self.output)
+        limited = subprocess.run(["sh", "-c", 'ulimit -f 20; trap "" XFSZ; exec "$@"', "sh", *arguments],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(limited.returncode, 1)
+        self.assertRegex(limited.stderr, r"deputy: .*out.jsonl: File too large\n")
+        self.fine(MODEL, "--image", folder, "--output", self.output, "--resume")
+        self.assertEqual(len(self.lines()), 400)
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
