@@ -31,7 +31,7 @@ def install(lib: ctypes.CDLL) -> None:
     if name in _NAMES and LOGGER.level == logging.NOTSET:
         LOGGER.setLevel(LEVELS[_NAMES.index(name)])
     lib.DeputySetLogCallback(_write, None)
-    atexit.register(lib.DeputySetLogCallback, CALLBACK(), None)
+    atexit.register(lib.DeputySetLogCallback, ctypes.cast(ctypes.c_void_p(), CALLBACK), None)
     follow(lib)
 
 
