@@ -12,6 +12,7 @@ import types
 import unittest
 import zipfile
 
+from batch_test import add_model, pair
 from python_package import FLOAT, INT8, WHEEL, allocated, random_input, run
 
 import numpy as np
@@ -63,7 +64,8 @@ def install_beam():
 
 install_beam()
 from deputy import beam  # noqa: E402, with the test double above
-from deputy.batch import ItemError, Runner  # noqa: E402
+from deputy import ray  # noqa: E402, needs no package before report_collector()
+from deputy.batch import ItemError, Report, Runner, merge_reports  # noqa: E402
 
 
 def digits(count):
@@ -79,8 +81,9 @@ class ExtrasTest(unittest.TestCase):
             name = next(name for name in archive.namelist() if name.endswith('METADATA'))
             lines = archive.read(name).decode().split('\n\n')[0].splitlines()
         required = [line.partition(': ')[2] for line in lines if line.startswith('Requires-Dist: ')]
-        self.assertEqual(required, ['numpy', 'apache-beam; extra == "beam"'])
-        self.assertEqual([line for line in lines if line.startswith('Provides-Extra')], ['Provides-Extra: beam'])
+        self.assertEqual(required, ['numpy', 'apache-beam; extra == "beam"', 'ray[data]; extra == "ray"'])
+        self.assertEqual([line.partition(': ')[2] for line in lines if line.startswith('Provides-Extra')],
+                         ['beam', 'ray'])
 
 
 class BeamTest(unittest.TestCase):
@@ -156,6 +159,89 @@ class BeamTest(unittest.TestCase):
         first, second = handler.load_model(), handler.load_model()
         self.assertIsInstance(first, Runner)
         self.assertIsNot(first, second)
+
+
+def to_class(outputs):
+    return {'digit': int(outputs['Identity'].argmax()), 'name': 'one'}
+
+
+class Actor:
+    """A test double of an actor's handle."""
+
+    def __init__(self):
+        self.reports = []
+        self.add = types.SimpleNamespace(remote=self.reports.append)
+
+
+class RayTest(unittest.TestCase):
+
+    def batch(self, count, **columns):
+        items, expected = digits(count)
+        return {'image': np.concatenate(items), 'id': np.arange(count), **columns}, expected
+
+    def test_outputs_are_columns_without_the_first_dimension(self):
+        batch, expected = self.batch(3)
+        found = ray.Predictor(FLOAT, columns='image')(batch)
+        self.assertEqual(list(found), ['image', 'id', 'Identity', 'error'])
+        np.testing.assert_array_equal(found['Identity'], np.concatenate(expected))
+        self.assertEqual(found['Identity'].dtype, np.float32)
+        self.assertEqual((found['id'].tolist(), found['error'].tolist()), ([0, 1, 2], [''] * 3))
+
+    def test_only_columns_to_keep_are_kept_and_the_error_column_has_the_given_name(self):
+        batch, _ = self.batch(2)
+        found = ray.Predictor(FLOAT, columns='image', keep=['id'], errors='dead', finish=to_class)(batch)
+        self.assertEqual(sorted(found), ['dead', 'digit', 'id', 'name'])
+        self.assertEqual(found['digit'].tolist(), [int(value.argmax()) for value in self.batch(2)[1]])
+
+    def test_several_inputs_come_from_their_columns(self):
+        pairs = [pair(seed) for seed in range(3)]
+        batch = {'left': np.stack([each['a'] for each in pairs]), 'right': np.stack([each['b'] for each in pairs])}
+        found = ray.Predictor(add_model(), columns={'b': 'right', 'a': 'left'})(batch)
+        np.testing.assert_array_equal(found['sum'], batch['left'] + batch['right'])
+        found = ray.Predictor(add_model(), columns={'a': 'left', 'b': 'left'})(batch)
+        np.testing.assert_array_equal(found['sum'], 2 * batch['left'])
+
+    def test_a_row_with_an_error_has_its_text_and_the_result_of_zeros(self):
+        batch, expected = self.batch(2)
+        batch['image'] = np.array([batch['image'][0], None, batch['image'][1]], object)
+        batch['id'] = np.arange(3)
+        found = ray.Predictor(FLOAT, columns='image')(batch)
+        np.testing.assert_array_equal(found['Identity'], [expected[0][0], np.zeros(10), expected[1][0]])
+        self.assertEqual([bool(text) for text in found['error']], [False, True, False])
+        self.assertIn('input: ', found['error'][1])
+        found = ray.Predictor(FLOAT, columns='image', finish=to_class)({'image': [None, None]})
+        self.assertEqual((found['digit'].tolist(), found['name'].tolist()), ([0, 0], ['one'] * 2))
+
+    def test_a_result_that_is_no_dictionary_is_the_column_result(self):
+        batch, _ = self.batch(2)
+        found = ray.Predictor(FLOAT, columns='image', keep=[], finish=len)(batch)
+        self.assertEqual({name: values.tolist() for name, values in found.items()}, {'result': [1, 1], 'error': [''] * 2})
+
+    def test_an_existing_column_is_not_replaced(self):
+        batch, _ = self.batch(1)
+        for wrong in ('Identity', 'error'):
+            with self.assertRaisesRegex(ValueError, f"column '{wrong}' exists"):
+                ray.Predictor(FLOAT, columns='image')({**batch, wrong: np.zeros(1)})
+
+    def test_an_empty_batch_has_the_same_columns(self):
+        found = ray.Predictor(FLOAT, columns='image')({'image': []})
+        self.assertEqual(sorted(found), ['Identity', 'error', 'image'])
+
+    def test_a_model_that_cannot_be_opened_fails_the_constructor(self):
+        with self.assertRaises(ValueError):
+            ray.Predictor('/absent.tflite', columns='image')
+
+    def test_the_collector_receives_each_count_once(self):
+        batch, _ = self.batch(2)
+        actor = Actor()
+        predictor = ray.Predictor(FLOAT, columns='image', reports=actor)
+        predictor(batch)
+        predictor(batch)
+        self.assertEqual([report.items for report in actor.reports], [2, 2])
+        collector = ray._Collector()
+        for report in actor.reports:
+            collector.add(report)
+        self.assertEqual(collector.total(), merge_reports([Report(), *actor.reports]))
 
 
 if __name__ == '__main__':

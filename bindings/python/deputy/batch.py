@@ -235,6 +235,11 @@ class Runner:
         return other
 
     @property
+    def finish(self) -> Optional[Callable[[dict[str, Any]], Any]]:
+        """The function that converts outputs, or None."""
+        return self._settings.finish
+
+    @property
     def inputs(self) -> dict[str, TensorInfo]:
         """The inputs by name. Opens the model."""
         return self._with_session(lambda session: _infos(session.inputs))
@@ -356,7 +361,7 @@ class _Session:
         """Runs one item and adds to `counts` everything except the result's error."""
         begin = time.perf_counter()
         try:
-            inputs = _apply('read', self._settings.read, item)
+            inputs = apply_stage('read', self._settings.read, item)
         except ItemError as error:
             return Result(None, _copy(error))
         finally:
@@ -365,7 +370,7 @@ class _Session:
         try:
             self._set_inputs(inputs)
             self._invoke(counts)
-            outputs = _apply('finish', self._settings.finish, self._get_outputs())
+            outputs = apply_stage('finish', self._settings.finish, self._get_outputs())
             return Result(outputs, None, counts.degraded > 0)
         except ItemError as error:
             return Result(None, _copy(error), counts.degraded > 0)
@@ -482,7 +487,7 @@ def _copy(error: ItemError) -> ItemError:
     return ItemError(error.stage, error.text)
 
 
-def _apply(stage: str, function: Optional[Callable[[Any], Any]], value: Any) -> Any:
+def apply_stage(stage: str, function: Optional[Callable[[Any], Any]], value: Any) -> Any:
     """Returns function(value), or the value without a function; an exception becomes an ItemError."""
     if function is None:
         return value
