@@ -25,12 +25,13 @@ done
 rm -rf "$output"
 mkdir -p "$output"
 output=$(cd "$output" && pwd)
-version=$(sed -n 's/^deputy (\(.*\)).*/\1/p' "$here/tools/debian/changelog")
+version=$("$here/tools/version.sh")
 stage=$output/deputy-$version
 mkdir "$stage"
 (cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
   tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$stage" -xf -
 cp -r "$here/tools/debian" "$stage/debian"
+sed -i "s/@VERSION@/$version/" "$stage/debian/changelog"
 
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 before=("-DCMAKE_INSTALL_PREFIX=$(cached CMAKE_INSTALL_PREFIX)"

@@ -39,8 +39,7 @@ EXTRAS = {'beam': 'apache-beam', 'ray': 'ray[data]'}
 
 
 def project_version():
-    text = (ROOT / 'CMakeLists.txt').read_text(encoding='utf-8')
-    return re.search(r'project\(deputy VERSION ([0-9.]+)', text)[1]
+    return subprocess.run([ROOT / 'tools/version.sh'], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def needed_glibc(path, prefix):

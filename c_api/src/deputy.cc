@@ -4,6 +4,8 @@
 // struct_size.
 #include "c_api/include/deputy.h"
 
+#include <deputy_version.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -26,8 +28,6 @@ struct DeputyThreadPool {
 };
 
 namespace {
-
-constexpr const char* kDeputyVersion = "0.1.0";
 
 // Converts a client's limits. Returns false, with nothing written, for invalid limits.
 bool ReadLimits(const DeputyLimits* limits, deputy::Limits* out_limits) {
@@ -67,7 +67,7 @@ TfLiteModel* CreateModel(const DeputyLimits* given, Load&& load) {
 
 // ---- The library --------------------------------------------------------------------------------
 
-const char* DeputyVersion(void) { return kDeputyVersion; }
+const char* DeputyVersion(void) { return DEPUTY_VERSION; }
 
 const char* DeputyCpuTable(void) { return deputy::Cpu().name; }
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The schema: core/model/schema.fbs -> <build>/generated/schema_generated.h, included by few files.
+# Generated headers in <build>/generated: schema_generated.h, from core/model/schema.fbs, included by few files; and
+# deputy_version.h.
 find_program(DEPUTY_FLATC flatc REQUIRED)
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 add_library(deputy_schema INTERFACE)
 target_include_directories(deputy_schema SYSTEM INTERFACE ${generated_dir})
+file(CONFIGURE OUTPUT ${generated_dir}/deputy_version.h CONTENT "#define DEPUTY_VERSION \"@PROJECT_VERSION@\"\n" @ONLY)
 if(DEPUTY_ZIG_ROOT)  # FlatBuffers' headers; other compilers find them in /usr/include
   target_include_directories(deputy_schema SYSTEM INTERFACE ${DEPUTY_ZIG_ROOT}/include)
 endif()
