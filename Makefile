@@ -352,10 +352,10 @@ check-musl: setup $(ZIG)
 	cd build/musl && tests/unit_tests --gtest_brief=1 --gtest_filter='Sandbox.*-$(MUSL_FAILING)' && \
 	  tests/unit_tests --gtest_brief=1 --gtest_filter='-Sandbox.*:$(MUSL_FAILING)'
 
-## check-engines  the adapters with Apache Beam and Ray themselves, which pip installs into build/engines
-##          (docs/scale.md); ENGINES selects engines, ENGINE_IMAGES is the number of images
+## check-engines  the adapters with Apache Beam, Ray and Spark themselves, which pip installs into build/engines
+##          (docs/scale.md); ENGINES="beam …" selects engines, ENGINE_IMAGES is the number of images
 .PHONY: check-engines
-ENGINES ?= beam ray
+ENGINES ?= beam ray spark
 ENGINE_IMAGES ?= 10000
 check-engines: wheel
 	for engine in $(ENGINES); do \

@@ -55,7 +55,8 @@ def install_beam():
              'apache_beam.ml.inference.base')
     for name in names:
         sys.modules[name] = Namespace(name)
-    sys.modules['apache_beam'].pvalue = types.SimpleNamespace(TaggedOutput=collections.namedtuple('Tagged', 'tag value'))
+    tagged = collections.namedtuple('Tagged', 'tag value')
+    sys.modules['apache_beam'].pvalue = types.SimpleNamespace(TaggedOutput=tagged)
     sys.modules['apache_beam.metrics'].Metrics = types.SimpleNamespace(counter=Counters)
     base = sys.modules['apache_beam.ml.inference.base']
     base.ModelHandler, base.PredictionResult = Handler, PredictionResult
@@ -64,7 +65,7 @@ def install_beam():
 
 install_beam()
 from deputy import beam  # noqa: E402, with the test double above
-from deputy import ray  # noqa: E402, needs no package before report_collector()
+from deputy import ray, spark  # noqa: E402, need no package of the engines
 from deputy.batch import ItemError, Report, Runner, merge_reports  # noqa: E402
 
 
@@ -81,9 +82,10 @@ class ExtrasTest(unittest.TestCase):
             name = next(name for name in archive.namelist() if name.endswith('METADATA'))
             lines = archive.read(name).decode().split('\n\n')[0].splitlines()
         required = [line.partition(': ')[2] for line in lines if line.startswith('Requires-Dist: ')]
-        self.assertEqual(required, ['numpy', 'apache-beam; extra == "beam"', 'ray[data]; extra == "ray"'])
+        self.assertEqual(required, ['numpy', 'apache-beam; extra == "beam"', 'ray[data]; extra == "ray"',
+                                    'pyspark[sql]; extra == "spark"'])
         self.assertEqual([line.partition(': ')[2] for line in lines if line.startswith('Provides-Extra')],
-                         ['beam', 'ray'])
+                         ['beam', 'ray', 'spark'])
 
 
 class BeamTest(unittest.TestCase):
@@ -242,6 +244,93 @@ class RayTest(unittest.TestCase):
         for report in actor.reports:
             collector.add(report)
         self.assertEqual(collector.total(), merge_reports([Report(), *actor.reports]))
+
+
+class Frame:
+    """A test double of a DataFrame of pandas: columns by name, whose cells are compared with ==."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+
+class Accumulator:
+    """A test double of an accumulator of Spark."""
+
+    def __init__(self, value, parameter):
+        self.value, self._parameter = parameter.zero(value), parameter
+
+    def add(self, term):
+        self.value = self._parameter.addInPlace(self.value, term)
+
+
+def to_many_types(outputs):
+    scores = outputs['Identity'][0]
+    return {'digit': scores.argmax(), 'sum': float(scores.sum()), 'text': 'x', 'flag': True, 'number': 7,
+            'scores': scores, 'matrix': scores.reshape(2, 5), 'bytes': b'b'}
+
+
+class SparkTest(unittest.TestCase):
+
+    def setUp(self):
+        spark._opened.clear()
+        items, self.expected = digits(4)
+        self.frames = [Frame({'image': items[:3], 'id': [0, 1, 2]}), Frame({'image': [None, items[3]], 'id': [3, 4]})]
+
+    def run_mapper(self, model):
+        return [frame.columns for frame in pickle.loads(pickle.dumps(model))(iter(self.frames))]
+
+    def test_frames_have_the_kept_columns_outputs_as_lists_and_errors(self):
+        first, second = self.run_mapper(spark.mapper(FLOAT, columns='image', keep=['id']))
+        self.assertEqual(list(first), ['id', 'Identity', 'error'])
+        self.assertEqual((first['id'], first['error'], second['id']), ([0, 1, 2], [''] * 3, [3, 4]))
+        self.assertEqual(first['Identity'], [value[0].tolist() for value in self.expected[:3]])
+        self.assertEqual(second['Identity'], [[0.0] * 10, self.expected[3][0].tolist()])
+        self.assertEqual((second['error'][0][:7], second['error'][1]), ('input: ', ''))
+
+    def test_values_and_schema_have_types_of_spark(self):
+        model = spark.mapper(FLOAT, columns='image', keep=['id'], finish=to_many_types, errors='dead')
+        columns = self.run_mapper(model)[0]
+        self.assertEqual({name: type(values[0]) for name, values in columns.items()}, {
+            'id': int, 'digit': int, 'sum': float, 'text': str, 'flag': bool, 'number': int, 'scores': list, 'matrix': list,
+            'bytes': bytes, 'dead': str})
+        self.assertEqual(columns['matrix'], columns['scores'])
+        field = types.SimpleNamespace(dataType=types.SimpleNamespace(simpleString=lambda: 'decimal(10,2)'))
+        self.assertEqual(model.schema(types.SimpleNamespace(schema={'id': field})),
+                         '`id` decimal(10,2), `digit` bigint, `sum` double, `text` string, `flag` boolean, '
+                         '`number` bigint, `scores` array<float>, `matrix` array<float>, `bytes` binary, `dead` string')
+        self.assertEqual(spark.mapper(INT8, columns='image').schema(None), '`Identity` array<tinyint>, `error` string')
+
+    def test_a_type_without_a_column_or_an_existing_column_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, 'expected a number, a text'):
+            spark.mapper(FLOAT, columns='image', finish=lambda outputs: 1j).schema(None)
+        field = types.SimpleNamespace(dataType=types.SimpleNamespace(simpleString=lambda: 'int'))
+        table = types.SimpleNamespace(schema={'Identity': field})
+        with self.assertRaisesRegex(ValueError, "column 'Identity' exists"):
+            spark.mapper(FLOAT, columns='image', keep=['Identity']).schema(table)
+        with self.assertRaisesRegex(ValueError, "column 'Identity' exists"):
+            self.run_mapper(spark.mapper(FLOAT, columns='image', errors='Identity'))
+
+    def test_tasks_of_a_process_share_one_runner(self):
+        model = spark.mapper(FLOAT, columns='image')
+        self.run_mapper(model)
+        opened = dict(spark._opened)
+        self.run_mapper(model)
+        self.assertEqual((list(opened.values()), len(opened)), (list(spark._opened.values()), 1))
+        self.run_mapper(spark.mapper(FLOAT, columns='image'))
+        self.assertEqual(len(spark._opened), 1)
+        self.assertNotEqual(list(opened), list(spark._opened))
+
+    def test_the_accumulator_receives_each_count_once(self):
+        context = types.SimpleNamespace(accumulator=Accumulator)
+        total = spark.report_accumulator(context)
+        model = spark.mapper(FLOAT, columns='image', reports=total)
+        for _ in range(2):
+            list(model(iter(self.frames)))
+        self.assertEqual((total.value.items, total.value.failed), (10, 2))
+        self.assertEqual(spark._ReportParam().zero(total.value), Report())  # of the workers of a later action
 
 
 if __name__ == '__main__':

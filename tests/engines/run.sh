@@ -11,6 +11,9 @@ cd "$(dirname "$0")/../.."
 venv=build/engines/$engine
 step=tools/step.sh
 
+if [ "$engine" = spark ] && ! command -v java >/dev/null; then
+  tools/setup.sh tools/packages-engines.txt
+fi
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$step" "build/engines/$engine.log" "install $(grep -m 1 == "tools/requirements-$engine.txt")" \
   "$venv/bin/pip" install -q -r "tools/requirements-$engine.txt"

@@ -26,8 +26,13 @@ class ColumnRunner:
         rows = [_values(result.outputs) if result.ok else self._blank_values() for result in results]
         names = list(rows[0] if rows else self._blank_values())
         columns = {name: [row[name] for row in rows] for name in names}
+        check_names(names, [self._errors])
         columns[self._errors] = [str(result.error or '') for result in results]
         return columns
+
+    def blank_row(self) -> dict[str, list[Any]]:
+        """Returns the new columns for one row with outputs of zeros. Opens the model."""
+        return {**{name: [value] for name, value in self._blank_values().items()}, self._errors: ['']}
 
     def _items(self, table: Mapping[str, Sequence[Any]]) -> Any:
         if isinstance(self._columns, str):
