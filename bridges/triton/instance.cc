@@ -74,6 +74,12 @@ void Instance::Execute(TRITONBACKEND_ModelInstance* triton, TRITONBACKEND_Reques
   LogIfError(Error(TRITONBACKEND_ModelInstanceReportBatchStatistics(
                  triton, all.images, all.begin, all.compute_begin, all.compute_end, all.end)),
              "statistics cannot be reported");
+  // Last, because Triton 2.51 may crash if the model is unloaded between the release of its last
+  // request and the end of this call.
+  for (uint32_t i = 0; i < count; ++i) {
+    LogIfError(Error(TRITONBACKEND_RequestRelease(requests[i], kReleaseAll)),
+               "a request cannot be released");
+  }
 }
 
 void Instance::Serve(TRITONBACKEND_ModelInstance* triton, TRITONBACKEND_Request* request,
@@ -101,8 +107,6 @@ void Instance::Serve(TRITONBACKEND_ModelInstance* triton, TRITONBACKEND_Request*
                                                                times->begin, times->compute_begin,
                                                                times->compute_end, times->end)),
              "statistics cannot be reported");
-  LogIfError(Error(TRITONBACKEND_RequestRelease(request, kReleaseAll)),
-             "a request cannot be released");
 }
 
 Error Instance::Run(TRITONBACKEND_Request* request, TRITONBACKEND_Response* response,
@@ -191,30 +195,35 @@ Error Instance::ReadShape(const TensorInfo& info, Shape shape, bool is_first, In
   return nullptr;
 }
 
+Error Instance::RefuseShapes() const {
+  std::string text;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TensorInfo& info = model_.inputs()[i];
+    Shape shape = inputs_[i].shape;
+    if (model_.is_batched()) shape.erase(shape.begin());
+    if (shape == info.shape) continue;
+    text += (text.empty() ? "" : "; ") + info.Label() + ": expected " +
+            ShapeText(info.ConfigShape()) + ", found " + ShapeText(shape);
+  }
+  return Invalid((text.empty() ? "input shapes" : text) + ", which the model does not accept: " +
+                 DeputyInterpreterLastError(interpreter_.get()));
+}
+
 Error Instance::Prepare() {
   TfLiteInterpreter* const interpreter = interpreter_.get();
-  std::string changes;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     const Shape& shape = inputs_[i].shape;
-    const Shape present = ShapeOf(TfLiteInterpreterGetInputTensor(interpreter, index));
-    if (shape == present) continue;
+    if (shape == ShapeOf(TfLiteInterpreterGetInputTensor(interpreter, index))) continue;
     is_allocated_ = false;
-    const std::string change = model_.inputs()[i].Label() + ": expected " + ShapeText(present) +
-                               ", found " + ShapeText(shape);
-    changes += (changes.empty() ? "" : "; ") + change;
     const std::vector<int> dims(shape.begin(), shape.end());
     if (TfLiteInterpreterResizeInputTensor(interpreter, index, dims.data(),
                                            static_cast<int32_t>(dims.size())) != kTfLiteOk) {
-      return Invalid(
-          change + ", which the model does not accept: " + DeputyInterpreterLastError(interpreter));
+      return RefuseShapes();
     }
   }
   if (is_allocated_) return nullptr;
-  if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) {
-    return Invalid(changes +
-                   ", which the model does not accept: " + DeputyInterpreterLastError(interpreter));
-  }
+  if (TfLiteInterpreterAllocateTensors(interpreter) != kTfLiteOk) return RefuseShapes();
   is_allocated_ = true;
   return nullptr;
 }

@@ -48,6 +48,7 @@ class Instance {
 
   explicit Instance(const Model& model) : model_(model) {}
 
+  // Runs a request, sends its response and reports its times.
   void Serve(TRITONBACKEND_ModelInstance* triton, TRITONBACKEND_Request* request, Times* times);
   Error Run(TRITONBACKEND_Request* request, TRITONBACKEND_Response* response, Times* times);
 
@@ -59,6 +60,8 @@ class Instance {
                   uint64_t* images) const;
   // Resizes the interpreter's inputs if the request has other shapes.
   Error Prepare();
+  // Returns the error for shapes that the interpreter refused.
+  Error RefuseShapes() const;
   // Checks the sizes of the inputs and splits strings.
   Error CheckContents(uint64_t images);
   Error ReadOutputNames(TRITONBACKEND_Request* request);
