@@ -118,12 +118,12 @@ CPP_TIDY_DISABLED := -clang-analyzer-*,-modernize-make-unique,-readability-conta
 # DEPUTY_MAX_CPU=avx2.
 SIZE_LIMIT       := 3599080
 SMALL_SIZE_LIMIT := 2853608
-## check    format, English, Python scripts and types, include rules, memory orders, symbols, size, clang-tidy, clang warnings
+## check    format, English, Python scripts and types, include rules, memory orders, symbols, ABI, size, clang-tidy, clang warnings
 .PHONY: check check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
         check-size check-tidy check-clang
 check: setup-check
 	@$(MAKE) check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
-	  check-size check-tidy check-clang
+	  check-abi check-size check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 check-english:
@@ -150,6 +150,13 @@ check-symbols: all
 	tools/check_exports_tested.py --self-test
 	tools/check_exports_tested.py
 	tools/check_includes.py --objects $(BUILD)
+## abi-dump record the ABI of the libraries, with which `make check` compares, in tests/data/abi
+.PHONY: check-abi abi-dump
+check-abi: all
+	tools/check_abi.py --self-test $(BUILD)
+	tools/check_abi.py $(BUILD)
+abi-dump: all
+	tools/check_abi.py --write $(BUILD)
 check-size: all
 	$(CMAKE) -B build/small -DDEPUTY_MAX_CPU=avx2 -DDEPUTY_BUILD_TESTS=OFF -DDEPUTY_BUILD_TOOLS=OFF
 	cmake --build build/small -j $(JOBS) --target deputy
