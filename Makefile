@@ -280,12 +280,16 @@ check-armv7 check-riscv64: check-%: setup
 	tools/check_port.sh build/$*-tests build/debian-$(DEBIAN) $(EMULATOR)
 
 ## check-serving, check-serving-all  tests of the back end in Triton's server, which is installed from PyPI into
-##          build/serving (docs/serving.md); check-serving-all: all requests and loads instead of a sample
+##          build/serving (docs/serving.md); check-serving-all: all requests and loads, and MLServer
 .PHONY: check-serving check-serving-all
 check-serving check-serving-all: configure
 	cmake --build $(BUILD) -j $(JOBS) --target triton_deputy deputy-delegate-host deputy_npu_stub deputy_sandbox plugin_faulty
 	tests/serving/prepare.sh build/serving
 	build/serving/venv/bin/python tests/serving/check_triton.py $(BUILD) build/serving $(if $(findstring all,$@),--all)
+	if [ $@ = check-serving-all ]; then \
+	  tests/serving/prepare.sh build/serving mlserver && \
+	  build/serving/mlserver/bin/python tests/serving/check_mlserver.py $(BUILD); \
+	fi
 
 ## bench-arm  instructions, bytes and estimated cycles of an inference on AArch64, in Deputy and LiteRT,
 ##          counted under QEMU (docs/arm.md); MODELS="FILE|DIRECTORY …", ARM_BENCH_CPUS="cortex-a76 …"

@@ -35,7 +35,7 @@ LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
                 for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox')}}
 
 # Packages that `pip install deputy[NAME]` adds.
-EXTRAS = {'beam': 'apache-beam', 'ray': 'ray[data]', 'spark': 'pyspark[sql]'}
+EXTRAS = {'beam': 'apache-beam', 'mlserver': 'mlserver', 'ray': 'ray[data]', 'spark': 'pyspark[sql]'}
 
 
 def project_version():

@@ -1,10 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# prepare.sh FOLDER: installs what the tests of serving need from PyPI into FOLDER: a virtual
-# environment with a client, and Triton's server out of the package nvidia-pytriton.
+# prepare.sh FOLDER [mlserver]: installs what the tests of serving need from PyPI into FOLDER: a
+# virtual environment with a client, and Triton's server out of the package nvidia-pytriton. With
+# `mlserver`, a virtual environment with MLServer instead.
 set -euo pipefail
 folder=$1
+if [ "${2:-}" = mlserver ]; then
+  if [ ! -e "$folder/mlserver/complete" ]; then
+    python3 -m venv "$folder/mlserver"
+    "$folder/mlserver/bin/pip" install -q mlserver==1.7.1
+    touch "$folder/mlserver/complete"
+  fi
+  exit
+fi
 venv=$folder/venv
 mkdir -p "$folder"
 if [ ! -e "$venv/complete" ]; then
