@@ -309,7 +309,8 @@ void AddRunCommand(CLI::App* app) {
       "Quantised inputs and outputs are shown and expected as real values; .npy\n"
       "outputs contain the stored values.\n\n"
       "  deputy run digits.tflite --image seven.png --labels labels.txt -k 3\n"
-      "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out");
+      "  deputy run m.tflite -i x=a.npy -i y=b.raw --output-dir out\n"
+      "  deputy run m.tflite --image images/ --output results.jsonl --resume");
   command->callback([options, command] {
     SessionOptions& session = options->session;
     session.delegates = RequestsInOrder(*command);
@@ -333,7 +334,9 @@ void AddBenchCommand(CLI::App* app) {
   command->footer(
       "Inputs are random by default, times are in milliseconds. The\n"
       "spellings of TFLite's benchmark_model are accepted: --num_runs, --use_xnnpack,\n"
-      "--external_delegate_path, ...");
+      "--external_delegate_path, ...\n\n"
+      "  deputy bench m.tflite --threads 2 --delegate gpu\n"
+      "  deputy bench m.tflite --all-delegates --json");
   command->callback([options, command] {
     FinishBenchOptions(*command, options.get());
     BenchModel(*options);
@@ -388,7 +391,10 @@ void AddInspectCommand(CLI::App* app) {
   command->add_flag("--tensors", options->tensors, "Only the tensors");
   command->add_flag("--memory", options->memory, "Only the memory map");
   command->add_flag("--json", options->json, "Print everything as JSON");
-  command->footer("Runs no inference; memory is planned as for the first inference.");
+  command->footer(
+      "Runs no inference; memory is planned as for the first inference.\n\n"
+      "  deputy inspect m.tflite --memory\n"
+      "  deputy inspect m.tflite --delegate npu_stub --operators");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     InspectModel(*options);
@@ -471,7 +477,9 @@ void AddPluginsCommand(CLI::App* app) {
   command->footer(
       "Without PATH, lists the colon-separated entries of the environment variable\n"
       "DEPUTY_PLUGIN_PATH. Files that cannot be loaded are listed with the reason, and\n"
-      "the exit code is 1.");
+      "the exit code is 1.\n\n"
+      "  deputy plugins\n"
+      "  deputy plugins ./libmine.so --json");
   command->callback([options] { ListPlugins(*options); });
 }
 
@@ -508,7 +516,9 @@ void AddDevicesCommand(CLI::App* app) {
       "DEPUTY_PLUGIN_PATH, or the reasons why there are none. Select a device by the\n"
       "delegate's options, for example --delegate gpu,device=0, or with the option\n"
       "--device-policy of run, bench and explain. The exit code is 1 if there is no\n"
-      "device.");
+      "device.\n\n"
+      "  deputy devices\n"
+      "  deputy devices gpu --json");
   command->callback([options] { ListDevices(*options); });
 }
 
@@ -519,7 +529,10 @@ void AddOpsCommand(CLI::App* app) {
   AddProviderOptions(command, false);
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--markdown", options->markdown, "Without a model: print a Markdown table");
-  command->footer("The exit code is 1 if an operator of the model has no kernel.");
+  command->footer(
+      "The exit code is 1 if an operator of the model has no kernel.\n\n"
+      "  deputy ops --markdown\n"
+      "  deputy ops m.tflite");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     ListOperators(*options);
@@ -567,7 +580,9 @@ void AddCertifyCommand(CLI::App* app) {
   command->footer(
       "Each case runs in its own process, so that a crash is one line of the\n"
       "report. The exit code is 1 if the library is not certified. See\n"
-      "docs/certify.md.");
+      "docs/certify.md.\n\n"
+      "  deputy certify ./libmine.so --jobs 2 --html report.html\n"
+      "  deputy certify ./libmine.so,threads=2 --only operators/ADD");
   command->callback([options] { CertifyLibrary(*options); });
 }
 
@@ -612,7 +627,8 @@ void AddReportCommand(CLI::App* app) {
       "Runs one inference with random inputs in a process of its own, and records the\n"
       "calls of the delegate. The report contains the inputs and outputs of the\n"
       "delegate, machine, options, environment variables DEPUTY_*, the outcome and the\n"
-      "output of 'deputy explain --json'. See 'deputy replay --inspect'.");
+      "output of 'deputy explain --json'. See 'deputy replay --inspect'.\n\n"
+      "  deputy report m.tflite --delegate ./libmine.so -o bug.report");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     WriteReport(*options);
@@ -636,7 +652,8 @@ void AddDivergeCommand(CLI::App* app) {
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
       "Compares the tensors at the borders of partitions, matched by name. The exit\n"
-      "code is 1 if the records differ.");
+      "code is 1 if the records differ.\n\n"
+      "  deputy diverge a.rec b.rec --tolerance 0.001");
   command->callback([options] { DivergeRecords(*options); });
 }
 
@@ -655,7 +672,9 @@ void RunCommandLine(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 success, 1 model rejected or work failed, 2 bad option or\n"
-      "unreadable file. See 'deputy COMMAND --help'.");
+      "unreadable file. See 'deputy COMMAND --help'.\n\n"
+      "  deputy run digits.tflite --image seven.png --top-k 3\n"
+      "  deputy explain m.tflite --delegate gpu");
   // The help lists the subcommands in the order of these calls.
   AddRunCommand(&app);
   AddBenchCommand(&app);

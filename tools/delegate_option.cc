@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "providers.h"
@@ -116,6 +118,47 @@ DelegateOption WithSettings(DelegateOption option, const DelegateSettings& setti
   return option;
 }
 
+// Returns the name by which --delegate finds a library: "mine" for libmine.so and
+// libdeputy_mine.so.
+std::string ShortName(const std::filesystem::path& path) {
+  std::string name = path.stem().string();
+  for (const char* prefix : {"libdeputy_", "lib"}) {
+    if (name.starts_with(prefix)) return name.substr(std::strlen(prefix));
+  }
+  return name;
+}
+
+// Returns the names of Deputy's own delegates that are built, and of the libraries in
+// DEPUTY_PLUGIN_PATH. None is loaded.
+std::set<std::string> KnownNames() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const Provider& provider : Providers()) {
+    const std::string path = OwnDelegate(provider.key);
+    if (!path.empty() && std::filesystem::exists(path, error)) names.insert(provider.key);
+  }
+  const char* const paths = std::getenv("DEPUTY_PLUGIN_PATH");
+  for (const std::string& path : SplitText(paths == nullptr ? "" : paths, ':')) {
+    if (!std::filesystem::is_directory(path, error)) {
+      names.insert(ShortName(path));
+      continue;
+    }
+    for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+         it.increment(error)) {
+      if (it->path().extension() == ".so") names.insert(ShortName(it->path()));
+    }
+  }
+  return names;
+}
+
+// Returns "; delegates with a name: cpu, gpu" for a name without a library; "" for a path.
+std::string NamesText(const std::string& library) {
+  if (library.find('/') != std::string::npos || library.find(".so") != std::string::npos) return "";
+  std::string text;
+  for (const std::string& name : KnownNames()) text += (text.empty() ? "" : ", ") + OneLine(name);
+  return "; delegates with a name: " + (text.empty() ? "none" : text);
+}
+
 }  // namespace
 
 std::string WhyNotBuilt(const std::string& name) {
@@ -206,6 +249,7 @@ LoadedDelegate TryLoadDelegate(const DelegateOption& option, const DelegateSetti
   }
   if (loaded.handle == nullptr) {
     loaded.problem = DeputyLastError();
+    if (plugin == nullptr) loaded.problem += NamesText(option.library);
     return loaded;
   }
   loaded.name = info.name;

@@ -244,6 +244,19 @@ DeputyInterpreterGetSignatureOutput(const TfLiteInterpreter* interpreter, int32_
                                     int32_t output_index, const char** name, int32_t* tensor_index);
 
 // ------------------------------------------------------------------------------------------------
+// Outputs of subgraphs
+// ------------------------------------------------------------------------------------------------
+
+// Number of outputs of a subgraph; 0 if the index is out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetSubgraphOutputCount(
+    const TfLiteInterpreter* interpreter, int32_t subgraph_index);
+
+// Index of the tensor of an output of a subgraph; -1 if an index is out of range.
+TFL_CAPI_EXPORT int32_t DeputyInterpreterGetSubgraphOutput(const TfLiteInterpreter* interpreter,
+                                                           int32_t subgraph_index,
+                                                           int32_t output_index);
+
+// ------------------------------------------------------------------------------------------------
 // Graphs built in code
 //
 // An empty interpreter has one subgraph without tensors. A client adds tensors, describes each of

@@ -285,6 +285,23 @@ TfLiteStatus DeputyInterpreterReleaseMemory(TfLiteInterpreter* interpreter) {
   });
 }
 
+// ---- Outputs of subgraphs -----------------------------------------------------------------------
+
+int32_t DeputyInterpreterGetSubgraphOutputCount(const TfLiteInterpreter* interpreter,
+                                                int32_t subgraph_index) {
+  const Subgraph* const subgraph = FindSubgraph(interpreter, subgraph_index);
+  return subgraph == nullptr ? 0 : static_cast<int32_t>(subgraph->graph().outputs().size());
+}
+
+int32_t DeputyInterpreterGetSubgraphOutput(const TfLiteInterpreter* interpreter,
+                                           int32_t subgraph_index, int32_t output_index) {
+  const int32_t count = DeputyInterpreterGetSubgraphOutputCount(interpreter, subgraph_index);
+  if (output_index < 0 || output_index >= count) return -1;
+  return FindSubgraph(interpreter, subgraph_index)
+      ->graph()
+      .outputs()[static_cast<size_t>(output_index)];
+}
+
 // ---- Buffers outside of host memory -------------------------------------------------------------
 
 size_t DeputyInterpreterGetBufferEdgeCount(const TfLiteInterpreter* interpreter,

@@ -642,6 +642,11 @@ class DelegateTest(unittest.TestCase):
     def test_plugins_that_cannot_be_loaded_are_value_errors(self):
         with self.assertRaisesRegex(ValueError, 'Failed to load delegate from absent'):
             load_delegate('absent')
+        with self.assertRaisesRegex(ValueError, '; delegates with a name: .*npu_stub'):
+            load_delegate('absent')
+        with self.assertRaises(ValueError) as raised:
+            load_delegate('./absent.so')
+        self.assertNotIn('delegates with a name', str(raised.exception))
         with self.assertRaisesRegex(ValueError, "unknown option 'nonsense'"):
             load_delegate('npu_stub', {'nonsense': 'x'})
 

@@ -62,6 +62,18 @@ TEST(GraphSubgraphs, AddedSubgraphsAreBuiltAndRun) {
   EXPECT_EQ(DeputyInterpreterGetContext(t.get(), 6), nullptr);
   EXPECT_EQ(DeputyInterpreterGetContext(t.get(), -1), nullptr);
   EXPECT_EQ(DeputyInterpreterGetContext(nullptr, 0), nullptr);
+  for (const int subgraph : {0, 5}) {
+    EXPECT_EQ(DeputyInterpreterGetSubgraphOutputCount(t.get(), subgraph), 1);
+    EXPECT_EQ(DeputyInterpreterGetSubgraphOutput(t.get(), subgraph, 0), 3);
+  }
+  EXPECT_EQ(DeputyInterpreterGetSubgraphOutput(t.get(), 5, 1), -1);
+  EXPECT_EQ(DeputyInterpreterGetSubgraphOutput(t.get(), 5, -1), -1);
+  EXPECT_EQ(DeputyInterpreterGetSubgraphOutputCount(t.get(), 1), 0) << "empty";
+  for (const int subgraph : {6, -1}) {
+    EXPECT_EQ(DeputyInterpreterGetSubgraphOutputCount(t.get(), subgraph), 0);
+    EXPECT_EQ(DeputyInterpreterGetSubgraphOutput(t.get(), subgraph, 0), -1);
+  }
+  EXPECT_EQ(DeputyInterpreterGetSubgraphOutputCount(nullptr, 0), 0);
   EXPECT_EQ(DeputyInterpreterAllocateSubgraph(t.get(), 6), kTfLiteError);
   EXPECT_EQ(DeputyInterpreterInvokeSubgraph(t.get(), 1), kTfLiteError) << "not allocated";
   EXPECT_EQ(DeputyInterpreterEnsureReadable(t.get(), 5, 3), kTfLiteOk);

@@ -532,7 +532,7 @@ Judgement ResizesWithoutGrowth(CaseContext* context) {
 
 Judgement IsFast(CaseContext* context) {
   // Factor on the CPU's time from which the delegate's time is reported as a remark.
-  constexpr double kRemarkable = 20;
+  constexpr double kRemarkable = 5;
   using Clock = std::chrono::steady_clock;
   Pair pair(context, ModelOf(context), context->CreateDelegate(), Mode::kPlain);
   if (context->subject().is_resizable) pair.Resize({1, 96, 96, kSubjectChannels});

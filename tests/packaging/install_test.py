@@ -352,6 +352,9 @@ target_link_libraries(client PRIVATE {target})
             self.assertRegex(text, rf'\n{page} - \w')
             self.assertIn(option, text)
             self.assertIn('.SH "SEE ALSO"', text)
+            examples = re.findall('^deputy .*', text.partition('.SH EXAMPLES')[2], re.M)
+            self.assertTrue(examples and all(line.startswith('deputy ' + page[7:]) or page == 'deputy' or
+                                             line.startswith('deputy run ') for line in examples), page)
 
     def test_completion_offers_commands_options_and_plugins(self):
         def complete(*words):

@@ -28,6 +28,22 @@ def plugin(name):
     return BUILD / "tests" / "plugins" / f"lib{name}.so"
 
 
+class UnknownTest(unittest.TestCase):
+    def test_an_unknown_name_lists_the_names_that_exist(self):
+        result = deputy("run", MODEL, "--random", "--delegate", "nonesuch",
+                        DEPUTY_PLUGIN_PATH=f"{plugin('relay')}:{BUILD}/examples")
+        self.assertEqual(result.returncode, 2)
+        names = result.stderr.split("; delegates with a name: ")[1].strip().split(", ")
+        self.assertLessEqual({"cpu", "npu_stub", "relay", "softmax_delegate"}, set(names))
+        self.assertEqual(names, sorted(names))
+
+    def test_an_absent_file_lists_nothing(self):
+        for path in ("./nonesuch", "nonesuch.so", "/tmp/nonesuch.so"):
+            result = deputy("run", MODEL, "--random", "--delegate", path)
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn("delegates with a name", result.stderr)
+
+
 class RequireTest(unittest.TestCase):
     def run_model(self, *arguments, **environment):
         return deputy("run", MODEL, "--random", "--require", *arguments, **environment)

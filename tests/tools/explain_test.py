@@ -122,6 +122,7 @@ class Page(html.parser.HTMLParser):
         self.owners, self.rows, self.ids, self.tags, self.links = {}, [], [], [], []
         self.boundary_edges = self.edges = self.ends = self.arrows = 0
         self.outlines = self.labels = self.heated = 0
+        self.hot_outlines = self.in_partitions = 0
         self.colours = dict(re.findall(r"\.(own-\w+) \{ fill: (#\w+);", text))
         self.text = []
         self.node = None
@@ -146,6 +147,9 @@ class Page(html.parser.HTMLParser):
             self.arrows += values.get("marker-end", "").startswith("url(#arrow")
         if tag == "g" and "outline" in classes:
             self.outlines += 1
+            self.hot_outlines += any(name.startswith("heat-") for name in classes)
+        if tag == "rect" and "in-partition" in classes:
+            self.in_partitions += 1
         if tag == "text" and "label" in classes:
             self.labels += 1
         if tag == "rect" and any(name.startswith("heat-") for name in classes):
@@ -718,13 +722,13 @@ class ExplainTest(unittest.TestCase):
 
     # In this model, node 0 computes tensor 2 from the constant 1, which nodes 1 and 2 read; node 3
     # writes a graph output.
-    def constants_model(self):
+    def constants_model(self, outputs=(4, 5)):
         tensors = [Table(_0=[1, 4], _1=("b", 0), _2=("I", int(i == 1)), _3=b"t%d" % i)
                    for i in range(6)]
         codes = [ABS, ADD, MUL]
         operators = [Table(_0=("I", codes.index(op)), _1=inputs, _2=[output]) for op, inputs, output in
                      ((ABS, [1], 2), (ADD, [0, 2], 3), (MUL, [3, 2], 4), (ABS, [1], 5))]
-        graph = Table(_0=tensors, _1=[0], _2=[4, 5], _3=operators, _4=b"main")
+        graph = Table(_0=tensors, _1=[0], _2=list(outputs), _3=operators, _4=b"main")
         path = self.folder / "constants.tflite"
         path.write_bytes(bytes(Writer(Table(
             _0=("I", 3), _1=[Table(_0=("b", op), _2=("i", 1), _3=("i", op)) for op in codes], _2=[graph],
@@ -746,6 +750,32 @@ class ExplainTest(unittest.TestCase):
         self.explain(self.constants_model(), "--dot", dot)
         self.assertEqual(dot.read_text(encoding="utf-8").count(" -> "), 4)
         self.assertNotIn("s0n0", dot.read_text(encoding="utf-8"))
+
+    def test_outputs_are_drawn_even_if_a_node_reads_them_and_no_other_tensor_is(self):
+        model = self.constants_model(outputs=(3, 4))  # no node reads tensor 5
+        path, page = self.page(model)
+        # The page has the edges t0 -> 1, 1 -> 2, 1 -> its output, 2 -> its output.
+        self.assertEqual((page.edges, page.ends), (4, 3))
+        self.assertEqual(re.findall(r">output</text><text[^>]*>(t\d)</text>", path.read_text(encoding="utf-8")),
+                         ["t3", "t4"])
+        dot = self.folder / "graph.dot"
+        self.explain(model, "--dot", dot)
+        self.assertEqual(re.findall(r's0n(\d) -> s0o(\d)', dot.read_text(encoding="utf-8")), [("1", "0"), ("2", "1")])
+        self.assertEqual(self.report(model)["subgraphs"][0]["outputs"], [3, 4])
+
+    def test_a_partition_has_one_heat(self):
+        _, page = self.page(DIGITS, *plugin("elementwise"), "--profile", "1")
+        report = self.report(DIGITS, *plugin("elementwise"))
+        partitions = report["subgraphs"][0]["partitions"]
+        self.assertGreater(len(partitions), 0)
+        self.assertEqual(page.hot_outlines, len(partitions))
+        self.assertEqual(page.in_partitions, sum(len(partition["nodes"]) for partition in partitions))
+
+    def test_the_title_is_the_name_of_the_file(self):
+        path, _ = self.page(DIGITS)
+        text = path.read_text(encoding="utf-8")
+        self.assertIn("<title>digits_float.tflite - deputy explain</title>", text)
+        self.assertIn(f'<h1 title="{DIGITS}">digits_float.tflite</h1>', text)
 
     HOSTILE = (b"<script>alert(1)</script>", b"</svg><img src=x onerror=alert(1)>",
                b"\"'><b>&amp;", b"a\x1b[31m\nb\x00c", b"\xff\xfe\xc3(")

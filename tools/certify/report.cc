@@ -16,6 +16,20 @@ using tools::Escape;
 using tools::Format;
 using tools::Json;
 
+// Colours of the page for light and dark screens. Words break only if they are wider than a column.
+constexpr const char* kStyle = R"(:root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a;
+  --rule: #d5d5d5; }
+@media (prefers-color-scheme: dark) { :root { --paper: #16181c; --ink: #e8e8e8; --rule: #3a3e46; } }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; background: var(--paper);
+  color: var(--ink); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; } td, th { padding: .15rem .6rem; text-align: left;
+  border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: break-word; }
+td:nth-child(3) { min-width: 9rem; } td:nth-child(4) { min-width: 14rem; overflow-wrap: anywhere; }
+b { color: #fff; padding: .05rem .4rem; border-radius: .2rem; font-weight: 600;
+  white-space: nowrap; }
+)";
+
 constexpr const char* kColours[] = {"#2e7d32", "#b26a00", "#777777", "#c62828"};
 
 // Returns the colour of a verdict or a status.
@@ -75,7 +89,7 @@ Json MakeReport(const Settings& settings, const std::vector<Row>& rows) {
     not_run += outcome.status == Status::kNotRun ? 1 : 0;
     done += outcome.status != Status::kSkipped && outcome.status != Status::kNotRun ? 1 : 0;
     is_slow = is_slow || IsSlow(row);
-    if (row.group == "operators" && !IsBad(outcome.status) && CountsOf(outcome).ran > 0) {
+    if (row.group == "operators" && !IsBad(outcome.status) && CountsOf(outcome).claimed > 0) {
       operators.push_back(row.name.substr(row.name.find('/') + 1));
     }
     list.push_back(MakeRow(row));
@@ -125,28 +139,34 @@ std::string ReportText(const Json& report) {
          BaseName(report["library"]) + ": " + report["summary"].get<std::string>() + "\n";
 }
 
+// Returns the name of a case as HTML that may break after slashes and underscores.
+static std::string BreakableName(const Json& name) {
+  std::string html;
+  for (const char c : Escape(name)) {
+    html += c;
+    if (c == '/' || c == '_') html += "<wbr>";
+  }
+  return html;
+}
+
 std::string ReportHtml(const Json& report) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\">\n<title>" +
-      Escape(BaseName(report["library"])) + ": " + Escape(report["verdict"]) +
-      "</title>\n<style>body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; }\n"
-      "table { border-collapse: collapse; } td, th { padding: .15rem .6rem; text-align: left;\n"
-      "border-bottom: 1px solid #ddd; vertical-align: top; overflow-wrap: anywhere; }\n"
-      "b { color: #fff; padding: .05rem .4rem; border-radius: .2rem; font-weight: 600; }\n"
-      "</style></head>\n<body>\n<h1>" +
-      Escape(BaseName(report["library"])) + "</h1>\n<p>" + ReportBadge(report) + "</p>\n<p>" +
-      Escape(report["library"]) + ", Deputy " + Escape(report["deputy"]) + "</p>\n<table>\n" +
+      Escape(BaseName(report["library"])) + ": " + Escape(report["verdict"]) + "</title>\n<style>" +
+      kStyle + "</style></head>\n<body>\n<h1>" + Escape(BaseName(report["library"])) +
+      "</h1>\n<p>" + ReportBadge(report) + "</p>\n<p>" + Escape(report["library"]) + ", Deputy " +
+      Escape(report["deputy"]) + "</p>\n<div class=\"wide\"><table>\n" +
       "<tr><th>case</th><th></th><th>expected</th><th>result</th><th>s</th></tr>\n";
   for (const Json& row : report["rows"]) {
-    page += "<tr><td>" + Escape(row["name"]) +
+    page += "<tr><td>" + BreakableName(row["name"]) +
             "</td><td><b style=\"background: " + ColourOf(row["status"].get<std::string>()) +
             "\">" + Escape(row["status"]) + "</b></td><td>" + Escape(row["expects"]) + "</td><td>" +
             Escape(row["text"]) + "</td><td>" + Format("%.1f", row["seconds"].get<double>()) +
             "</td></tr>\n";
   }
-  return page + "</table>\n</body></html>\n";
+  return page + "</table></div>\n</body></html>\n";
 }
 
 std::string ReportJunit(const Json& report) {

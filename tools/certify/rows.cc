@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "tests/cases/case.h"
 #include "tests/conformance/check.h"
@@ -112,9 +113,16 @@ std::string AnyReason(const conformance::NodeLeft& node) {
   return node.delegate_reason.empty() ? "no reason given" : node.delegate_reason;
 }
 
-conformance::Target OnLibrary(const Settings& settings, conformance::Findings* findings) {
+// Returns the target. `out_left` receives the operators of nodes that the delegate leaves to the
+// CPU.
+conformance::Target OnLibrary(const Settings& settings, conformance::Findings* findings,
+                              std::set<std::string>* out_left) {
   conformance::Target target =
       conformance::PluginTarget("it", settings.library, settings.options, AnyReason);
+  target.may_refuse = [out_left](const conformance::NodeLeft& node) {
+    out_left->insert(node.op);
+    return AnyReason(node);
+  };
   target.configure = [findings](TfLiteInterpreterOptions* options, conformance::KeepAlive*) {
     findings->Observe(options);
     return std::string();
@@ -133,8 +141,9 @@ void RunOperator(const Settings& settings, const OperatorGroup& group, Child* ch
   for (size_t i = 0; i < checker.cases().size(); ++i) {
     child->Note(checker.cases()[i].name);
     conformance::Findings findings;
+    std::set<std::string> left;
     conformance::Verdict verdict =
-        checker.Check(i, OnLibrary(settings, &findings), kDeputyArithmeticDefault);
+        checker.Check(i, OnLibrary(settings, &findings, &left), kDeputyArithmeticDefault);
     if (const std::string errors = findings.errors(); !errors.empty()) {
       verdict.kind = conformance::Kind::kDiffers;
       verdict.message = checker.cases()[i].name + ": " + errors;
@@ -143,13 +152,14 @@ void RunOperator(const Settings& settings, const OperatorGroup& group, Child* ch
       if (static_cast<size_t>(++counts.differ) <= kShown) differ += verdict.message + "; ";
     } else if (verdict.kind == conformance::Kind::kAgrees) {
       ++counts.ran;
+      counts.claimed += left.count(group.name) == 0 ? 1 : 0;
     } else {
       ++counts.left;
       if (first_left.empty()) first_left = verdict.message;
     }
   }
   child->AddResult(std::to_string(counts.ran) + " " + std::to_string(counts.left) + " " +
-                   std::to_string(counts.differ));
+                   std::to_string(counts.differ) + " " + std::to_string(counts.claimed));
   if (counts.differ > 0) {
     child->End(Status::kFail, std::to_string(counts.differ) + " of " +
                                   std::to_string(checker.cases().size()) + " cases: " + differ);
@@ -254,7 +264,8 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing) {
 CaseCounts CountsOf(const Outcome& outcome) {
   CaseCounts counts;
   if (!outcome.results.empty()) {
-    std::sscanf(outcome.results[0].c_str(), "%d %d %d", &counts.ran, &counts.left, &counts.differ);
+    std::sscanf(outcome.results[0].c_str(), "%d %d %d %d", &counts.ran, &counts.left,
+                &counts.differ, &counts.claimed);
   }
   return counts;
 }

@@ -43,9 +43,10 @@ std::vector<Row> MakeRows(const Settings& settings, const Doing& doing);
 
 // Counts of a row of the group "operators": cases that ran in the delegate, cases that it left to
 // the CPU or rejected correctly, and cases with different results or with errors that the
-// validation layer found.
+// validation layer found. `claimed`: those of `ran` in which the delegate ran the operator itself,
+// and not only other nodes of the case, such as those in a branch of IF.
 struct CaseCounts {
-  int ran = 0, left = 0, differ = 0;
+  int ran = 0, left = 0, differ = 0, claimed = 0;
 };
 CaseCounts CountsOf(const Outcome& outcome);
 

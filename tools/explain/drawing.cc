@@ -155,20 +155,16 @@ void Drawing::AddLine(const Json& index, size_t consumer) {
   const Json* tensor = Tensor(index);
   if (tensor == nullptr || producer == producers_.end()) return;
   lines_.push_back({producer->second, consumer, tensor});
-  is_read_[index] = true;
 }
 
-// Adds tensors that nodes produce and none consumes.
+// Adds the outputs of the subgraph that a drawn node produces.
 void Drawing::AddOutputs() {
-  for (const Json& node : subgraph_["nodes"]) {
-    if (folding_.ConsumerOf(node) != nullptr) continue;
-    for (const Json& index : node["outputs"]) {
-      const Json* tensor = Tensor(index);
-      if (tensor == nullptr || is_read_[index]) continue;
-      const size_t self = boxes_.size();
-      boxes_.push_back({nullptr, tensor, false});
-      AddLine(index, self);
-    }
+  for (const Json& index : subgraph_["outputs"]) {
+    const Json* tensor = Tensor(index);
+    if (tensor == nullptr || producers_.count(index.get<int>()) == 0) continue;
+    const size_t self = boxes_.size();
+    boxes_.push_back({nullptr, tensor, false});
+    AddLine(index, self);
   }
 }
 
@@ -181,13 +177,19 @@ void Drawing::FindTimes() {
   }
 }
 
-int Drawing::HeatOf(const Json& node) const {
-  const Json& partition = node["partition"];
-  const Json& cost = partition.is_number()
-                         ? subgraph_["partitions"][partition.get<size_t>()]["cost_ns"]
-                         : node["cost_ns"];
-  if (!cost.is_number() || max_ns_ <= 0) return -1;
-  return std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / max_ns_)));
+// Returns " heat-0" to " heat-9" for a time; "" without one.
+std::string Drawing::HeatClass(const Json& cost) const {
+  if (!cost.is_number() || max_ns_ <= 0) return "";
+  return Format(" heat-%d",
+                std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / max_ns_))));
+}
+
+// Returns the classes of a node's box. The outline of a partition has the partition's heat; its
+// nodes have one of their own only if the delegate reports their times.
+std::string Drawing::BoxClass(const Json& node) const {
+  const bool is_delegated = node["partition"].is_number();
+  const std::string heat = HeatClass(node[is_delegated ? "reported_ns" : "cost_ns"]);
+  return OwnerClass(node["owner"]) + (is_delegated && heat.empty() ? " in-partition" : heat);
 }
 
 Json Drawing::PartitionOf(size_t box) const {
@@ -225,7 +227,8 @@ std::string Drawing::Outline(size_t partition) const {
   }
   const std::string title = Format("partition %zu: ", partition) +
                             OwnerText(report_, subgraph_["partitions"][partition]["delegate"]);
-  return Format("<g class=\"outline part-%zu\">", partition) + "<title>" + Escape(title) +
+  return Format("<g class=\"outline part-%zu", partition) +
+         HeatClass(subgraph_["partitions"][partition]["cost_ns"]) + "\"><title>" + Escape(title) +
          "</title><g class=\"line\">\n" + line + "</g><g class=\"inner\">\n" + inner + "</g></g>\n";
 }
 
@@ -273,10 +276,9 @@ std::string Drawing::BoxText(size_t index) const {
   }
   const Json& node = *box.node;
   const std::string key = KeyOf(subgraph_, node);
-  const int heat = HeatOf(node);
   return "<g class=\"node\" tabindex=\"0\" id=\"n" + key + "\" data-node=\"" + key + "\">" +
-         "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" +
-         OwnerClass(node["owner"]) + (heat < 0 ? "" : Format(" heat-%d", heat)) + "\"/>" +
+         "<title>" + Escape(Hover(node)) + "</title>" + place + " class=\"" + BoxClass(node) +
+         "\"/>" +
          text(17, "", JsonText(node["index"]) + " " + node["operator"].get<std::string>()) +
          text(31, kSmall, CaptionText(node)) + text(45, kSmall, folding_.ConstantsText(node)) +
          "</g>\n";

@@ -55,9 +55,8 @@ class Drawing {
   std::string EdgeLabel(size_t line, size_t place) const;
   std::string BoxText(size_t box) const;
   std::string Hover(const Json& node) const;
-  // Returns the heat level of a node, 0 to 9, by the ratio of its time to the largest one; -1 if
-  // not measured. A node in a partition has the time of the partition.
-  int HeatOf(const Json& node) const;
+  std::string HeatClass(const Json& cost) const;
+  std::string BoxClass(const Json& node) const;
 
   const Json& report_;
   const Json& subgraph_;
@@ -67,7 +66,6 @@ class Drawing {
   std::vector<std::pair<size_t, size_t>> pairs_;
   std::set<int> produced_;
   std::map<int, size_t> producers_;  // box that produces a tensor, by tensor
-  std::map<int, bool> is_read_;
   double max_ns_ = 0;
   GraphLayout layout_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/accuracy.h"
 #include "tools/explain/drawing.h"
 #include "tools/explain/folding.h"
 #include "tools/explain/markup.h"
@@ -87,7 +88,6 @@ class Dot {
   // constants are drawn in their consumer.
   std::string Edges() {
     std::map<int, std::string> producers;
-    std::map<int, bool> is_read;
     std::set<int> folded;
     for (const Json& node : subgraph_["nodes"]) {
       for (const Json& index : node["outputs"]) {
@@ -104,19 +104,17 @@ class Dot {
         if (producers.count(number) == 0) {
           if (tensor["constant"].get<bool>()) continue;
           producers[number] = prefix_ + "t" + std::to_string(number);
-          text += End(number, "input");
+          text += End(producers[number], number, "input");
         }
-        is_read[number] = true;
         text += Edge(producers[number], NameOf(node), tensor);
       }
     }
-    for (const Json& node : subgraph_["nodes"]) {
-      for (const Json& index : node["outputs"]) {
-        const int number = index;
-        if (!IsTensor(number) || !HasBox(node) || is_read[number]) continue;
-        text += End(number, "output") +
-                Edge(NameOf(node), prefix_ + "t" + std::to_string(number), TensorAt(number));
-      }
+    int output = 0;
+    for (const Json& index : subgraph_["outputs"]) {
+      const int number = index;
+      if (!IsTensor(number) || folded.count(number) != 0 || producers.count(number) == 0) continue;
+      const std::string name = prefix_ + "o" + std::to_string(output++);
+      text += End(name, number, "output") + Edge(producers[number], name, TensorAt(number));
     }
     return text;
   }
@@ -128,9 +126,8 @@ class Dot {
     return subgraph_["tensors"][static_cast<size_t>(number)];
   }
 
-  std::string End(int number, const char* what) const {
-    return "    " + prefix_ + "t" + std::to_string(number) +
-           " [label=" + Label({what, TensorAt(number)["name"].get<std::string>()}) +
+  std::string End(const std::string& name, int number, const char* what) const {
+    return "    " + name + " [label=" + Label({what, TensorAt(number)["name"].get<std::string>()}) +
            ", style=\"rounded,dashed\"];\n";
   }
 
@@ -149,7 +146,7 @@ class Dot {
 
 std::string ExplanationDot(const Json& raw) {
   const Json report = ValidUtf8(raw);
-  std::string text = "digraph " + Quoted(report["model"].get<std::string>()) +
+  std::string text = "digraph " + Quoted(FileNameOf(report["model"])) +
                      " {\n  node [shape=box, style=\"rounded,filled\", fontname=\"monospace\", "
                      "fontsize=11];\n  edge [fontname=\"monospace\", fontsize=9];\n";
   for (const Json& subgraph : report["subgraphs"]) text += Dot(report, subgraph).Text();
@@ -162,7 +159,7 @@ std::string ExplanationSvg(const Json& raw) {
   std::string content;
   for (const Json& subgraph : report["subgraphs"]) {
     const Drawing drawing(report, subgraph);
-    std::string heading = report["model"].get<std::string>();
+    std::string heading = FileNameOf(report["model"]);
     if (report["subgraphs"].size() > 1) heading += ", subgraph " + JsonText(subgraph["index"]);
     content += Format("<g transform=\"translate(0 %g)\">\n", height) +
                "<text class=\"graph-text\" x=\"16\" y=\"20\">" + Escape(heading) +

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/accuracy.h"
 #include "tools/explain/drawing.h"
 #include "tools/explain/folding.h"
 #include "tools/explain/markup.h"
@@ -354,10 +355,13 @@ std::string PageRules(const Json& report) {
   for (size_t p = 0; p < partitions; ++p) {
     rules += Format(".part-%zu-swatch { background: ", p) + PartitionColour(p) + "; }\n";
   }
+  rules += ".by-time .node .in-partition { fill: none; }\n";
   const std::vector<std::string> heat = HeatColours();
   for (size_t i = 0; i < heat.size(); ++i) {
-    rules += Format(".by-time .node .heat-%zu { fill: ", i) + heat[i] +
-             Format("; } i.heat-%zu { background: ", i) + heat[i] + "; }\n";
+    rules +=
+        Format(".by-time .node .heat-%zu, .by-time .outline.heat-%zu .inner rect { fill: ", i, i) +
+        heat[i] + Format("; } .by-time .outline.heat-%zu .inner path { stroke: ", i) + heat[i] +
+        Format("; } i.heat-%zu { background: ", i) + heat[i] + "; }\n";
   }
   return rules;
 }
@@ -372,8 +376,9 @@ std::string ExplanationPage(const Json& raw) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>" +
-      Escape(report["model"]) + " - deputy explain</title>\n<style>" + PageRules(report) +
-      kPageStyle + "</style>\n</head>\n<body>\n<h1>" + Escape(report["model"]) + "</h1>\n" +
+      Escape(FileNameOf(report["model"])) + " - deputy explain</title>\n<style>" +
+      PageRules(report) + kPageStyle + "</style>\n</head>\n<body>\n<h1 title=\"" +
+      Escape(report["model"]) + "\">" + Escape(FileNameOf(report["model"])) + "</h1>\n" +
       Summary(report) + FindingsTable(report) + Legend(report);
   for (const Json& subgraph : report["subgraphs"]) html += SubgraphHtml(report, subgraph);
   html += ChangeTable(report);

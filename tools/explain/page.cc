@@ -62,6 +62,7 @@ tr.chosen td { background: var(--mark); } tr[data-node] { cursor: pointer; }
     --mark: #3b3616; --line: #8b909a; --cross: #ff7b6b; --ring: #6ea8ff; }
   .node:hover rect, .node:focus rect { stroke: #fff; }
   .outline .inner { filter: brightness(.28) saturate(1.6); }
+  .by-time .outline .inner { filter: none; }
   .label { paint-order: stroke; }
 }
 )";

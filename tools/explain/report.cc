@@ -74,6 +74,7 @@ class Report {
   Json NodeJson(int subgraph, int node);
   Json SupportJson(int subgraph, int node);
   Json TensorsJson(int subgraph) const;
+  Json OutputsJson(int subgraph) const;
   Json CostJson(const DeputyNodeRun& run) const;
   Json ReportedJson(const DeputyNodeRun& run) const;
   Json BoundaryJson(const Json& subgraphs) const;
@@ -254,6 +255,16 @@ Json Report::NodeJson(int subgraph, int node) {
   return json;
 }
 
+// Returns the tensor indices of the subgraph's outputs.
+Json Report::OutputsJson(int subgraph) const {
+  Json outputs = Json::array();
+  const int count = DeputyInterpreterGetSubgraphOutputCount(interpreter_, subgraph);
+  for (int i = 0; i < count; ++i) {
+    outputs.push_back(DeputyInterpreterGetSubgraphOutput(interpreter_, subgraph, i));
+  }
+  return outputs;
+}
+
 Json Report::TensorsJson(int subgraph) const {
   Json tensors = Json::array();
   for (int t = 0; t < DeputyInterpreterGetTensorCount(interpreter_, subgraph); ++t) {
@@ -307,7 +318,8 @@ Json Report::SubgraphJson(int subgraph) {
           {"name", Text(DeputyInterpreterGetSubgraphName(interpreter_, subgraph))},
           {"nodes", nodes},
           {"partitions", partitions},
-          {"tensors", TensorsJson(subgraph)}};
+          {"tensors", TensorsJson(subgraph)},
+          {"outputs", OutputsJson(subgraph)}};
 }
 
 Json Report::BoundaryJson(const Json& subgraphs) const {

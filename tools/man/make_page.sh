@@ -16,13 +16,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # help2man runs a program with --help and --version, so `deputy run` is wrapped in a script, which
-# also renames CLI11's heading of the operands.
+# also renames CLI11's heading of the operands. Lines of the help that begin with the command's name are
+# moved to the section EXAMPLES.
 cat >"$work/program" <<END
 #!/bin/sh
 if [ "\$1" = --version ]; then
   exec $emulator "$deputy" --version
 fi
-$emulator "$deputy" $word --help | sed 's/^Positionals:/Operands:/'
+$emulator "$deputy" $word --help | grep -v '^  deputy ' | sed 's/^Positionals:/Operands:/'
 END
 chmod +x "$work/program"
 
@@ -31,8 +32,17 @@ include=$here/deputy.h2m
 run() { $emulator "$deputy" "$@"; }
 about=$(run ${word:+"$word"} --help | sed -n 1p)
 [ -z "$word" ] || include=$here/subcommand.h2m
+{
+  echo '[examples]'
+  echo '.nf'
+  # shellcheck disable=SC1003  # A backslash in a page is written \\e, a hyphen of an option \-.
+  run ${word:+"$word"} --help | sed -n 's/^  \(deputy .*\)$/\1/p' | sed -e 's/\\/\\e/g' -e 's/-/\\-/g'
+  echo '.fi'
+  echo
+  cat "$include"
+} >"$work/include"
 mkdir -p "$(dirname "$page")"
-"$help2man" --no-info --section 1 --name "$about" --include "$include" \
+"$help2man" --no-info --section 1 --name "$about" --include "$work/include" \
   --version-string "$(run --version)" --output "$work/page" "$work/program"
 # Replaces the program's name by that of the page.
 name=deputy${word:+-$word}

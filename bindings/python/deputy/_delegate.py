@@ -23,6 +23,15 @@ def _failure(library: Path, reports: Reports) -> str:
     return f'Failed to load delegate from {library}\n{text}'
 
 
+def _names_text(library: Path) -> str:
+    """Returns the names of the delegates that exist for a name without a library; '' for a path."""
+    text = os.fsdecode(library)
+    if os.sep in text or '.so' in text:
+        return ''
+    names = sorted({entry['name'] for entry in _native.list_plugins() if not entry['error']})
+    return '; delegates with a name: ' + (', '.join(names) or 'none')
+
+
 def _is_missing(library: Path, failure: str) -> bool:
     """Returns True if there is no file at this path, or if the file is not an ELF library."""
     return not os.path.exists(library) or 'ELF' in failure
@@ -45,7 +54,7 @@ class Delegate:
         plugin = Owned(lib.DeputyPluginLoadWithErrorReporter(name, reports.function, None),
                        lib.DeputyPluginRelease, reports)
         if not plugin.pointer:
-            failure = _failure(library, reports)
+            failure = _failure(library, reports) + _names_text(library)
             raise (LibraryError if _is_missing(name, failure) else ValueError)(failure)
         self._owned = Owned(lib.DeputyPluginCreateDelegateWithErrorReporter(
             plugin.pointer, *arrays, reports.function, None),
