@@ -425,6 +425,21 @@ deb-arm64: setup-check configure-arm
 deb-check-arm64: deb-arm64
 	DEPUTY_FRESH_ARCH=arm64 tools/fresh.sh --packages build/deb-arm64
 
+## dist     the source archive deputy-VERSION.tar.gz, which builds without git, into build/dist
+.PHONY: dist
+dist:
+	@tools/make_dist.sh build/dist
+
+## release  Debian packages and wheels for both machines and the source archive, with SHA256SUMS, into
+##          build/release-VERSION; half an hour on two cores
+.PHONY: release
+VERSION = $(shell tools/version.sh)
+release:
+	rm -rf build/wheel build/wheels build/dist
+	@$(MAKE) deb
+	@$(MAKE) wheel deb-arm64 wheels dist
+	tools/collect_release.sh build/release-$(VERSION) build/deb build/wheel build/deb-arm64 build/wheels build/dist
+
 ## format   rewrite our sources with clang-format
 .PHONY: format
 format:

@@ -28,8 +28,7 @@ output=$(cd "$output" && pwd)
 version=$("$here/tools/version.sh")
 stage=$output/deputy-$version
 mkdir "$stage"
-(cd "$here" && git -c safe.directory='*' ls-files -co --exclude-standard -z |
-  tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$stage" -xf -
+(cd "$here" && tools/source_files.sh | tar --null --files-from=- --ignore-failed-read -cf -) | tar -C "$stage" -xf -
 cp -r "$here/tools/debian" "$stage/debian"
 sed -i "s/@VERSION@/$version/" "$stage/debian/changelog"
 
