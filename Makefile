@@ -328,7 +328,7 @@ board-kit: configure-arm
 install:
 	@$(MAKE) all CMAKE_ARGS="$(CMAKE_ARGS) -DCMAKE_INSTALL_PREFIX=$(PREFIX)"
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
-	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed_files.txt
+	@tools/record_install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
 ## uninstall  remove the files of `make install` with the same DESTDIR= and PREFIX=
 .PHONY: uninstall

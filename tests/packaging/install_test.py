@@ -382,6 +382,38 @@ target_link_libraries(client PRIVATE {target})
             left = [path for path in stage.rglob('*') if not path.is_dir() or not any(path.iterdir())]
             self.assertEqual(left, [mine])
 
+    # An older state has files that this one lacks. `make install` and `make uninstall` call these scripts.
+    def test_an_installation_over_an_older_state_is_removed_completely(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            stage, build = folder / 'stage', folder / 'build'
+            build.mkdir()
+            files = self.manifest.read_text().split('\n')
+            older = [f'{self.prefix}/lib/deputy/plugins/older/libolder.so', f'{self.prefix}/bin/deputy-older']
+            kept = pathlib.Path(f'{stage}{self.prefix}/lib/deputy/plugins/libmine.so')
+
+            def install(names, destdir):
+                for name in names:
+                    path = pathlib.Path(f'{destdir}{name}')
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.touch()
+                (build / 'install_manifest.txt').write_text('\n'.join(names), encoding='utf-8')
+                self.expect_success(run(ROOT / 'tools/record_install.sh', build, self.prefix, destdir))
+
+            elsewhere = folder / 'elsewhere'
+            install([*older, *files[:20]], elsewhere)
+            install([*older, *files], stage)
+            kept.touch()
+            install(files, stage)
+            for name in older:
+                self.assertFalse(os.path.exists(f'{stage}{name}'), name)
+                self.assertTrue(os.path.exists(f'{elsewhere}{name}'), name)
+            self.assertFalse(os.path.exists(f'{stage}{self.prefix}/lib/deputy/plugins/older'))
+            self.assertTrue(all(os.path.exists(f'{stage}{name}') for name in files))
+            self.expect_success(run(ROOT / 'tools/uninstall.sh', build / 'installed_files.txt', self.prefix, stage))
+            left = [path for path in stage.rglob('*') if not path.is_dir()]
+            self.assertEqual(left, [kept])
+
     # Runs `make install DESTDIR=stage PREFIX=/usr` and `make uninstall` with the same arguments.
     def test_uninstall_from_usr(self):
         with tempfile.TemporaryDirectory() as folder:
