@@ -390,7 +390,8 @@ target_link_libraries(client PRIVATE {target})
             build.mkdir()
             files = self.manifest.read_text().split('\n')
             older = [f'{self.prefix}/lib/deputy/plugins/older/libolder.so', f'{self.prefix}/bin/deputy-older']
-            kept = pathlib.Path(f'{stage}{self.prefix}/lib/deputy/plugins/libmine.so')
+            mine = f'{self.prefix}/lib/deputy/plugins/libmine.so'
+            kept = pathlib.Path(f'{stage}{mine}')
 
             def install(names, destdir):
                 for name in names:
@@ -401,9 +402,10 @@ target_link_libraries(client PRIVATE {target})
                 self.expect_success(run(ROOT / 'tools/record_install.sh', build, self.prefix, destdir))
 
             elsewhere = folder / 'elsewhere'
-            install([*older, *files[:20]], elsewhere)
-            install([*older, *files], stage)
+            kept.parent.mkdir(parents=True)
             kept.touch()
+            install([*older, mine], elsewhere)
+            install([*older, *files], stage)
             install(files, stage)
             for name in older:
                 self.assertFalse(os.path.exists(f'{stage}{name}'), name)
