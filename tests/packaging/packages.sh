@@ -20,6 +20,14 @@ rest() {
 apt update
 [ -z "$(rest)" ] || { say "not bare: $(rest)"; exit 1; }
 
+# An older development state, with a file that the present one lacks.
+dpkg-deb -R ./libdeputy1_*.deb older
+touch "$(find older -name plugins)/libdeputy_older.so"
+sed -i 's/^Version: .*/&~older/' older/DEBIAN/control
+dpkg-deb -b older older.deb >/dev/null
+apt install ./older.deb
+find /usr/lib -name libdeputy_older.so | grep -q .
+
 # Commands of a user of the command and of Python.
 apt install ./deputy_*.deb ./libdeputy1_*.deb ./python3-deputy_*.deb
 deputy run digits_int8.tflite --image . --expect-from-name | sed -n 's/^/packages: /p' | head -n 3
