@@ -149,14 +149,15 @@ class ItemsTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "shapes: expected 'a', 'b', found 'c'"):
             Runner(model, shapes={'c': (1, 4)}).open()
 
-    def test_equal_or_empty_names_are_replaced_by_numbers(self):
-        for names in ((b'x', b'x', b''), (b'', b'x', b'')):
+    def test_an_empty_or_repeated_name_is_replaced_by_a_number(self):
+        for names, expected in (((b'x', b'x', b''), ['x', 'input_1']), ((b'', b'x', b''), ['input_0', 'x']),
+                                ((b'input_1', b'', b''), ['input_1', 'input_1_'])):
             runner = Runner(add_model(names))
             info = TensorInfo((1, 4), np.float32)
-            self.assertEqual(runner.inputs, {'input_0': info, 'input_1': info})
+            self.assertEqual(runner.inputs, {name: info for name in expected})
             self.assertEqual(runner.outputs, {'output_0': info})
-            item = dict(zip(('input_0', 'input_1'), pair().values()))
-            self.assert_equal(runner.run_one(item), [item['input_0'] + item['input_1']], 'output_0')
+            first, second = pair().values()
+            self.assert_equal(runner.run_one(dict(zip(expected, (first, second)))), [first + second], 'output_0')
 
     def test_a_model_or_delegate_that_cannot_be_opened_is_an_exception(self):
         for runner in (Runner('/absent.tflite'), Runner(b'TFL3'), Runner(FLOAT, delegates=['/absent.so']),

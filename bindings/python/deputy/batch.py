@@ -171,8 +171,8 @@ class Runner:
 
     An item is an array for a model of one input, or a dictionary of arrays by input name. An array
     has the type of its input and the same shape, or the shape without the first dimension if that is
-    1. Outputs have the model's shapes and are copies. Names are those of the tensors; if names are
-    empty or equal, they are input_0, input_1, … and output_0, output_1, ….
+    1. Outputs have the model's shapes and are copies. Names are those of the tensors; an input that has
+    none, or one that an earlier input has, is input_0, input_1, …, likewise output_0, ….
 
     Items are independent: variables of the model are reset before each one.
 
@@ -462,10 +462,16 @@ def _escaped(text: Any) -> str:
 
 
 def _named(details: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]:
-    names = [detail['name'] for detail in details]
-    if '' in names or len(set(names)) != len(names):
-        names = [f'{kind}_{i}' for i in range(len(names))]
-    return dict(zip(names, details))
+    """Returns the details by name, and by `kind` with a number for a tensor without a name of its own."""
+    named: dict[str, dict[str, Any]] = {}
+    for i, detail in enumerate(details):
+        name = detail['name']
+        if not name or name in named:
+            name = f'{kind}_{i}'
+        while name in named:
+            name += '_'
+        named[name] = detail
+    return named
 
 
 def _infos(details: dict[str, dict[str, Any]]) -> dict[str, TensorInfo]:
