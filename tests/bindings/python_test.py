@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,16 @@ class XnnpackTest(unittest.TestCase):
         for name in texts:
             self.assertIn(f'\nLicense-File: {name}\n', metadata)
         self.assertIn('\nLicense-Expression: Apache-2.0 AND BSD-3-Clause AND BSD-2-Clause\n', metadata)
+
+    def test_wheels_for_a_given_c_library_lack_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, ROOT / 'tools/make_wheel.py', '--glibc', '2.99', BUILD, folder], check=True,
+                           capture_output=True)
+            wheel, = pathlib.Path(folder).glob('deputy-*-manylinux_2_99_*.whl')
+            with zipfile.ZipFile(wheel) as archive:
+                names = archive.namelist()
+        self.assertIn('deputy/lib/deputy/plugins/libdeputy_cpu.so', names)
+        self.assertEqual([name for name in names if re.search('xnnpack|mindspore|bundled', name)], [])
 
     def test_libraries_of_other_packages_with_the_same_names_are_not_used(self):
         with tempfile.TemporaryDirectory() as folder:
