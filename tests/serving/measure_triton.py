@@ -16,29 +16,24 @@ import sys
 import threading
 import time
 
-PARSER = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-PARSER.add_argument('build', type=pathlib.Path)
-PARSER.add_argument('serving', type=pathlib.Path)
-PARSER.add_argument('model', type=pathlib.Path)
-PARSER.add_argument('--rounds', type=int, default=30)
-PARSER.add_argument('--runs', type=int, default=24, help='inferences per round')
-PARSER.add_argument('--grpc', action='store_true', help='use gRPC instead of binary tensors over HTTP')
-OPTIONS = PARSER.parse_args()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'bindings/python'))
-os.environ['DEPUTY_LIBRARY'] = str(OPTIONS.build.resolve() / 'libdeputy.so.1')
-
-try:
-    import numpy as np
-except ModuleNotFoundError as missing:
-    sys.exit(f'{missing.name} is missing: run make check-serving')
-from deputy.interpreter import Interpreter
-from triton import Client, Server
 
 INSTANCES, CLIENTS = 2, 4
 
 
-def in_threads(functions, cpu_seconds):
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('serving', type=pathlib.Path)
+    parser.add_argument('model', type=pathlib.Path)
+    parser.add_argument('--rounds', type=int, default=30)
+    parser.add_argument('--runs', type=int, default=24, help='inferences per round')
+    parser.add_argument('--grpc', action='store_true', help='use gRPC instead of binary tensors over HTTP')
+    return parser.parse_args()
+
+
+def in_threads(functions, runs, cpu_seconds):
     """Runs the functions at the same time. Returns the inferences per second and the processor time of each."""
     threads = [threading.Thread(target=function) for function in functions]
     begin, cpu = time.perf_counter(), cpu_seconds()
@@ -46,14 +41,15 @@ def in_threads(functions, cpu_seconds):
         thread.start()
     for thread in threads:
         thread.join()
-    return OPTIONS.runs / (time.perf_counter() - begin), (cpu_seconds() - cpu) / OPTIONS.runs
+    return runs / (time.perf_counter() - begin), (cpu_seconds() - cpu) / runs
 
 
-def repeat(function, parts):
-    return lambda: [function() for _ in range(OPTIONS.runs // parts)]
+def repeat(function, runs):
+    return lambda: [function() for _ in range(runs)]
 
 
 def http_client(server, name, values):
+    from triton import Client
     client = Client(server)
     head = json.dumps({'inputs': [{'name': name, 'shape': list(values.shape), 'datatype': 'INT8',
                                    'parameters': {'binary_data_size': values.nbytes}}],
@@ -71,25 +67,31 @@ def grpc_client(server, name, values):
 
 
 def main():
-    content = OPTIONS.model.read_bytes()
+    options = parse()
+    os.environ['DEPUTY_LIBRARY'] = str(options.build.resolve() / 'libdeputy.so.1')
+    import numpy as np
+    from deputy.interpreter import Interpreter
+    from triton import Client, Server
+    runs, content = options.runs, options.model.read_bytes()
     interpreters = [Interpreter(model_content=content, num_threads=1) for _ in range(INSTANCES)]
     for interpreter in interpreters:
         interpreter.allocate_tensors()
         interpreter.invoke()
     detail = interpreters[0].get_input_details()[0]
     values = np.random.default_rng(0).integers(-128, 128, detail['shape']).astype(np.int8)
-    server = Server(OPTIONS.serving / 'triton/pytriton/tritonserver/bin/tritonserver', OPTIONS.build.resolve() / 'triton')
+    server = Server(options.serving / 'triton/pytriton/tritonserver/bin/tritonserver', options.build.resolve() / 'triton')
     try:
         server.write('m', content, f'instance_group [ {{ kind: KIND_CPU count: {INSTANCES} }} ]')
         Client(server).load('m')
-        connect = grpc_client if OPTIONS.grpc else http_client
+        connect = grpc_client if options.grpc else http_client
         clients = [connect(server, detail['name'], values) for _ in range(CLIENTS)]
         for client in clients:
             client()
         bare, served = [], []
-        for _ in range(OPTIONS.rounds):
-            bare.append(in_threads([repeat(each.invoke, INSTANCES) for each in interpreters], time.process_time))
-            served.append(in_threads([repeat(each, CLIENTS) for each in clients], server.cpu_seconds))
+        for _ in range(options.rounds):
+            bare.append(in_threads([repeat(each.invoke, runs // INSTANCES) for each in interpreters], runs,
+                                   time.process_time))
+            served.append(in_threads([repeat(each, runs // CLIENTS) for each in clients], runs, server.cpu_seconds))
     finally:
         server.stop()
     for text, rows in (('bare interpreters', bare), ('served', served)):
