@@ -86,7 +86,8 @@ class Report:
     verified, wrong: numbers of runs of partitions, see `verification` of Runner.
     read_seconds, run_seconds, open_seconds: elapsed time in `read`, in the model and `finish`, and
         in opening the model with its delegates; the sum over all workers and threads.
-    node_runs: number of executed nodes by the name of the backend to which they are assigned.
+    node_runs: number of executed nodes by the name of the backend to which they are assigned: 'CPU',
+        a delegate, or 'sandbox' for delegates with `isolate`.
     workers: number of items by worker, named HOST:PROCESS.
     errors, skipped_delegates: number of occurrences by text, for at most MAX_TEXTS texts each.
     """
@@ -174,7 +175,8 @@ class Runner:
     1. Outputs have the model's shapes and are copies. Names are those of the tensors; an input that has
     none, or one that an earlier input has, is input_0, input_1, …, likewise output_0, ….
 
-    Items are independent: variables of the model are reset before each one.
+    Items are independent: variable tensors are reset before each one. Resources, such as hash tables
+    and variables of VAR_HANDLE, keep their contents in an interpreter.
 
     Pickle: the settings are pickled, not the interpreters; `read` and `finish` must be functions of
     modules, unless the engine pickles by value. The model is opened in the process that first uses
