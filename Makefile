@@ -403,6 +403,12 @@ wheels-check: wheels
 	  DEPUTY_FRESH_ARCH=$$arch DEPUTY_FRESH_SUITE=$$suite tools/fresh.sh --wheels build/wheels || exit 1; \
 	done; done
 
+## check-container  build examples/container/Containerfile in a chroot with buildah and use the image (as root)
+.PHONY: check-container
+check-container:
+	@tools/setup.sh tools/packages-container.txt
+	tests/packaging/container.sh build/container
+
 ## deb      build Debian packages into build/deb (docs/installing.md)
 ## deb-source  build them from the source package on a bare Debian with its Build-Depends (as root)
 ## deb-check  install, use and remove them and the wheel on a bare Debian, in a chroot (as root)

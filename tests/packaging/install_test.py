@@ -84,6 +84,19 @@ class InstallTest(unittest.TestCase):
                      'pkgconfig/tensorflowlite.pc', 'pkgconfig/tensorflow2-lite.pc'):
             self.assertTrue((self.libraries / path).is_file(), path)
 
+    def test_documents_and_examples_are_installed_with_working_links(self):
+        folder = self.prefix / 'share/doc/deputy'
+        for path in ('README.md', 'LICENSE', 'docs/delegates.md', 'docs/design/memory.md', 'examples/classify.c',
+                     'examples/digits/digits_int8.tflite', 'examples/container/Containerfile'):
+            self.assertTrue((folder / path).is_file(), path)
+        self.assertFalse((folder / 'examples/CMakeLists.txt').exists())
+        for page in (folder / 'docs').rglob('*.md'):
+            for link in re.findall(r'\]\(([^)#:]+)[#)]', page.read_text(encoding='utf-8')):
+                target = (page.parent / link).resolve()
+                if target.is_relative_to(folder / 'docs') or target.is_relative_to(folder / 'examples'):
+                    with self.subTest(page=page.name, link=link):
+                        self.assertTrue(target.exists())
+
     def test_headers_of_the_gpu_delegate_are_installed_with_it(self):
         def installed(include):
             return [path for path in include.rglob('*') if re.search('gpu', str(path.relative_to(include)))]

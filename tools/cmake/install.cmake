@@ -7,6 +7,7 @@
 #   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
 #   <libdir>/deputy/triton    folder for tritonserver --backend-directory
 #   <libdir>/cmake            packages for find_package(Deputy), (TensorFlowLite) and (tensorflow-lite)
+#   <docdir>                  documents and examples
 #   and headers, pkg-config files, the command with its manual pages and completion.
 # The command and the libraries are stripped; their debug information is in .debug/ in the same
 # directory, where gdb and valgrind search. `-DDEPUTY_SPLIT_DEBUG=OFF` installs them unstripped, for
@@ -129,6 +130,13 @@ endforeach()
 if(TARGET deputy_tool)
   install(FILES tools/completion/deputy DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
+
+# ---- documents and examples --------------------------------------------------------------------
+# The folders keep their places relative to each other, so that links between them work.
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        PATTERN __pycache__ EXCLUDE REGEX "/examples/CMakeLists\\.txt$" EXCLUDE)
 
 # ---- the last steps of an installation ---------------------------------------------------------
 # The last steps are separate scripts, because they need the prefix and the list of files of the
