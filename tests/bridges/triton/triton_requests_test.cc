@@ -409,12 +409,7 @@ TEST(TritonFailures, every_call_of_the_server_may_fail) {
         EXPECT_EQ(request.results.size(), 1u) << function;
       }
     }
-    // Objects of the back end and of the model are lost if the server does not return the pointer.
-    const bool loses = function == "TRITONBACKEND_BackendState" ||
-                       function.ends_with("ModelState") || function.ends_with("InstanceState");
-    if (!loses) {
-      EXPECT_EQ(Server::Get().alive(), alive) << function << " " << n;
-    }
+    EXPECT_EQ(Server::Get().alive(), alive) << function << " " << n;
   }
   EXPECT_GT(refused, 10);
   EXPECT_GT(failed_requests, 5);

@@ -26,6 +26,12 @@ void* FunctionOf(const char* name) {
   return function;
 }
 
+// Calls a function that ends an object, and again if it fails, since the object exists until then.
+void End(const char* function, void* object) {
+  const std::string error = Take(CallBackend(function, object));
+  if (!error.empty()) Take(CallBackend(function, object));
+}
+
 }  // namespace
 
 std::string Take(TRITONSERVER_Error* error, int* code) {
@@ -47,7 +53,7 @@ TRITONSERVER_Error* CallBackend(const char* name, void* first, void* second) {
 Host::Host() : error_(Take(CallBackend("TRITONBACKEND_Initialize", &backend_))) {}
 
 Host::~Host() {
-  if (error_.empty()) Take(CallBackend("TRITONBACKEND_Finalize", &backend_));
+  if (error_.empty()) End("TRITONBACKEND_Finalize", &backend_);
 }
 
 HostedModel::HostedModel(Host* host, const std::vector<uint8_t>& file, const std::string& config,
@@ -88,10 +94,10 @@ std::string HostedModel::LoadWithInstance() {
 
 void HostedModel::Unload() {
   for (const auto& instance : instances_) {
-    Take(CallBackend("TRITONBACKEND_ModelInstanceFinalize", instance.get()));
+    End("TRITONBACKEND_ModelInstanceFinalize", instance.get());
   }
   instances_.clear();
-  if (is_loaded_) Take(CallBackend("TRITONBACKEND_ModelFinalize", &model_));
+  if (is_loaded_) End("TRITONBACKEND_ModelFinalize", &model_);
   is_loaded_ = false;
 }
 

@@ -144,8 +144,7 @@ TRITONSERVER_Error* TRITONSERVER_MetricFamilyNew(TRITONSERVER_MetricFamily** fam
 }
 
 TRITONSERVER_Error* TRITONSERVER_MetricFamilyDelete(TRITONSERVER_MetricFamily* family) {
-  // Metrics must be deleted first, unless the server has lost the model that owns them.
-  if (family->metrics != 0 && Server::Get().failed.empty()) std::abort();
+  if (family->metrics != 0) std::abort();  // metrics must be deleted first
   Delete(family);
   MAY_FAIL();
   return nullptr;
