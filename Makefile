@@ -377,8 +377,9 @@ check-musl: setup $(ZIG)
 ENGINES ?= beam ray spark
 ENGINE_IMAGES ?= 10000
 check-engines: wheel
+	cmake --build $(BUILD) -j $(JOBS) --target plugin_faulty
 	for engine in $(ENGINES); do \
-	  tests/engines/run.sh $$engine $(ENGINE_IMAGES) || exit 1; \
+	  tests/engines/run.sh $$engine $(ENGINE_IMAGES) $(BUILD) || exit 1; \
 	done
 
 ## wheels   wheels for x86-64 and AArch64 that need the C library 2.28 only, into build/wheels (docs/python.md)

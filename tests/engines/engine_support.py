@@ -32,6 +32,7 @@ def parse(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument('--images', type=int, default=10000, help='number of images (10000)')
     parser.add_argument('--work', type=pathlib.Path, default=ROOT / 'build/engines/work', help='folder for images')
+    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build/release', help="folder of the tests' plug-ins")
     parser.add_argument('--kills', type=int, default=2, help='runs in which a worker is killed (2)')
     arguments = parser.parse_args()
     os.environ[MARKER] = uuid.uuid4().hex
@@ -74,10 +75,12 @@ def classify(outputs):
     return {'digit': int(scores.argmax()), 'bits': hashlib.sha1(scores.tobytes()).hexdigest()}
 
 
-def plain_loop(paths):
-    """Returns the digests of the readable images by path, computed by the interpreter alone."""
-    from deputy.interpreter import Interpreter
-    interpreter = Interpreter(MODEL, num_threads=1)
+def plain_loop(paths, library=None):
+    """Returns the digests of the readable images by path, computed by the interpreter alone, with a delegate's
+    library if one is given."""
+    from deputy.interpreter import Interpreter, load_delegate
+    delegates = [load_delegate(library)] if library else None
+    interpreter = Interpreter(MODEL, num_threads=1, experimental_delegates=delegates)
     interpreter.allocate_tensors()
     first = interpreter.get_input_details()[0]['index']
     last = interpreter.get_output_details()[0]['index']
@@ -88,6 +91,14 @@ def plain_loop(paths):
             interpreter.invoke()
             found[path] = classify({'Identity': interpreter.get_tensor(last)})['bits']
     return found
+
+
+def crashing_delegate(build):
+    """Returns a library, correct without options, and options with which it ends its process by a signal in its
+    1000th call, after 500 images."""
+    library = build / 'tests/plugins/libfaulty.so'
+    check(library.exists(), f'{library} is missing')
+    return str(library), {'fault': 'segv', 'in': 'invoke', 'call': 1000}
 
 
 def check(condition, text):

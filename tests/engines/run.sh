@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs an engine and the wheel of build/wheel into build/engines/ENGINE, and runs run_ENGINE.py with a number of
-# images: run.sh ENGINE IMAGES
+# images and the build folder with the tests' plug-ins: run.sh ENGINE IMAGES BUILD
 set -eu
 
 engine=$1
 images=$2
 cd "$(dirname "$0")/../.."
+build=$3
 venv=build/engines/$engine
 step=tools/step.sh
 
@@ -19,4 +20,4 @@ fi
   "$venv/bin/pip" install -q -r "tools/requirements-$engine.txt"
 "$step" "build/engines/$engine-wheel.log" "install the wheel" \
   "$venv/bin/pip" install -q --no-index --no-deps --force-reinstall --find-links build/wheel deputy
-"$venv/bin/python" "tests/engines/run_$engine.py" --images "$images"
+"$venv/bin/python" "tests/engines/run_$engine.py" --images "$images" --build "$build"

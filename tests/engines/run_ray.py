@@ -4,8 +4,8 @@
 import math
 import os
 
-from engine_support import MODEL, Log, LoggingReader, Stopwatch, check, check_rows, classify, measure_plain, parse, \
-    paths_of_images, report
+from engine_support import MODEL, Log, LoggingReader, Stopwatch, check, check_rows, classify, crashing_delegate, \
+    measure_plain, parse, paths_of_images, plain_loop, report
 
 import ray
 from deputy.ray import Predictor, report_collector
@@ -48,6 +48,16 @@ def check_kill(paths, expected, folder):
     print(f'ray: a killed worker: {wall:.1f} s, {again} images ran again', flush=True)
 
 
+def check_crashes(paths, folder, delegate):
+    """A delegate in the worker's process ends workers; the engine starts others."""
+    log = Log(folder)
+    rows, _ = run(paths, log, delegates=[delegate])
+    check_rows(rows, plain_loop(paths, delegate[0]), paths)
+    again, crashes = len(log.lines()) - len(set(log.lines())), len(log.names()) - WORKERS
+    check((crashes > 0 or len(paths) < 2000) and again <= crashes * BATCH * BATCHES_PER_BLOCK, f'{crashes} crashes, {again} images ran again')
+    print(f'ray: {crashes} workers ended by a delegate: {again} images ran again', flush=True)
+
+
 def main():
     arguments = parse(__doc__)
     paths = paths_of_images(arguments.work, arguments.images)
@@ -71,6 +81,7 @@ def main():
 
     for _ in range(arguments.kills):
         check_kill(paths, expected, folder)
+    check_crashes(paths, folder, crashing_delegate(arguments.build))
     total = check_run(few, few_expected, Log(folder), delegates=['cpu'], isolate=True, verification='first')
     check(total.node_runs.get('sandbox') and total.verified and not total.wrong, f'report with a delegate: {total}')
     ray.shutdown()

@@ -5,13 +5,13 @@ import math
 import os
 import sys
 
-from engine_support import MODEL, Log, LoggingReader, Stopwatch, check, check_rows, classify, measure_plain, parse, \
-    paths_of_images, report
+from engine_support import MODEL, Log, LoggingReader, Stopwatch, check, check_rows, classify, crashing_delegate, \
+    measure_plain, parse, paths_of_images, plain_loop, report
 
 from deputy.spark import mapper, report_accumulator
 from pyspark.sql import SparkSession
 
-BATCH, BATCHES_PER_TASK = 64, 2
+BATCH, BATCHES_PER_TASK, WORKERS = 64, 2, 2
 
 
 def start():
@@ -20,7 +20,7 @@ def start():
     settings = {'spark.ui.enabled': 'false', 'spark.driver.memory': '1g', 'spark.driver.host': '127.0.0.1',
                 'spark.driver.bindAddress': '127.0.0.1', 'spark.ui.showConsoleProgress': 'false',
                 'spark.sql.execution.arrow.maxRecordsPerBatch': str(BATCH)}
-    builder = SparkSession.builder.master('local[2,4]')
+    builder = SparkSession.builder.master(f'local[{WORKERS},4]')
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
@@ -61,6 +61,16 @@ def check_kill(session, paths, expected, folder):
     print(f'spark: a killed worker: {wall:.1f} s, {again} images ran again', flush=True)
 
 
+def check_crashes(session, paths, folder, delegate):
+    """A delegate in the worker's process ends workers; the engine starts others."""
+    log = Log(folder)
+    rows, _ = run(session, paths, log, delegates=[delegate])
+    check_rows(rows, plain_loop(paths, delegate[0]), paths)
+    again, crashes = len(log.lines()) - len(set(log.lines())), len(log.names()) - WORKERS
+    check((crashes > 0 or len(paths) < 2000) and again <= crashes * BATCH * BATCHES_PER_TASK, f'{crashes} crashes, {again} images ran again')
+    print(f'spark: {crashes} workers ended by a delegate: {again} images ran again', flush=True)
+
+
 def main():
     arguments = parse(__doc__)
     paths = paths_of_images(arguments.work, arguments.images)
@@ -82,6 +92,7 @@ def main():
 
     for _ in range(arguments.kills):
         check_kill(session, paths, expected, folder)
+    check_crashes(session, paths, folder, crashing_delegate(arguments.build))
     total = check_run(session, few, few_expected, Log(folder), delegates=['cpu'], isolate=True, verification='first')
     check(total.node_runs.get('sandbox') and total.verified and not total.wrong, f'report with a delegate: {total}')
     session.stop()
