@@ -124,6 +124,15 @@ class ItemsTest(unittest.TestCase):
         error = Runner(FLOAT, finish=halve).run_one(items[0]).error
         self.assertEqual((error.stage, error.text[:10]), ('finish', 'TypeError:'))
 
+    def test_an_output_that_cannot_be_read_is_the_items_error(self):
+        items, expected = digits(1)
+        runner = Runner(FLOAT)
+        runner.open()
+        with unittest.mock.patch.object(Interpreter, 'get_tensor', side_effect=RuntimeError('no copy from the device')):
+            error = runner.run_one(items[0]).error
+        self.assertEqual((error.stage, error.text), ('run', 'no copy from the device'))
+        self.assert_equal(runner.run_one(items[0]), expected[0])
+
     def test_an_error_keeps_no_item_in_memory_and_can_be_pickled(self):
         error = Runner(FLOAT).run_one(np.zeros(3)).error
         self.assertIsNone(error.__traceback__)

@@ -28,10 +28,10 @@ import numpy as np
 
 from .interpreter import Interpreter, load_delegate
 
-__all__ = ['Delegate', 'ItemError', 'Report', 'Result', 'Runner', 'TensorInfo', 'merge_reports']
+__all__ = ['DelegateSettings', 'ItemError', 'Report', 'Result', 'Runner', 'TensorInfo', 'merge_reports']
 
 # A delegate's library, by name or path, or a pair of it and its options.
-Delegate = Union[str, tuple[str, Mapping[str, Any]]]
+DelegateSettings = Union[str, tuple[str, Mapping[str, Any]]]
 MAX_TEXTS = 20  # Upper bound on the distinct texts of a report.
 OTHER_TEXTS = 'other texts'
 
@@ -186,7 +186,7 @@ class Runner:
     """
 
     def __init__(self, model: Union[str, os.PathLike[str], bytes], *,
-                 delegates: Sequence[Delegate] = (), threads: int = 1,
+                 delegates: Sequence[DelegateSettings] = (), threads: int = 1,
                  policy: Optional[str] = 'hot', precision: Optional[str] = None,
                  verification: Any = None, isolate: Union[bool, str] = False,
                  weight_cache: Union[str, os.PathLike[str], None] = None,
@@ -371,8 +371,7 @@ class _Session:
         begin = time.perf_counter()
         try:
             self._set_inputs(inputs)
-            self._invoke(counts)
-            outputs = apply_stage('finish', self._settings.finish, self._get_outputs())
+            outputs = apply_stage('finish', self._settings.finish, self._invoke(counts))
             return Result(outputs, None, counts.degraded > 0)
         except ItemError as error:
             return Result(None, _copy(error), counts.degraded > 0)
@@ -408,21 +407,21 @@ class _Session:
             except Exception as error:  # numpy raises errors of the item's own types, too.
                 raise ItemError('input', f"'{name}': {error}") from error
 
-    def _get_outputs(self) -> dict[str, Any]:
-        return {name: self._interpreter.get_tensor(detail['index'])
-                for name, detail in self.outputs.items()}
-
-    def _invoke(self, counts: Report) -> None:
+    def _invoke(self, counts: Report) -> dict[str, Any]:
+        """Returns the outputs by name."""
         try:
             if self._has_variables:
                 self._interpreter.reset_all_variables()
             self._interpreter.invoke()
+            outputs = {name: self._interpreter.get_tensor(detail['index'])
+                       for name, detail in self.outputs.items()}
         except (RuntimeError, ValueError) as error:
             raise ItemError('run', str(error)) from error
         finally:
             if self._has_delegates:
                 self._count_delegation(counts)
         counts.node_runs = self._node_runs
+        return outputs
 
     def _count_delegation(self, counts: Report) -> None:
         before, self._status = self._status, self._interpreter.delegation_status()
@@ -443,7 +442,7 @@ class _Session:
                                    f"{first['expected']:g}, found {first['found']:g}")
 
 
-def _library_and_options(delegate: Delegate) -> tuple[str, dict[str, Any]]:
+def _library_and_options(delegate: DelegateSettings) -> tuple[str, dict[str, Any]]:
     library, options = (delegate, {}) if isinstance(delegate, (str, os.PathLike)) else delegate
     library = os.fspath(library)
     return os.path.abspath(library) if os.sep in library else library, dict(options)
