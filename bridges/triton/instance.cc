@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstring>
 #include <exception>
+#include <map>
 
 #include "deputy/c_api_experimental.h"
 #include "deputy/common.h"
@@ -37,16 +38,26 @@ Error Instance::Create(const Model& model, std::unique_ptr<Instance>* instance) 
   return nullptr;
 }
 
+std::string Instance::RunnerName(const DeputyDelegateInfo& info) const {
+  if (model_.settings().isolate.empty()) return info.name;
+  // All isolated delegates have the name of the plug-in that starts their processes.
+  for (size_t i = 0; i < delegates_.size(); ++i) {
+    if (delegates_[i].get() == info.delegate) return model_.settings().delegates[i].library;
+  }
+  return info.name;
+}
+
 void Instance::ReportNodes() const {
   int32_t delegated = 0, total = 0;
   DeputyInterpreterCheckDelegation(interpreter_.get(), kDeputyRequireNothing, &delegated, &total);
-  model_.metrics().SetNodes("CPU", total - delegated);
+  std::map<std::string, int> nodes = {{"CPU", total - delegated}};
   for (int i = 0; i < DeputyInterpreterGetDelegateCount(interpreter_.get()); ++i) {
     DeputyDelegateInfo info = {};
     info.struct_size = sizeof info;
     if (DeputyInterpreterGetDelegateInfo(interpreter_.get(), i, &info) != kTfLiteOk) continue;
-    model_.metrics().SetNodes(info.name, info.applied != 0 ? info.node_count : 0);
-    const std::string text = "model '" + model_.name() + "': delegate '" + info.name + "' ";
+    const std::string runner = RunnerName(info);
+    nodes[runner] += info.applied != 0 ? info.node_count : 0;
+    const std::string text = "model '" + model_.name() + "': delegate '" + runner + "' ";
     if (info.failure[0] != '\0') {
       Log(kLogWarning, text + "cannot be applied: " + info.failure);
     } else {
@@ -54,6 +65,7 @@ void Instance::ReportNodes() const {
                         std::to_string(total) + " nodes");
     }
   }
+  for (const auto& [runner, count] : nodes) model_.metrics().SetNodes(runner, count);
 }
 
 void Instance::Execute(TRITONBACKEND_ModelInstance* triton, TRITONBACKEND_Request** requests,

@@ -69,6 +69,8 @@ class Instance {
   Error FillInput(size_t index, uint64_t image, uint64_t images);
   Error TakeOutput(uint64_t image, Output* output);
   Error WriteOutputs(TRITONBACKEND_Response* response, uint64_t images) const;
+  // Name of a delegate in metrics and in the log.
+  std::string RunnerName(const DeputyDelegateInfo& info) const;
   void ReportNodes() const;
   void CountRun();
 

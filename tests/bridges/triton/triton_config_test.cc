@@ -368,6 +368,36 @@ TEST_F(TritonConfig, delegates_run_nodes_in_their_order_with_their_options) {
   std::filesystem::remove(log);
 }
 
+TEST_F(TritonConfig, nodes_of_isolated_delegates_are_counted_by_library) {
+  const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
+  const std::string library = Library("elementwise");
+  HostedModel model(&host_, TwoInputsModel(),
+                    R"({"parameters":{"delegate":{"string_value":")" + library +
+                        R"(,ops=0;npu_stub"},"isolate":{"string_value":"none"}}})");
+  ASSERT_EQ(model.LoadWithInstance(), "");
+  EXPECT_EQ(Nodes(library), 1);
+  EXPECT_EQ(Nodes("npu_stub"), 1);
+  EXPECT_EQ(Nodes("CPU"), 0);
+  const TRITONBACKEND_Request request =
+      model.Infer({Floats("a", {1, 2}, {2, 3}), Floats("b", {1, 2}, {5, 7})}, {"sum", "product"});
+  ASSERT_EQ(request.error, "");
+  EXPECT_EQ(ValuesOf<float>(request.results.at(0).bytes), (std::vector<float>{7, 10}));
+  EXPECT_EQ(ValuesOf<float>(request.results.at(1).bytes), (std::vector<float>{10, 21}));
+}
+
+TEST_F(TritonConfig, nodes_of_delegates_of_one_library_are_added) {
+  const std::string library = Library("elementwise");
+  HostedModel model(&host_, TwoInputsModel(),
+                    Parameter("delegate", library + ",ops=0;" + library + ",ops=18"));
+  ASSERT_EQ(model.LoadWithInstance(), "");
+  EXPECT_EQ(Nodes("CPU"), 0);
+  double delegated = 0;
+  for (const auto& [key, value] : Server::Get().metrics) {
+    if (key.starts_with("deputy_nodes{")) delegated += value;
+  }
+  EXPECT_EQ(delegated, 2);
+}
+
 TEST_F(TritonConfig, unknown_delegate_is_refused_with_the_installed_ones) {
   const ScopedEnvironment folder("DEPUTY_PLUGIN_PATH", BuildPath("").c_str());
   const std::string error = Refusal(AddModel(), Parameter("delegate", "gpuu"));
