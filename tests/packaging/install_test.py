@@ -357,7 +357,7 @@ target_link_libraries(client PRIVATE {target})
             self.skipTest('help2man is not installed')
         folder = self.prefix / 'share/man/man1'
         general = self.expect_success(run(self.prefix / 'bin/deputy', '--help'))
-        words = re.findall('^  ([a-z]+) ', general.partition('Subcommands:')[2], re.M)
+        words = re.findall('^  (?!deputy )([a-z]+) ', general.partition('Subcommands:')[2], re.M)
         pages = {'deputy': '--version'} | {f'deputy-{word}': '--help' for word in words}
         self.assertEqual({path.stem for path in folder.iterdir()}, set(pages))
         for page, option in pages.items():
