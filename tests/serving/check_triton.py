@@ -305,6 +305,9 @@ class Serving(unittest.TestCase):
         self.assertLess(growth, (rounds - rounds // 3) * len(DIGITS) // 4)  # a leaked model is its file at least
 
     def test_model_is_replaced_without_a_failed_request(self):
+        if not OPTIONS.all:
+            # Triton 2.51 can crash while it ends an instance that has just run a request (docs/serving.md).
+            self.skipTest('only with --all')
         self.load('replaced', binary_model(ADD), TWO_INSTANCES)
         expected = {ADD: pair(3)['a'] + pair(3)['b'], MUL: pair(3)['a'] * pair(3)['b']}
         seen, is_done = set(), threading.Event()
