@@ -51,7 +51,7 @@ configure:
 ## help     this list
 .PHONY: help
 help:
-	@sed -n 's/^## /  make /p' Makefile
+	@sed -n -e 's/^##          /                /p' -e 's/^## /  make /p' Makefile
 
 ## setup    install the Debian packages that are missing (as root, or through sudo)
 .PHONY: setup setup-check
@@ -335,7 +335,7 @@ install:
 uninstall:
 	tools/uninstall.sh $(BUILD)/installed_files.txt "$(PREFIX)" "$(DESTDIR)"
 
-## wheel    the Python package with the library inside, into build/wheel (docs/python.md)
+## wheel    the Python packages, one of them with the library inside, into build/wheel (docs/python.md)
 .PHONY: wheel
 wheel: command
 	cmake --build $(BUILD) -j $(JOBS) --target deputy_cpu deputy_onnxruntime

@@ -34,7 +34,7 @@ LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
              **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
                 for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox')}}
 
-# Packages that `pip install deputy[NAME]` adds.
+# Packages that an extra of the wheel adds: pip install 'deputy-….whl[NAME]'.
 EXTRAS = {'beam': 'apache-beam', 'mlserver': 'mlserver', 'ray': 'ray[data]', 'spark': 'pyspark[sql]'}
 
 

@@ -2,7 +2,7 @@
 """Passes the library's log to the logger 'deputy' of the module logging.
 
 The library discards messages below the logger's effective level, which follow() reads: a program
-that calls logging.basicConfig(level=logging.INFO) gets the library's information, too. If
+that calls logging.basicConfig(level=logging.INFO) receives messages of the level info, too. If
 DEPUTY_LOG is set and the logger has no level of its own, the variable sets it.
 """
 from __future__ import annotations

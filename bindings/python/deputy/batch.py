@@ -165,7 +165,7 @@ class Runner:
     precision, verification, weight_cache: as in deputy.interpreter.Interpreter. Under
         'tflite', an item fails if verification finds a wrong result.
     isolate: True or a profile ('device', 'strict', 'none') runs each delegate in a process of its
-        own, whose death does not end this one (docs/sandbox.md).
+        own; a crash there does not end this process (docs/sandbox.md).
     shapes: shapes of inputs by name, for models whose inputs have unknown dimensions.
     read: a function that turns an item into the inputs, for example a path into an image.
     finish: a function of the outputs by name, whose result replaces them, for example a class.
@@ -257,7 +257,7 @@ class Runner:
         self._with_session(lambda session: None)
 
     def close(self) -> None:
-        """Deletes the interpreters; a later call opens new ones. Calls that are running complete."""
+        """Deletes the interpreters of no running call; a later call opens new ones."""
         with self._lock:
             self._idle = []
 
@@ -322,8 +322,8 @@ class Runner:
         return session
 
     def _check_process(self) -> None:
-        """After a fork the parent's interpreters belong to the parent: delegates may have threads or
-        processes there. They are not used, and not deleted, in the child."""
+        """Starts without interpreters after a fork. The parent's are kept and not deleted in the child,
+        because their delegates may have threads or processes in the parent."""
         if self._process != os.getpid():
             _inherited.extend(self._idle)
             self._reset()

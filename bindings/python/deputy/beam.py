@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apache Beam: runs a model by RunInference (docs/scale.md). Needs `pip install deputy[beam]`.
+"""Apache Beam: runs a model by RunInference (docs/scale.md). Needs the wheel's extra `beam`.
 
     predictions = images | RunInference(ModelHandler('model.tflite'))
     results, errors = predictions | SplitErrors()

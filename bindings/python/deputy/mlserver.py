@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MLServer: a runtime for models in the V2 protocol (docs/serving.md). Needs `pip install deputy[mlserver]`.
+"""MLServer: a runtime for models in the V2 protocol (docs/serving.md). Needs the wheel's extra `mlserver`.
 
 model-settings.json:
 
@@ -25,7 +25,7 @@ __all__ = ['DeputyModel']
 
 
 class DeputyModel(MLModel):
-    """Runs each request in an interpreter of a thread. `parameters.extra` has the arguments of
+    """Runs each request in a thread with its own interpreter. `parameters.extra` has the arguments of
     deputy.batch.Runner, and `instances`: the number of threads, by default 1. If the model's inputs have
     a first dimension of 1, the first dimension of a request is the number of items, which run one by one.
     """

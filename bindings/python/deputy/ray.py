@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Data: runs a model on the batches of a dataset (docs/scale.md). Needs `pip install deputy[ray]`.
+"""Ray Data: runs a model on the batches of a dataset (docs/scale.md). Needs the wheel's extra `ray`.
 
     results = dataset.map_batches(Predictor, fn_constructor_args=('model.tflite',),
                                   fn_constructor_kwargs={'columns': 'image'}, batch_size=64,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apache Spark: runs a model by DataFrame.mapInPandas (docs/scale.md). Needs `pip install deputy[spark]`.
+"""Apache Spark: runs a model by DataFrame.mapInPandas (docs/scale.md). Needs the wheel's extra `spark`.
 
     run = mapper('model.tflite', columns='path', read=read_image, keep=['path'])
     results = table.mapInPandas(run, run.schema(table))
@@ -92,12 +92,12 @@ class _ReportParam:
 
 def report_accumulator(context: Any) -> Any:
     """Returns an accumulator for `reports` of mapper(); its `value` is the sum. `context` is the
-    SparkContext. Tasks that Spark runs again are counted again if Spark counts them."""
+    SparkContext. Spark may add the reports of a task that it runs again."""
     return context.accumulator(Report(), _ReportParam())
 
 
 def _cell(value: Any) -> Any:
-    """Returns what pandas and Arrow convert to a value of Spark."""
+    """Returns the value with a type that pandas and Arrow convert to one of Spark."""
     if isinstance(value, np.ndarray):
         return value.ravel().tolist() if value.ndim else value.item()
     return value.item() if isinstance(value, np.generic) else value

@@ -32,9 +32,9 @@ class _AbsentModules(importlib.abc.MetaPathFinder):
 
 
 def prepare(package: str, distribution: str, folder: str) -> None:
-    """Called by a package of this wheel when it is imported.
+    """Prepares a package of this wheel when it is imported.
 
-    Warns if files of the original distribution are in the package's folder: pip lets two distributions write the
+    Adds _AbsentModules for it, and warns if files of the original distribution are in the package's folder: pip lets two distributions write the
     same folder, and removes shared files with either of them."""
     sys.meta_path.append(_AbsentModules(package))
     if next(pathlib.Path(folder).glob('_pywrap_*'), None):
