@@ -5,8 +5,7 @@
  * never reach the host. The device is simulated by memory of the process. The file links no library
  * and loads into Deputy and into TensorFlow Lite:
  *
- *     cc -shared -fPIC -I<prefix>/include device_buffers_delegate.c -o
- * libdevice_buffers_delegate.so
+ *     cc -shared -fPIC -I<prefix>/include device_buffers_delegate.c -o libbuffers.so
  *
  * The option `statistics=FILE` writes the numbers of copies and buffers to FILE when the delegate
  * is destroyed.
@@ -21,8 +20,7 @@
 #include "tensorflow/lite/c/common.h"
 #include "tensorflow/lite/delegates/external/external_delegate_interface.h"
 
-/* ---- The device -------------------------------------------------------------------------------
- */
+/* ---- The device ---- */
 
 typedef struct Buffer {
   float* memory; /* NULL: the handle is free */
@@ -61,8 +59,7 @@ static float* ReserveBuffer(Device* device, TfLiteBufferHandle handle, size_t by
   return buffer->memory;
 }
 
-/* ---- Callbacks of the runtime ------------------------------------------------------------------
- */
+/* ---- Callbacks of the runtime ---- */
 
 /* The runtime calls this when a node on the CPU, another delegate or the client reads a stale
  * tensor. It clears data_is_stale afterwards. */
@@ -93,8 +90,7 @@ static void FreeBuffer(TfLiteContext* context, TfLiteDelegate* delegate,
   *handle = kTfLiteNullBufferHandle;
 }
 
-/* ---- The kernel, one for every node ------------------------------------------------------------
- */
+/* ---- The kernel, one for every node ---- */
 
 typedef struct Kernel {
   TfLiteDelegate* delegate;
@@ -176,8 +172,7 @@ static TfLiteStatus Invoke(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-/* ---- The delegate -------------------------------------------------------------------------------
- */
+/* ---- The delegate ---- */
 
 static bool IsSupported(TfLiteContext* context, TfLiteNode* node,
                         const TfLiteRegistration* registration, void* user_data, char* reason,
@@ -217,8 +212,7 @@ static TfLiteStatus Prepare(TfLiteContext* context, TfLiteDelegate* delegate) {
   return status;
 }
 
-/* ---- Exported functions
- * -------------------------------------------------------------------------- */
+/* ---- Exported functions ---- */
 
 TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
                                               const char* const* options_values, size_t num_options,

@@ -27,8 +27,8 @@ def needed(path):
 
 
 def debian_folder(build):
-    """Returns the folder of the libraries that the build links. The one of a cross build does not exist on the
-    machine for which it was made (tools/fresh.sh --tests)."""
+    """Returns the folder of the libraries that the build links. A cross build names a folder of the build
+    machine; on its target (tools/fresh.sh --tests) it is /usr/lib/TRIPLET."""
     found = re.search(r'^DEPUTY_XNNPACK_LIBRARY:\w+=(/.+)$', (build / 'CMakeCache.txt').read_text(encoding='utf-8'),
                       re.MULTILINE)
     folder = pathlib.Path(found[1]).parent

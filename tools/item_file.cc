@@ -140,7 +140,7 @@ void ItemFile::Append(const std::string& line) {
 }
 
 void ItemFile::Finish() {
-  // Files that cannot be synchronised, such as pipes, are complete nevertheless.
+  // EINVAL: the file system does not support it.
   if (fsync(descriptor_) != 0 && errno != EINVAL) FailWriting();
   unlink(JobPathOf(path_).c_str());
 }

@@ -6,7 +6,7 @@
 //     {"input":"0002.png","error":"0002.png: cannot be read as a PNG or JPEG image"}
 //
 // Lines are written as soon as they are complete, so that after an interruption, also by SIGKILL,
-// the file has the lines of the first inputs and at most one incomplete line. FILE.job names the
+// the file has the lines of the first inputs and at most one incomplete line. FILE.job has the
 // settings of the run that has not ended yet; a run that resumes must have the same ones.
 #ifndef DEPUTY_TOOLS_ITEM_FILE_H_
 #define DEPUTY_TOOLS_ITEM_FILE_H_

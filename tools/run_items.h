@@ -42,7 +42,7 @@ class Items {
 
 // Runs the items, which are at least one. `first` is an open session whose other inputs have
 // values, and `input` the index of the input for the items. `fill` fills the other inputs of
-// further sessions. Returns the durations of all inferences in milliseconds.
+// further sessions. Returns the durations of this run's inferences in milliseconds.
 std::vector<double> RunItems(const RunOptions& options, const Items& items, Session* first,
                              int input, const std::function<void(Session*)>& fill);
 

@@ -123,7 +123,7 @@ std::string TextOf(const Json& value, const char* key) {
   return found != nullptr && found->is_string() ? found->get<std::string>() : "";
 }
 
-// Returns a number, which JSON of protocol buffers also writes as a text; 0 for other values.
+// Returns a number, which protocol buffers may write as a JSON string; 0 for other values.
 int64_t NumberOf(const Json& value) {
   if (value.is_number_integer()) return value.get<int64_t>();
   int64_t number = 0;

@@ -154,7 +154,7 @@ Error Instance::ReadInput(TRITONBACKEND_Request* request, size_t index, uint64_t
   uint64_t bytes = 0;
   DEPUTY_TRY(
       TRITONBACKEND_InputProperties(input, nullptr, &type, &shape, &rank, &bytes, &buffer_count));
-  if (type != info.type->theirs) {
+  if (type != info.type->triton) {
     return Invalid(info.Label() + ": expected " + info.type->name + ", found " + NameOfType(type));
   }
   Input& received = inputs_[index];
@@ -246,7 +246,7 @@ Error Instance::CheckContents(uint64_t images) {
     Input& input = inputs_[i];
     const TfLiteTensor* const tensor =
         TfLiteInterpreterGetInputTensor(interpreter_.get(), static_cast<int32_t>(i));
-    if (info.type->ours == kTfLiteString) {
+    if (info.type->tflite == kTfLiteString) {
       DEPUTY_TRY(SplitStrings(info.Label(), input.bytes, images * ElementCount(input.shape),
                               &input.strings));
     } else if (input.bytes.size() != images * TfLiteTensorByteSize(tensor)) {
@@ -345,7 +345,7 @@ Error Instance::TakeOutput(uint64_t image, Output* output) {
                                          " for image " + std::to_string(image));
   }
   output->shape = std::move(shape);
-  if (info.type->ours == kTfLiteString) {
+  if (info.type->tflite == kTfLiteString) {
     if (AppendStrings(tensor, &output->bytes)) return nullptr;
     return MakeError(kErrorInternal, info.Label() + ": its strings are damaged");
   }
@@ -364,7 +364,7 @@ Error Instance::WriteOutputs(TRITONBACKEND_Response* response, uint64_t images) 
     if (model_.is_batched()) shape.insert(shape.begin(), static_cast<int64_t>(images));
     TRITONBACKEND_Output* written = nullptr;
     DEPUTY_TRY(TRITONBACKEND_ResponseOutput(response, &written, info.name.c_str(),
-                                            info.type->theirs, shape.data(),
+                                            info.type->triton, shape.data(),
                                             static_cast<uint32_t>(shape.size())));
     void* buffer = nullptr;
     int memory = kMemoryCpu;

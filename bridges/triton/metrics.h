@@ -38,9 +38,9 @@ class ModelMetrics {
  public:
   ModelMetrics(const MetricFamilies* families, const std::string& model, uint64_t version);
 
-  // Sets the number of nodes that `runner` runs in one instance. Any thread.
+  // Sets the number of nodes that `runner` runs in one instance. Thread-safe.
   void SetNodes(const std::string& runner, int count);
-  // Any thread.
+  // Thread-safe.
   void CountRuns(int64_t runs, int64_t degraded_runs);
 
  private:

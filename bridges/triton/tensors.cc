@@ -66,21 +66,21 @@ Error Describe(const TfLiteTensor* tensor, const char* kind, bool is_batched,
 }  // namespace
 
 std::string Type::ConfigName() const {
-  return theirs == kTritonBytes ? "TYPE_STRING" : std::string("TYPE_") + name;
+  return triton == kTritonBytes ? "TYPE_STRING" : std::string("TYPE_") + name;
 }
 
 const Type* FindType(TfLiteType type) {
   for (const Type& row : kTypes) {
-    if (row.ours == type) return &row;
+    if (row.tflite == type) return &row;
   }
   return nullptr;
 }
 
-std::string NameOfType(int theirs) {
+std::string NameOfType(int type) {
   for (const Type& row : kTypes) {
-    if (row.theirs == theirs) return row.name;
+    if (row.triton == type) return row.name;
   }
-  return "type " + std::to_string(theirs);
+  return "type " + std::to_string(type);
 }
 
 Error DescribeInputs(const TfLiteInterpreter* interpreter, bool is_batched,

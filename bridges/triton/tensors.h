@@ -21,19 +21,19 @@ namespace deputy::triton {
 
 using Shape = std::vector<int64_t>;
 
-// An element type of both sides.
+// An element type in TensorFlow Lite and in the server.
 struct Type {
-  TfLiteType ours;
-  DataType theirs;
+  TfLiteType tflite;
+  DataType triton;
   const char* name;  // in requests, "FP32"
   // In a configuration, "TYPE_FP32".
   std::string ConfigName() const;
 };
 
-// Return null if the other side does not have the type.
+// Returns null if the server does not have the type.
 const Type* FindType(TfLiteType type);
 // Returns the name of a type of the server for messages.
-std::string NameOfType(int theirs);
+std::string NameOfType(int type);
 
 // An input or output of a model.
 struct TensorInfo {

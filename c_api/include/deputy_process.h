@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process: its processors and its log.
+// Processors and log of the process.
 //
 // The log receives the messages that would otherwise be printed to stderr: reports of interpreters
 // without an error reporter of their own, warnings about settings, and, at lower levels,
@@ -28,9 +28,9 @@ TFL_CAPI_EXPORT int32_t DeputyGetProcessorCount(void);
 
 // Severity of a message. The numbers are those of tflite::LogSeverity.
 typedef enum DeputyLogLevel {
-  // Steps of preparation: memory of each subgraph, nodes that a delegate does not run.
+  // Subgraphs that are prepared, and nodes that a delegate does not run.
   kDeputyLogVerbose = 0,
-  // Models that are loaded, delegates that are applied and their numbers of nodes.
+  // Interpreters, delegate libraries, delegates that are applied and their numbers of nodes.
   kDeputyLogInfo = 1,
   // Settings that are ignored, and results that could not be stored.
   kDeputyLogWarning = 2,

@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kMaxPath = 1024;
 constexpr size_t kMaxGroups = 4096;
 
-// Returns the time of `quota` microseconds per `period` in processors; INT_MAX without a limit.
+// Returns the number of processors, rounded up, whose time is `quota` per `period` microseconds;
+// INT_MAX without a limit.
 int InProcessors(long quota, long period) {
   if (quota <= 0 || period <= 0) return INT_MAX;
   return static_cast<int>(std::clamp((quota - 1) / period + 1, 1L, long{INT_MAX}));

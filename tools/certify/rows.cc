@@ -113,8 +113,8 @@ std::string AnyReason(const conformance::NodeLeft& node) {
   return node.delegate_reason.empty() ? "no reason given" : node.delegate_reason;
 }
 
-// Returns the target. `out_left` receives the operators of nodes that the delegate leaves to the
-// CPU.
+// Returns the target for the library. `out_left` receives the operators of nodes that the delegate
+// leaves to the CPU.
 conformance::Target OnLibrary(const Settings& settings, conformance::Findings* findings,
                               std::set<std::string>* out_left) {
   conformance::Target target =

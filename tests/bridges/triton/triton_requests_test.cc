@@ -99,7 +99,7 @@ TEST_F(TritonRequests, instances_run_at_the_same_time) {
 TEST_F(TritonRequests, every_type_is_passed) {
   struct Case {
     TfLiteType type;
-    int theirs;
+    int server_type;
     const char* name;
     size_t size;
   };
@@ -117,12 +117,13 @@ TEST_F(TritonRequests, every_type_is_passed) {
                 HasSubstr(std::string(R"("data_type":"TYPE_)") + c.name + '"'));
     std::string bytes;
     for (size_t i = 0; i < 6 * c.size; ++i) bytes += static_cast<char>(c.size == 1 ? i % 2 : i + 1);
-    const TRITONBACKEND_Request request = model.Infer({{"x", c.theirs, {2, 3}, {bytes}, 0}}, {"y"});
+    const TRITONBACKEND_Request request =
+        model.Infer({{"x", c.server_type, {2, 3}, {bytes}, 0}}, {"y"});
     ASSERT_EQ(request.error, "") << c.name;
     EXPECT_EQ(request.results.at(0).bytes, bytes) << c.name;
-    EXPECT_EQ(request.results[0].type, c.theirs);
+    EXPECT_EQ(request.results[0].type, c.server_type);
     EXPECT_THAT(request.results[0].shape, ElementsAre(6));
-    const int other = c.theirs == 11 ? 6 : 11;
+    const int other = c.server_type == 11 ? 6 : 11;
     ExpectInvalid(
         model.Infer({{"x", other, {2, 3}, {bytes}, 0}}, {"y"}),
         std::string("input 'x': expected ") + c.name + ", found " + (other == 6 ? "INT8" : "FP32"));
