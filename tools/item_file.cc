@@ -11,10 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "json.h"
@@ -25,31 +25,69 @@ namespace {
 
 // First member after the name in the line of an input that failed.
 constexpr std::string_view kError = "\"error\":";
+// First bytes of every FILE.job.
+constexpr std::string_view kJobStart = "{\"version\":";
 
 std::string JobPathOf(const std::string& path) { return path + ".job"; }
 
 // Reads lines of any length with their newlines, which an incomplete last line does not have.
 class FileLines {
  public:
-  explicit FileLines(int descriptor) : file_(fdopen(dup(descriptor), "rb"), &std::fclose) {}
+  FileLines(const std::string& path, int descriptor)
+      : path_(path), file_(fdopen(dup(descriptor), "rb"), &std::fclose) {
+    if (file_ == nullptr) Fail();
+  }
   ~FileLines() { std::free(line_); }
   FileLines(const FileLines&) = delete;
   FileLines& operator=(const FileLines&) = delete;
 
   // Returns false at the end of the file.
   bool Next(std::string* out_line) {
-    if (file_ == nullptr) return false;
     const ssize_t length = getline(&line_, &capacity_, file_.get());
-    if (length <= 0) return false;
+    if (length <= 0) {
+      // Lack of memory is an error, too.
+      if (std::feof(file_.get()) == 0) Fail();
+      return false;
+    }
     out_line->assign(line_, static_cast<size_t>(length));
     return true;
   }
 
  private:
+  [[noreturn]] void Fail() const { FailWork("%s: %s", path_.c_str(), std::strerror(errno)); }
+
+  const std::string& path_;
   std::unique_ptr<FILE, int (*)(FILE*)> file_;
   char* line_ = nullptr;
   size_t capacity_ = 0;
 };
+
+// Returns the settings in FILE.job; none if it does not exist. Ends the command if the file is not
+// that of a run, which may have ended while it wrote the settings.
+std::optional<std::string> ReadJob(const std::string& path) {
+  const std::string job_path = JobPathOf(path);
+  struct stat facts = {};
+  if (lstat(job_path.c_str(), &facts) != 0 && errno == ENOENT) return std::nullopt;
+  std::string text;
+  if (S_ISREG(facts.st_mode)) {
+    std::ifstream job(job_path, std::ios::binary);
+    if (!job) FailUsage("%s: %s", job_path.c_str(), std::strerror(errno));
+    text.assign(std::istreambuf_iterator<char>(job), {});
+  }
+  if (!S_ISREG(facts.st_mode) ||
+      !text.starts_with(kJobStart.substr(0, std::min(kJobStart.size(), text.size())))) {
+    FailUsage("%s: expected the settings of a run, found another file, which is kept",
+              job_path.c_str());
+  }
+  return text;
+}
+
+void WriteJob(const std::string& path, const std::string& settings) {
+  std::ofstream job(JobPathOf(path), std::ios::binary);
+  job << settings;
+  job.close();
+  if (!job) FailUsage("%s: %s", JobPathOf(path).c_str(), std::strerror(errno));
+}
 
 }  // namespace
 
@@ -64,11 +102,11 @@ std::string ItemFile::ErrorLineOf(const std::string& name, const std::string& er
 ItemFile::ItemFile(const std::string& path, bool resumes, const std::string& settings, size_t count,
                    const std::function<std::string(size_t)>& name_of)
     : path_(path) {
-  std::error_code ignored;
-  if (!resumes && std::filesystem::exists(path, ignored)) {
+  descriptor_ =
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (resumes ? 0 : O_EXCL), mode_t{0666});
+  if (descriptor_ < 0 && errno == EEXIST) {
     FailUsage("%s: exists already; --resume continues it", path.c_str());
   }
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) FailUsage("%s: %s", path.c_str(), std::strerror(errno));
   try {
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
@@ -78,12 +116,12 @@ ItemFile::ItemFile(const std::string& path, bool resumes, const std::string& set
     if (fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
       FailUsage("%s: expected a regular file", path.c_str());
     }
-    KeepLines(count, name_of);
-    if (done_ > 0 && done_ < count) CheckSettings(settings);
-    std::ofstream job(JobPathOf(path), std::ios::binary);
-    job << settings;
-    job.close();
-    if (!job) FailUsage("%s: %s", JobPathOf(path).c_str(), std::strerror(errno));
+    const off_t size = CountLines(count, name_of);
+    CheckSettings(settings, count);
+    if (done_ == 0) WriteJob(path, settings);
+    // Removes an incomplete line at the end.
+    if (ftruncate(descriptor_, size) != 0 || lseek(descriptor_, size, SEEK_SET) != size)
+      FailWriting();
   } catch (...) {
     close(descriptor_);
     throw;
@@ -92,22 +130,21 @@ ItemFile::ItemFile(const std::string& path, bool resumes, const std::string& set
 
 ItemFile::~ItemFile() { close(descriptor_); }
 
-void ItemFile::CheckSettings(const std::string& settings) const {
-  const std::string job_path = JobPathOf(path_);
-  std::ifstream job(job_path, std::ios::binary);
-  if (!job)
+void ItemFile::CheckSettings(const std::string& settings, size_t count) const {
+  const std::optional<std::string> found = ReadJob(path_);
+  if (found.has_value() && done_ > 0 && *found != settings) {
+    FailUsage("--resume: expected the settings in %s: %s, found %s", JobPathOf(path_).c_str(),
+              OneLine(*found).c_str(), OneLine(settings).c_str());
+  }
+  if (!found.has_value() && done_ > 0 && done_ < count) {
     FailUsage("%s: %s, which has the settings of the run, is missing", path_.c_str(),
-              job_path.c_str());
-  const std::string found{std::istreambuf_iterator<char>(job), {}};
-  if (found != settings) {
-    FailUsage("--resume: expected the settings in %s: %s, found %s", job_path.c_str(),
-              OneLine(found).c_str(), OneLine(settings).c_str());
+              JobPathOf(path_).c_str());
   }
 }
 
-// Counts the lines, and removes an incomplete one at the end.
-void ItemFile::KeepLines(size_t count, const std::function<std::string(size_t)>& name_of) {
-  FileLines lines(descriptor_);
+// Counts the complete lines, and returns the number of their bytes.
+off_t ItemFile::CountLines(size_t count, const std::function<std::string(size_t)>& name_of) {
+  FileLines lines(path_, descriptor_);
   off_t size = 0;
   for (std::string line; lines.Next(&line);) {
     const bool is_complete = line.back() == '\n';
@@ -124,8 +161,7 @@ void ItemFile::KeepLines(size_t count, const std::function<std::string(size_t)>&
     failed_before_ += line.compare(expected.size(), kError.size(), kError) == 0 ? 1 : 0;
     ++done_;
   }
-  if (ftruncate(descriptor_, size) != 0 || lseek(descriptor_, size, SEEK_SET) != size)
-    FailWriting();
+  return size;
 }
 
 void ItemFile::Append(const std::string& line) {

@@ -7,9 +7,12 @@
 //
 // Lines are written as soon as they are complete, so that after an interruption, also by SIGKILL,
 // the file has the lines of the first inputs and at most one incomplete line. FILE.job has the
-// settings of the run that has not ended yet; a run that resumes must have the same ones.
+// settings of the run that has not ended yet; a run that resumes must have the same ones. The
+// settings of a file without FILE.job, which has the lines of all inputs, are unknown.
 #ifndef DEPUTY_TOOLS_ITEM_FILE_H_
 #define DEPUTY_TOOLS_ITEM_FILE_H_
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <functional>
@@ -22,8 +25,8 @@ class ItemFile {
   // Opens the file for `count` inputs, which name_of(index) names. `settings` describes everything
   // that the lines depend on. Without `resumes` the file must not exist. With it, lines of a run
   // with the same settings are kept and counted. Ends the command with kExitUsage if the file
-  // cannot be opened, another process writes it, or it has other lines than those of the first
-  // inputs.
+  // cannot be opened, another process writes it, it has other lines than those of the first inputs,
+  // or FILE.job is not that of such a run; files that exist are unchanged then.
   ItemFile(const std::string& path, bool resumes, const std::string& settings, size_t count,
            const std::function<std::string(size_t)>& name_of);
   ~ItemFile();
@@ -47,8 +50,8 @@ class ItemFile {
   void Finish();
 
  private:
-  void CheckSettings(const std::string& settings) const;
-  void KeepLines(size_t count, const std::function<std::string(size_t)>& name_of);
+  void CheckSettings(const std::string& settings, size_t count) const;
+  off_t CountLines(size_t count, const std::function<std::string(size_t)>& name_of);
   [[noreturn]] void FailWriting() const;
 
   const std::string path_;

@@ -241,6 +241,49 @@ class ResumeTest(ItemsTest):
         self.refused("expected a regular file", MODEL, "--image", folder, "--output", "/dev/null", "--resume")
         self.refused("No such file or directory", MODEL, "--image", folder, "--output", self.folder / "a" / "b")
 
+    def test_other_files_are_not_replaced_by_the_settings(self):
+        arguments = [MODEL, "--image", self.some_images(3), "--output", self.output]
+        other = self.folder / "other"
+        other.write_text('{"version":"of another program"}')
+        for create, remove in ((lambda: self.job.write_text("a text"), self.job.unlink),
+                               (lambda: self.job.symlink_to(other), self.job.unlink),
+                               (self.job.mkdir, self.job.rmdir)):
+            create()
+            for extra in ([], ["--resume"]):
+                self.refused("out.jsonl.job: expected the settings of a run, found another file", *arguments, *extra)
+                self.output.unlink()
+            if self.job.is_file():
+                self.assertIn(self.job.read_text(), ("a text", other.read_text()))
+            remove()
+        self.assertEqual(other.read_text(), '{"version":"of another program"}')
+
+    def test_refused_files_are_unchanged(self):
+        folder = self.some_images(400, 4)
+        whole = self.cut(folder, 30000)
+        resume = [MODEL, "--image", folder, "--output", self.output, "--resume"]
+        self.assertNotEqual(whole[29999:30000], b"\n")
+        self.refused("--resume: expected the settings in", *resume, "--range", "0,255")
+        self.assertEqual(self.output.read_bytes(), whole[:30000])
+        # The lines are complete, but the run was killed before it removed the settings.
+        self.output.write_bytes(whole)
+        self.refused("--resume: expected the settings in", *resume, "--range", "0,255")
+        self.fine(*resume)
+        self.assertEqual(self.output.read_bytes(), whole)
+        self.assertFalse(self.job.exists())
+
+    def test_a_line_that_exceeds_the_memory_is_an_error(self):
+        folder = self.some_images(400, 4)
+        whole = self.cut(folder, 0)
+        self.output.write_bytes(whole[:30000])
+        os.truncate(self.output, 2**30)
+        limited = ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh"]
+        if subprocess.run([*limited, BUILD / "deputy", "--version"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("the build needs more address space")
+        arguments = command(MODEL, "--image", folder, "--output", self.output, "--resume", "--workers", 1)
+        result = subprocess.run([*limited, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (1, f"deputy: {self.output}: Cannot allocate memory\n"))
+        self.assertEqual(self.output.stat().st_size, 2**30)
+
     def test_a_full_disk_is_an_error(self):
         folder = self.some_images(400)
         arguments = command(MODEL, "--image", folder, "--output", self.output)
