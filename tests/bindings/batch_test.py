@@ -59,6 +59,15 @@ def halve(item):
     return item / np.float32(2)
 
 
+class NoText(Exception):
+    def __str__(self):
+        raise OSError('no text')
+
+
+def fail_without_text(item):
+    raise NoText()
+
+
 def best(outputs):
     return int(outputs['Identity'].argmax())
 
@@ -123,6 +132,12 @@ class ItemsTest(unittest.TestCase):
         self.assertEqual((bad.error.stage, bad.error.text), ('read', 'OSError: cannot read this'))
         error = Runner(FLOAT, finish=halve).run_one(items[0]).error
         self.assertEqual((error.stage, error.text[:10]), ('finish', 'TypeError:'))
+
+    def test_an_error_without_a_text_is_the_items(self):
+        error = Runner(FLOAT, read=fail_without_text).run_one(None).error
+        self.assertEqual((error.stage, error.text), ('read', 'NoText: the error has no text'))
+        item = unittest.mock.Mock(__array__=lambda *_, **__: fail_without_text(None))
+        self.assertEqual(Runner(FLOAT).run_one(item).error.text, "'image': the error has no text")
 
     def test_an_output_that_cannot_be_read_is_the_items_error(self):
         items, expected = digits(1)
@@ -231,6 +246,36 @@ class ProcessesTest(unittest.TestCase):
         self.assertEqual(os.read(reading, 1), b'1')
         self.assertEqual((runner._idle, runner.run_one(items[0]).ok), ([mine], True))
 
+    def test_threads_of_a_forked_child_wait_until_the_parents_interpreters_are_dropped(self):
+        runner = Runner(FLOAT)
+        runner.open()
+        mine = runner._idle[0]
+        used = []
+
+        def run_in_thread():
+            used.append(runner._with_session(lambda session: session))
+
+        threads = [threading.Thread(target=run_in_thread)]
+
+        def lock_in_child():
+            """Starts the thread while the child resets the runner."""
+            if threads[0].ident is None:
+                threads[0].start()
+                threads[0].join(0.2)
+            return allocate_lock()
+
+        allocate_lock = threading.Lock
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with unittest.mock.patch.object(batch.threading, 'Lock', lock_in_child):
+                runner.open()
+            threads[0].join()
+            os.write(writing, b'1' if len(used) == 1 and mine not in [*used, *runner._idle] else b'0')
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual(os.read(reading, 1), b'1')
+
     def test_threads_use_interpreters_of_their_own(self):
         items, expected = digits(16)
         runner = Runner(FLOAT)
@@ -263,6 +308,9 @@ class ProcessesTest(unittest.TestCase):
         items, expected = digits(1)
         with Runner(FLOAT) as runner:
             self.assertEqual(len(runner._idle), 1)
+        self.assertEqual(runner._idle, [])
+        # An interpreter that is running is deleted when its call completes.
+        runner._with_session(lambda session: runner.close())
         self.assertEqual(runner._idle, [])
         np.testing.assert_array_equal(runner.run_one(items[0]).get()['Identity'], expected[0])
 

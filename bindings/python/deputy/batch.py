@@ -205,10 +205,10 @@ class Runner:
         self._reset()
 
     def _reset(self) -> None:
-        self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[_Session] = []
         self._report = Report()
+        self._process = os.getpid()  # The last one: other threads read it without a lock.
 
     def __getstate__(self) -> _Settings:
         return self._settings
@@ -302,14 +302,15 @@ class Runner:
         """Calls the function with an interpreter that no other thread uses."""
         self._check_process()
         with self._lock:
-            session = self._idle.pop() if self._idle else None
+            idle = self._idle  # close() replaces it.
+            session = idle.pop() if idle else None
         if session is None:
             session = self._open_session()
         try:
             return function(session)
         finally:
             with self._lock:
-                self._idle.append(session)
+                idle.append(session)
 
     def _open_session(self) -> _Session:
         begin = time.perf_counter()
@@ -324,12 +325,24 @@ class Runner:
     def _check_process(self) -> None:
         """Starts without interpreters after a fork. The parent's are kept and not deleted in the child,
         because their delegates may have threads or processes in the parent."""
-        if self._process != os.getpid():
-            _inherited.extend(self._idle)
-            self._reset()
+        if self._process == os.getpid():
+            return
+        with _fork_lock:
+            if self._process != os.getpid():
+                _inherited.extend(self._idle)
+                self._reset()
 
 
 _inherited: list[_Session] = []
+_fork_lock = threading.Lock()
+
+
+def _renew_fork_lock() -> None:
+    global _fork_lock
+    _fork_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_fork_lock)
 
 
 class _Session:
@@ -405,7 +418,7 @@ class _Session:
             try:
                 self._interpreter.set_tensor(inputs[name]['index'], _as_input(value, inputs[name]))
             except Exception as error:  # numpy raises errors of the item's own types, too.
-                raise ItemError('input', f"'{name}': {error}") from error
+                raise ItemError('input', f"'{name}': {_text_of(error)}") from error
 
     def _invoke(self, counts: Report) -> dict[str, Any]:
         """Returns the outputs by name."""
@@ -501,7 +514,14 @@ def apply_stage(stage: str, function: Optional[Callable[[Any], Any]], value: Any
     try:
         return function(value)
     except Exception as error:
-        raise ItemError(stage, f'{type(error).__name__}: {error}') from error
+        raise ItemError(stage, f'{type(error).__name__}: {_text_of(error)}') from error
+
+
+def _text_of(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # The error's own function failed.
+        return 'the error has no text'
 
 
 def _worker() -> str:
