@@ -123,7 +123,7 @@ SMALL_SIZE_LIMIT := 2853608
         check-size check-tidy check-clang
 check: setup-check
 	@$(MAKE) check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
-	  check-abi check-size check-tidy check-clang
+	  check-abi check-size check-site check-tidy check-clang
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 check-english:
@@ -162,6 +162,13 @@ check-size: all
 	cmake --build build/small -j $(JOBS) --target deputy
 	tools/check_size.py $(BUILD)/libdeputy.so $(SIZE_LIMIT)
 	tools/check_size.py build/small/libdeputy.so $(SMALL_SIZE_LIMIT)
+## site     build the documentation as a static site with mkdocs, into build/site
+.PHONY: site check-site
+site:
+	@tools/site/make_site.py build/site
+check-site: site
+	tests/docs/check_site.py --self-test
+	tests/docs/check_site.py build/site
 # check-tidy uses the compile commands of a build with clang, file by file and without precompiled
 # headers.
 check-tidy:
