@@ -333,8 +333,8 @@ board-kit: configure-arm
 ## install  into DESTDIR= with PREFIX= (default /usr/local), stripped, debug information in .debug/
 .PHONY: install
 install:
-	@$(MAKE) all CMAKE_ARGS="$(CMAKE_ARGS) -DCMAKE_INSTALL_PREFIX=$(PREFIX)"
-	DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+	@$(MAKE) all CMAKE_ARGS="$(CMAKE_ARGS) '-DCMAKE_INSTALL_PREFIX=$(PREFIX)'"
+	DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
 	@tools/record_install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
 ## uninstall  remove the files of `make install` with the same DESTDIR= and PREFIX=

@@ -14,7 +14,7 @@ if [ ! -f "$manifest" ]; then
   echo "uninstall: nothing was installed from here ($manifest does not exist)" >&2
   exit 2
 fi
-other=$(grep -v "^$prefix/" "$manifest" | head -n 1 || true)
+other=$(PREFIX=$prefix/ awk 'index($0, ENVIRON["PREFIX"]) != 1 { print; exit }' "$manifest")
 if [ -n "$other" ]; then
   echo "uninstall: expected an installation under PREFIX=$prefix, found $other" >&2
   exit 2

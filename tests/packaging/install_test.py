@@ -395,6 +395,24 @@ target_link_libraries(client PRIVATE {target})
             left = [path for path in stage.rglob('*') if not path.is_dir() or not any(path.iterdir())]
             self.assertEqual(left, [mine])
 
+    def test_uninstall_reads_the_prefix_as_a_plain_text(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stage, files = pathlib.Path(folder) / 'a stage', pathlib.Path(folder) / 'files'
+            file = stage / 'opt/my [c] 1.0/bin/deputy'
+            file.parent.mkdir(parents=True)
+            file.touch()
+            files.write_text('/opt/my [c] 1.0/bin/deputy', encoding='utf-8')
+            refused = run(ROOT / 'tools/uninstall.sh', files, '/opt/my .c. 1.0', stage)
+            self.assertEqual((refused.returncode, file.exists()), (2, True))
+            self.expect_success(run(ROOT / 'tools/uninstall.sh', files, '/opt/my [c] 1.0', stage))
+            self.assertFalse(file.exists())
+
+    def test_make_passes_folders_with_spaces(self):
+        commands = run('make', '-C', ROOT, '-n', 'install', 'DESTDIR=/a stage', 'PREFIX=/my prefix').stdout
+        self.assertRegex(commands, r'cmake .*-B .*\'-DCMAKE_INSTALL_PREFIX=/my prefix\'')
+        self.assertIn('DESTDIR="/a stage" cmake --install', commands)
+        self.assertRegex(commands, r'record_install.sh .* "/my prefix" "/a stage"')
+
     # An older state has files that this one lacks. `make install` and `make uninstall` call these scripts.
     def test_an_installation_over_an_older_state_is_removed_completely(self):
         with tempfile.TemporaryDirectory() as folder:
