@@ -120,7 +120,7 @@ SIZE_LIMIT       := 3599080
 SMALL_SIZE_LIMIT := 2853608
 ## check    format, English, Python scripts and types, include rules, memory orders, symbols, ABI, size, clang-tidy, clang warnings
 .PHONY: check check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
-        check-size check-tidy check-clang
+        check-size check-site check-tidy check-clang
 check: setup-check
 	@$(MAKE) check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
 	  check-abi check-size check-site check-tidy check-clang
@@ -163,7 +163,7 @@ check-size: all
 	tools/check_size.py $(BUILD)/libdeputy.so $(SIZE_LIMIT)
 	tools/check_size.py build/small/libdeputy.so $(SMALL_SIZE_LIMIT)
 ## site     build the documentation as a static site with mkdocs, into build/site
-.PHONY: site check-site
+.PHONY: site
 site:
 	@tools/site/make_site.py build/site
 check-site: site
