@@ -96,6 +96,7 @@ FRAGMENTS = (
 # Blocks in Python that are only compiled.
 PYTHON_BLOCKS = (
     ('docs/cpu_delegate.md', 'ai_edge_litert', 'needs ai-edge-litert of PyPI'),
+    ('docs/scale.md', 'from PIL import', 'needs Pillow'),
     ('docs/scale.md', 'apache_beam', 'make check-engines runs the adapter'),
     ('docs/scale.md', 'import ray', 'make check-engines runs the adapter'),
     ('docs/scale.md', 'pyspark', 'make check-engines runs the adapter'),
