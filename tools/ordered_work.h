@@ -108,7 +108,7 @@ class OrderedWork {
   size_t used_;  // first item whose result was not used
   const size_t end_, workers_;
   bool is_stopped_ = false;
-  std::vector<Outcome> results_;  // of the items from used_ on, by item modulo the size
+  std::vector<Outcome> results_;  // outcomes of the items from used_ on, by item modulo the size
 };
 
 }  // namespace deputy::tools

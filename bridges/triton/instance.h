@@ -34,16 +34,16 @@ class Instance {
   };
   // An input of the present request.
   struct Input {
-    Shape shape;                            // of one image
-    std::string_view bytes;                 // of all images
+    Shape shape;                            // shape of one image
+    std::string_view bytes;                 // contents for all images
     std::string gathered;                   // storage of `bytes` if the server has several buffers
-    std::vector<std::string_view> strings;  // of all images
+    std::vector<std::string_view> strings;  // `bytes` split into strings
   };
   // A requested output.
   struct Output {
-    int index = 0;      // in the model
-    Shape shape;        // of one image
-    std::string bytes;  // of all images
+    int index = 0;      // index of the model's output
+    Shape shape;        // shape of one image
+    std::string bytes;  // contents for all images
   };
 
   explicit Instance(const Model& model) : model_(model) {}

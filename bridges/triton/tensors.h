@@ -25,8 +25,8 @@ using Shape = std::vector<int64_t>;
 struct Type {
   TfLiteType tflite;
   DataType triton;
-  const char* name;  // in requests, "FP32"
-  // In a configuration, "TYPE_FP32".
+  const char* name;  // name in requests, such as "FP32"
+  // Returns the name in a configuration, such as "TYPE_FP32".
   std::string ConfigName() const;
 };
 
@@ -45,9 +45,9 @@ struct TensorInfo {
   // max_batch_size is above 0.
   Shape shape;
 
-  // "input 'x'".
+  // Returns "input 'x'".
   std::string Label() const { return kind + " '" + name + "'"; }
-  // The shape in the configuration.
+  // Returns the shape in the configuration.
   Shape ConfigShape() const { return shape.empty() ? Shape{1} : shape; }
 };
 
@@ -58,7 +58,7 @@ Error DescribeInputs(const TfLiteInterpreter* interpreter, bool is_batched,
 Error DescribeOutputs(const TfLiteInterpreter* interpreter, bool is_batched,
                       std::vector<TensorInfo>* outputs);
 
-// The present shape of a tensor.
+// Returns the present shape of a tensor.
 Shape ShapeOf(const TfLiteTensor* tensor);
 
 // Strings are encoded by the server as 4 bytes with the length and the characters, one after

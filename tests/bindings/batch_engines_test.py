@@ -331,7 +331,7 @@ class SparkTest(unittest.TestCase):
         for _ in range(2):
             list(model(iter(self.frames)))
         self.assertEqual((total.value.items, total.value.failed), (10, 2))
-        self.assertEqual(spark._ReportParam().zero(total.value), Report())  # of the workers of a later action
+        self.assertEqual(spark._ReportParam().zero(total.value), Report())  # the zero for workers of a later action
 
 
 if __name__ == '__main__':

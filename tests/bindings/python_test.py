@@ -180,7 +180,7 @@ class LogTest(unittest.TestCase):
         logger = logging.getLogger('deputy')
         logger.setLevel(level)
         try:
-            with self.assertLogs() as log:  # at the level of information, in the root logger
+            with self.assertLogs() as log:  # the root logger, at the level info
                 logging.info('first')
                 allocated(FLOAT, experimental_delegates=[load_delegate('npu_stub')])
         finally:

@@ -124,7 +124,7 @@ TEST_F(ProcessLog, discards_messages_from_within_the_callback) {
   EXPECT_EQ(messages, (Messages{{kDeputyLogError, "first"}, {kDeputyLogError, "second"}}));
 }
 
-TEST_F(ProcessLog, may_lose_its_callback_within_the_callback) {
+TEST_F(ProcessLog, can_replace_its_callback_within_the_callback) {
   Messages messages;
   DeputySetLogCallback(
       [](void* user_data, DeputyLogLevel level, const char* message) {

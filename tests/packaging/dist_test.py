@@ -34,7 +34,7 @@ class DistTest(unittest.TestCase):
         with tarfile.open(cls.archive, 'r:gz') as archive:
             cls.entries = archive.getmembers()
             archive.extractall(cls.folder)
-        # A git that fails, as if there was none.
+        # A git that fails has the effect of none.
         (cls.folder / 'bin').mkdir()
         (cls.folder / 'bin/git').write_text('#!/bin/sh\nexit 127\n', encoding='utf-8')
         (cls.folder / 'bin/git').chmod(0o755)

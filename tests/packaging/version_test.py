@@ -19,7 +19,7 @@ SUFFIXES = {'.c', '.cc', '.h', '.inc', '.py', '.sh', '.cmake', '.in', '.md', '.t
 
 
 def texts(root):
-    """Yields the paths of text files that a person edits."""
+    """Yields the paths of text files that are not generated."""
     for folder in sorted(path for path in root.iterdir() if path.name not in ('.git', 'build', '.cache')):
         for path in sorted(folder.rglob('*')) if folder.is_dir() else [folder]:
             if path.is_file() and path.suffix in SUFFIXES and 'tests/data' not in str(path):

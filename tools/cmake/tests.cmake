@@ -259,8 +259,8 @@ deputy_add_tests(thread_tests SOURCES ${thread_test_sources}
                  LINKS deputy_npu_objects ${gpu_links} ${test_links})
 deputy_add_tests(unit_tests SOURCES ${test_sources} LINKS ${test_links})
 
-# The double of Triton's server defines functions that the back end's library, which the tests open
-# by path, calls.
+# The double of Triton's server defines the functions that the back end calls. The tests open the
+# back end's library by path.
 if(TARGET triton_deputy)
   add_library(triton_double OBJECT tests/doubles/triton/server.cc tests/doubles/triton/host.cc)
   target_link_libraries(triton_double PUBLIC ${test_links})

@@ -14,7 +14,8 @@
 namespace deputy::triton_double {
 namespace {
 
-// The library is loaded as the server does, which defines its undefined symbols, and stays loaded.
+// Loads the library as the server does, and keeps it loaded. This program defines its undefined
+// symbols.
 void* FunctionOf(const char* name) {
   static void* const library =
       dlopen(BuildPath("triton/deputy/libtriton_deputy.so").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -63,7 +63,7 @@ class HostedModel {
                               size_t instance = 0);
 
   TRITONBACKEND_Model& model() { return model_; }
-  int code() const { return code_; }  // of the newest error
+  int code() const { return code_; }  // code of the newest error
 
  private:
   TRITONBACKEND_Model model_;

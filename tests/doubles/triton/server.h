@@ -72,7 +72,7 @@ struct TRITONBACKEND_Request {
   uint32_t flags = 0;
   // Set by the functions.
   int responses = 0, releases = 0;
-  int code = -1;  // of the response's error; -1: no error
+  int code = -1;  // code of the response's error; -1: no error
   std::string error;
   std::vector<TRITONBACKEND_Output> results;
   int reports = 0;
