@@ -4,8 +4,8 @@
 // their constants.
 //
 // All functions are static inline and use only the context's function pointers, as those of
-// delegate_helper.h. C99 or C++11. A delegate that is built with TensorFlow Lite's own headers includes its
-// common.h and builtin_ops.h first and defines DEPUTY_DELEGATE_PATTERN_NO_INCLUDES.
+// delegate_helper.h. C99 or C++11. A delegate that is built with TensorFlow Lite's own headers
+// includes its common.h and builtin_ops.h first and defines DEPUTY_DELEGATE_PATTERN_NO_INCLUDES.
 //
 //     static const DeputyPatternAttribute kStride1[] = {
 //         DEPUTY_PATTERN_ATTRIBUTE(TfLiteConvParams, stride_width, 1, 1),

@@ -60,7 +60,8 @@ TEST(OrderedWork, runs_several_items_at_the_same_time) {
 TEST(OrderedWork, does_nothing_without_items) {
   for (const size_t workers : {1, 4}) {
     OrderedWork<int> work(3, 3, workers);
-    work.Execute([](size_t, size_t) { return ADD_FAILURE(), 0; }, [](size_t, int) { ADD_FAILURE(); });
+    work.Execute([](size_t, size_t) { return ADD_FAILURE(), 0; },
+                 [](size_t, int) { ADD_FAILURE(); });
   }
 }
 
