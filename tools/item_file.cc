@@ -67,7 +67,10 @@ class FileLines {
 std::optional<std::string> ReadJob(const std::string& path) {
   const std::string job_path = JobPathOf(path);
   struct stat facts = {};
-  if (lstat(job_path.c_str(), &facts) != 0 && errno == ENOENT) return std::nullopt;
+  if (lstat(job_path.c_str(), &facts) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    FailUsage("%s: %s", job_path.c_str(), std::strerror(errno));
+  }
   std::string text;
   if (S_ISREG(facts.st_mode)) {
     std::ifstream job(job_path, std::ios::binary);
@@ -102,6 +105,7 @@ std::string ItemFile::ErrorLineOf(const std::string& name, const std::string& er
 ItemFile::ItemFile(const std::string& path, bool resumes, const std::string& settings, size_t count,
                    const std::function<std::string(size_t)>& name_of)
     : path_(path) {
+  ReadJob(path);  // may end the command before the file is created
   descriptor_ =
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (resumes ? 0 : O_EXCL), mode_t{0666});
   if (descriptor_ < 0 && errno == EEXIST) {

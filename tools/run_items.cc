@@ -164,6 +164,20 @@ std::string RowText(const Session& session) {
   return line;
 }
 
+// Returns different names of the outputs, as deputy.batch does: output_0, output_1, … replace empty
+// and repeated ones.
+std::vector<std::string> OutputNames(const Session& session) {
+  std::vector<std::string> names;
+  for (int i = 0; i < session.output_count(); ++i) {
+    std::string name = NameOf(session.output(i));
+    const auto is_used = [&] { return std::find(names.begin(), names.end(), name) != names.end(); };
+    if (name.empty() || is_used()) name = Format("output_%d", i);
+    while (is_used()) name += '_';
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 // Runs single items and formats their results.
 class ItemRunner {
  public:
@@ -212,12 +226,14 @@ class ItemRunner {
       }
       return "\"classes\":[" + text + "]";
     }
+    const std::vector<std::string> names = OutputNames(session);
     for (int i = 0; i < session.output_count(); ++i) {
       std::string values;
       for (const double value : ReadReals(session.output(i))) {
         values += (values.empty() ? "" : ",") + NumberText(value);
       }
-      text += (i == 0 ? "" : ",") + JsonText(Json(NameOf(session.output(i)))) + ":[" + values + "]";
+      text +=
+          (i == 0 ? "" : ",") + JsonText(Json(names[static_cast<size_t>(i)])) + ":[" + values + "]";
     }
     return "\"outputs\":{" + text + "}";
   }

@@ -18,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 MODEL, INT8, IMAGES = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite", DIGITS / "images"
+BOXES = ROOT / "tests" / "data" / "streams" / "keras_boxes_i8.tflite"
 STATEFUL = ROOT / "tests" / "data" / "streams" / "svdf_i8.tflite"
 BUILD = None  # set from the command line
 
@@ -74,6 +75,20 @@ class OutputTest(ItemsTest):
             for value, expected in zip(line["outputs"]["Identity"], alone.splitlines()[1].split(), strict=True):
                 self.assertAlmostEqual(value, float(expected), delta=1e-6 * float(expected))
         self.assertFalse(self.job.exists())
+
+    def test_outputs_with_one_name_have_different_ones(self):
+        model = self.folder / "model.tflite"
+        content = BOXES.read_bytes()
+        self.assertEqual(content.count(b"\x0a\0\0\0Identity_1\0"), 1)
+        model.write_bytes(content.replace(b"\x0a\0\0\0Identity_1\0", b"\x08\0\0\0Identity\0\0\0"))
+        folder, values = self.some_images(2), []
+        for path in (BOXES, model):
+            self.fine(path, "--image", folder, "--output", self.output)
+            values.append(self.lines())
+            self.output.unlink()
+        self.assertEqual([list(line["outputs"]) for line in values[0] + values[1]],
+                         2 * [["Identity", "Identity_1"]] + 2 * [["Identity", "output_1"]])
+        self.assertEqual(values[1][0]["outputs"]["output_1"], values[0][0]["outputs"]["Identity_1"])
 
     def test_classes_have_labels_and_scores(self):
         self.fine(INT8, "--image", self.some_images(5), "--labels", DIGITS / "labels.txt", "-k", 2,
@@ -251,11 +266,14 @@ class ResumeTest(ItemsTest):
             create()
             for extra in ([], ["--resume"]):
                 self.refused("out.jsonl.job: expected the settings of a run, found another file", *arguments, *extra)
-                self.output.unlink()
+                self.assertFalse(self.output.exists())
             if self.job.is_file():
                 self.assertIn(self.job.read_text(), ("a text", other.read_text()))
             remove()
         self.assertEqual(other.read_text(), '{"version":"of another program"}')
+        long = self.folder / ("a" * 252)  # FILE.job exceeds the limit of 255 bytes.
+        self.refused("File name too long", *arguments[:-1], long)
+        self.assertFalse(long.exists())
 
     def test_refused_files_are_unchanged(self):
         folder = self.some_images(400, 4)
