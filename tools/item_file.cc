@@ -45,7 +45,7 @@ class FileLines {
   bool Next(std::string* out_line) {
     const ssize_t length = getline(&line_, &capacity_, file_.get());
     if (length <= 0) {
-      // Lack of memory is an error, too.
+      // Out of memory is an error, too.
       if (std::feof(file_.get()) == 0) Fail();
       return false;
     }

@@ -17,7 +17,7 @@ VARIABLE = re.compile(r'([A-Z_]+)=')
 
 
 def output_of(*command):
-    """Returns what a command prints; it must succeed."""
+    """Returns the output of a command, which must succeed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(done.stdout + done.stderr)

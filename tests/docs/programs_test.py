@@ -228,7 +228,7 @@ class ProgramsTest(unittest.TestCase):
         return skipped or programs or 'gpu,' in command.text and not has_delegate('gpu')
 
     def fault_of(self, command, part):
-        """Returns what is wrong with the status and the output of a command, or ''."""
+        """Returns the fault in the status or the output of a command, or ''."""
         unknown = set(re.findall(r'\b(DEPUTY_[A-Z_]+)=', re.sub('-D[A-Z_]+=', '', command.text))) - known_variables()
         if unknown:
             return f'unknown environment variables: {unknown}'

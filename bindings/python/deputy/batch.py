@@ -208,7 +208,7 @@ class Runner:
         self._lock = threading.Lock()
         self._idle: list[_Session] = []
         self._report = Report()
-        self._process = os.getpid()  # The last one: other threads read it without a lock.
+        self._process = os.getpid()  # Set last, because other threads read it without a lock.
 
     def __getstate__(self) -> _Settings:
         return self._settings
@@ -257,7 +257,8 @@ class Runner:
         self._with_session(lambda session: None)
 
     def close(self) -> None:
-        """Deletes the interpreters of no running call; a later call opens new ones."""
+        """Deletes the interpreters, those of running calls when these complete; a later call opens new
+        ones."""
         with self._lock:
             self._idle = []
 
@@ -520,7 +521,7 @@ def apply_stage(stage: str, function: Optional[Callable[[Any], Any]], value: Any
 def _text_of(error: Exception) -> str:
     try:
         return str(error)
-    except Exception:  # The error's own function failed.
+    except Exception:  # The error's __str__ failed.
         return 'the error has no text'
 
 
