@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/log.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <mutex>
 
 namespace deputy {
@@ -20,22 +23,25 @@ std::atomic<int> current_level{kUnset};
 
 struct Sink {
   std::recursive_mutex mutex;  // held during a call, in which the callback may be replaced
-  bool is_called = false;
   LogCallback callback = nullptr;
   void* user_data = nullptr;
 };
 
 Sink sink;
+thread_local bool thread_calls_sink = false;
 
-// Calls the callback, and marks the sink as called meanwhile. Exceptions of the callback are
-// swallowed.
+// Replaces the mutex in a forked child, in which the thread that held it does not exist.
+[[maybe_unused]] const int fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { std::construct_at(&sink.mutex); });
+
+// Calls the callback. Exceptions of the callback are swallowed.
 void CallSink(DeputyLogLevel level, const char* message) {
-  sink.is_called = true;
+  thread_calls_sink = true;
   try {
     sink.callback(sink.user_data, level, message);
   } catch (...) {
   }
-  sink.is_called = false;
+  thread_calls_sink = false;
 }
 
 // Returns the level that DEPUTY_LOG names; kUnset if the value is not one of the names.
@@ -75,8 +81,8 @@ DeputyLogLevel CurrentLogLevel() {
 
 void WriteLog(DeputyLogLevel level, const char* message) {
   if (!IsLogged(level)) return;
+  if (thread_calls_sink) return;
   const std::lock_guard lock(sink.mutex);
-  if (sink.is_called) return;
   if (sink.callback == nullptr) {
     std::fprintf(stderr, "%s: %s\n", kPrefixes[level], message);
   } else {

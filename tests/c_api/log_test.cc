@@ -4,9 +4,12 @@
 // and delegates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <utility>
@@ -168,6 +171,61 @@ TEST_F(ProcessLog, waits_for_a_running_callback_when_it_is_replaced) {
   replacing.join();
   reporting.join();
   EXPECT_EQ(calls_at_return, 1);
+}
+
+// Returns true if the process exits with 0 within 20 seconds; ends it otherwise.
+bool ExitsWithoutError(pid_t process) {
+  int status = -1;
+  for (int k = 0; k < 2000; ++k) {
+    if (waitpid(process, &status, WNOHANG) != 0) return status == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(process, SIGKILL);
+  waitpid(process, &status, 0);
+  return false;
+}
+
+TEST_F(ProcessLog, works_in_a_child_that_is_forked_during_a_call) {
+  SlowLog slow;
+  DeputySetLogCallback(
+      [](void* user_data, DeputyLogLevel, const char*) {
+        auto* const log = static_cast<SlowLog*>(user_data);
+        ++log->calls;
+        log->is_called = true;
+        while (!log->may_return) std::this_thread::yield();
+      },
+      &slow);
+  std::thread reporting([] { ErrorReporter().Report("slow"); });
+  while (!slow.is_called) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    slow.may_return = true;
+    ErrorReporter().Report("in the child");
+    DeputySetLogCallback(nullptr, nullptr);
+    _exit(slow.calls == 2 ? 0 : 1);
+  }
+  EXPECT_TRUE(ExitsWithoutError(child));
+  slow.may_return = true;
+  reporting.join();
+  EXPECT_EQ(slow.calls, 1);
+}
+
+TEST_F(ProcessLog, may_be_forked_within_the_callback) {
+  pid_t child = -1;
+  DeputySetLogCallback(
+      [](void* user_data, DeputyLogLevel, const char*) {
+        const pid_t forked = fork();
+        *static_cast<pid_t*>(user_data) = forked;
+        if (forked == 0) ErrorReporter().Report("from within");
+      },
+      &child);
+  ErrorReporter().Report("first");
+  if (child == 0) {
+    // Another thread finds the mutex unlocked.
+    std::thread([] { DeputySetLogCallback(nullptr, nullptr); }).join();
+    _exit(0);
+  }
+  EXPECT_TRUE(ExitsWithoutError(child));
 }
 
 // ---- Messages of interpreters and delegates -----------------------------------------------------
