@@ -112,6 +112,15 @@ std::string FingerprintOf(const std::string& path) {
                 static_cast<unsigned long long>(fingerprint.words[1]));
 }
 
+// Returns the fingerprints of the files in a list of "NAME=FILE" or "FILE".
+std::vector<std::string> FingerprintsOf(const std::vector<std::string>& inputs) {
+  std::vector<std::string> fingerprints;
+  for (const std::string& input : inputs) {
+    fingerprints.push_back(FingerprintOf(input.substr(input.find('=') + 1)));
+  }
+  return fingerprints;
+}
+
 // Describes the settings that the lines of the file depend on.
 std::string SettingsText(const RunOptions& options) {
   const SessionOptions& session = options.session;
@@ -124,11 +133,16 @@ std::string SettingsText(const RunOptions& options) {
   return JsonText({{"version", DeputyVersion()},
                    {"model", FingerprintOf(session.model)},
                    {"delegates", delegates},
+                   {"device_policy", session.device_policy},
+                   {"policy", session.policy},
+                   {"max_partitions", session.limits.max_partitions},
+                   {"min_nodes", session.limits.min_nodes},
                    {"reference", session.reference},
                    {"precision", session.precision},
                    {"shapes", session.shapes},
                    {"signature", session.signature},
                    {"inputs", options.inputs},
+                   {"input_files", FingerprintsOf(options.inputs)},
                    {"image_input", options.image_input},
                    {"rows_input", options.rows_input},
                    {"random", options.random},

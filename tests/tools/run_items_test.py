@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 MODEL, INT8, IMAGES = DIGITS / "digits_float.tflite", DIGITS / "digits_int8.tflite", DIGITS / "images"
 BOXES = ROOT / "tests" / "data" / "streams" / "keras_boxes_i8.tflite"
+TWO_INPUTS = ROOT / "examples" / "cpp_delegate" / "multiply_add.tflite"
 STATEFUL = ROOT / "tests" / "data" / "streams" / "svdf_i8.tflite"
 BUILD = None  # set from the command line
 
@@ -238,6 +240,9 @@ class ResumeTest(ItemsTest):
         self.refused("exists already; --resume continues it", *start)
         self.refused("--resume: expected the settings in", *resume, "--range", "0,255")
         self.refused("--resume: expected the settings in", INT8, *resume[1:])
+        for option, value in (("--policy", "tflite"), ("--max-delegated-partitions", 1),
+                              ("--min-nodes-per-partition", 2)):
+            self.refused("--resume: expected the settings in", *resume, option, value)
         extra = folder / "000_0000.png"
         extra.symlink_to(IMAGES / "0000_8.png")
         self.refused("the file belongs to other inputs", *resume)
@@ -302,13 +307,30 @@ class ResumeTest(ItemsTest):
         self.assertEqual((result.returncode, result.stderr), (1, f"deputy: {self.output}: Cannot allocate memory\n"))
         self.assertEqual(self.output.stat().st_size, 2**30)
 
-    def test_a_full_disk_is_an_error(self):
-        folder = self.some_images(400)
-        arguments = command(MODEL, "--image", folder, "--output", self.output)
-        limited = subprocess.run(["sh", "-c", 'ulimit -f 20; trap "" XFSZ; exec "$@"', "sh", *arguments],
+    def run_on_full_disk(self, *arguments):
+        limited = subprocess.run(["sh", "-c", 'ulimit -f 20; trap "" XFSZ; exec "$@"', "sh", *command(*arguments)],
                                  capture_output=True, text=True, check=False)
         self.assertEqual(limited.returncode, 1)
         self.assertRegex(limited.stderr, r"deputy: .*out.jsonl: File too large\n")
+
+    def test_other_contents_of_input_files_are_refused(self):
+        rows, fixed = self.folder / "rows.csv", self.folder / "fixed.npy"
+        rows.write_text("1,2,3,4,5,6\n" * 1000)
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + b"\n"
+        contents = [b"\x93NUMPY\x01\x00" + struct.pack("<H6f", len(header), *[value] * 6) for value in (1, 2)]
+        contents = [content[:10] + header + content[10:] for content in contents]
+        arguments = [TWO_INPUTS, "--rows", rows, "--rows-input", "x", "--input", f"y={fixed}", "--output", self.output]
+        fixed.write_bytes(contents[0])
+        self.run_on_full_disk(*arguments)
+        fixed.write_bytes(contents[1])
+        self.refused("--resume: expected the settings in", *arguments, "--resume")
+        fixed.write_bytes(contents[0])
+        self.fine(*arguments, "--resume")
+        self.assertEqual(len({json.dumps(line["outputs"]) for line in self.lines()}), 1)
+
+    def test_a_full_disk_is_an_error(self):
+        folder = self.some_images(400)
+        self.run_on_full_disk(MODEL, "--image", folder, "--output", self.output)
         self.fine(MODEL, "--image", folder, "--output", self.output, "--resume")
         self.assertEqual(len(self.lines()), 400)
 
