@@ -182,6 +182,11 @@ void ItemFile::Append(const std::string& line) {
 void ItemFile::Finish() {
   // EINVAL: the file system does not support it.
   if (fsync(descriptor_) != 0 && errno != EINVAL) FailWriting();
+  struct stat mine = {}, present = {};
+  if (fstat(descriptor_, &mine) != 0 || stat(path_.c_str(), &present) != 0) FailWriting();
+  if (mine.st_ino != present.st_ino || mine.st_dev != present.st_dev) {
+    FailWork("%s: another file has replaced it during the run", path_.c_str());
+  }
   unlink(JobPathOf(path_).c_str());
 }
 

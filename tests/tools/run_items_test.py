@@ -307,6 +307,22 @@ class ResumeTest(ItemsTest):
         self.assertEqual((result.returncode, result.stderr), (1, f"deputy: {self.output}: Cannot allocate memory\n"))
         self.assertEqual(self.output.stat().st_size, 2**30)
 
+    def test_a_file_that_is_removed_or_replaced_during_the_run_is_an_error(self):
+        folder = self.some_images(400, 10)
+        for replace, text in ((self.output.unlink, "No such file or directory"),
+                              (lambda: other.rename(self.output), "another file has replaced it during the run")):
+            other = self.folder / "other"
+            other.write_text("a text")
+            with subprocess.Popen(command(MODEL, "--image", folder, "--output", self.output), stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                while not self.output.exists() or self.output.stat().st_size == 0:
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.0005)
+                replace()
+                self.assertEqual(process.stderr.read(), f"deputy: {self.output}: {text}\n")
+            self.assertEqual(process.returncode, 1)
+        self.assertEqual(self.output.read_text(), "a text")
+
     def run_on_full_disk(self, *arguments):
         limited = subprocess.run(["sh", "-c", 'ulimit -f 20; trap "" XFSZ; exec "$@"', "sh", *command(*arguments)],
                                  capture_output=True, text=True, check=False)
