@@ -46,8 +46,8 @@ class ItemFile {
   // file cannot be written.
   void Append(const std::string& line);
 
-  // Writes the file to the disk, and removes FILE.job. Call it after the last line. Ends the command
-  // with kExitFailed if the file has been removed or replaced.
+  // Writes the file to the disk, and removes FILE.job. Call it after the last line. Ends the
+  // command with kExitFailed if the file has been removed or replaced.
   void Finish();
 
  private:
