@@ -52,7 +52,8 @@ mkdir "$folder/source"
 volumes=()
 ccache=$(ccache -k cache_dir 2>/dev/null || true)
 if [ -d "$ccache" ]; then volumes=(--volume "$ccache:/root/.cache/ccache"); fi
-store bud --pull-never "${volumes[@]}" -t deputy -f "$folder/source/examples/container/Containerfile" "$folder/source"
+# Layers are kept, so that a second run repeats only what has changed.
+store bud --layers --pull-never "${volumes[@]}" -t deputy -f "$folder/source/examples/container/Containerfile" "$folder/source"
 
 container=$(store from --pull-never localhost/deputy)
 trap 'store rm "$container" >/dev/null' EXIT
