@@ -304,10 +304,13 @@ std::string Changed(const std::string& list, const std::string& changes) {
 
 TfLiteStatus ChangeOptions(Layered* layered, const std::string& list,
                            plugin_entry::ReportError report_error, std::string* error) {
+  const auto set_options = layered->plugin().set_options;
+  if (set_options == nullptr) {
+    *error = "expected a library that can change options of its delegates";
+    return kTfLiteError;
+  }
   DelegateOptions changes;
-  *error = layered->plugin().set_options == nullptr
-               ? "expected a library that can change options of its delegates"
-               : ChangesFor(*layered, list, &changes);
+  *error = ChangesFor(*layered, list, &changes);
   if (!error->empty()) return kTfLiteError;
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : changes) {
@@ -315,8 +318,8 @@ TfLiteStatus ChangeOptions(Layered* layered, const std::string& list,
     values.push_back(value.c_str());
   }
   std::string changed = Changed(layered->options(), list);
-  const TfLiteStatus status = layered->plugin().set_options(
-      layered->inner(), keys.data(), values.data(), keys.size(), report_error);
+  const TfLiteStatus status =
+      set_options(layered->inner(), keys.data(), values.data(), keys.size(), report_error);
   if (status == kTfLiteOk) layered->set_options(std::move(changed));
   return status;
 }

@@ -47,7 +47,7 @@ Error Initialize(TRITONBACKEND_Backend* backend) {
   DEPUTY_TRY(CheckVersion("TRITONBACKEND", &TRITONBACKEND_ApiVersion));
   auto families = std::make_unique<MetricFamilies>();
   DEPUTY_TRY(TRITONBACKEND_BackendSetState(backend, families.get()));
-  families.release();  // the server owns it until Finalize
+  static_cast<void>(families.release());  // the server owns it until Finalize
   DeputySetDefaultReporter(&LogMessage, nullptr);
   return nullptr;
 }
@@ -68,7 +68,7 @@ Error InitializeModel(TRITONBACKEND_Model* triton) {
   std::unique_ptr<Model> model;
   DEPUTY_TRY(Model::Load(triton, static_cast<MetricFamilies*>(families), &model));
   DEPUTY_TRY(TRITONBACKEND_ModelSetState(triton, model.get()));
-  model.release();  // the server owns it until FinalizeModel
+  static_cast<void>(model.release());  // the server owns it until FinalizeModel
   return nullptr;
 }
 
@@ -87,7 +87,7 @@ Error InitializeInstance(TRITONBACKEND_ModelInstance* triton) {
   std::unique_ptr<Instance> instance;
   DEPUTY_TRY(Instance::Create(*static_cast<Model*>(state), &instance));
   DEPUTY_TRY(TRITONBACKEND_ModelInstanceSetState(triton, instance.get()));
-  instance.release();  // the server owns it until FinalizeInstance
+  static_cast<void>(instance.release());  // the server owns it until FinalizeInstance
   return nullptr;
 }
 
