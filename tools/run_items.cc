@@ -115,6 +115,7 @@ std::string FingerprintOf(const std::string& path) {
 // Returns the fingerprints of the files in a list of "NAME=FILE" or "FILE".
 std::vector<std::string> FingerprintsOf(const std::vector<std::string>& inputs) {
   std::vector<std::string> fingerprints;
+  fingerprints.reserve(inputs.size());
   for (const std::string& input : inputs) {
     fingerprints.push_back(FingerprintOf(input.substr(input.find('=') + 1)));
   }
