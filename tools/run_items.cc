@@ -61,10 +61,10 @@ bool KeepsState(const Session& session) {
 }
 
 // Returns the option that several interpreters do not support; "" if there is none.
-std::string OptionForOneWorker(const RunOptions& options) {
+std::string OptionForOneWorker(const RunOptions& options, const Session& first) {
   const std::pair<const char*, bool> used[] = {{"--profile", options.profile},
                                                {"--trace", !options.trace.empty()},
-                                               {"--validate", options.session.validate},
+                                               {"--validate", first.validates()},
                                                {"--verify", !options.session.verify.empty()},
                                                {"--background", options.session.background},
                                                {"--place", options.session.place.requested},
@@ -75,8 +75,10 @@ std::string OptionForOneWorker(const RunOptions& options) {
   return "";
 }
 
-size_t WorkerCount(const RunOptions& options, const Session& first, size_t items) {
-  const std::string excluding = OptionForOneWorker(options);
+// Returns the number of interpreters for any number of items. Ends the command with kExitUsage if
+// --workers requests several and they are not possible.
+size_t MaxWorkers(const RunOptions& options, const Session& first) {
+  const std::string excluding = OptionForOneWorker(options, first);
   if (options.workers > 1 && !excluding.empty()) {
     FailUsage("--workers excludes %s", excluding.c_str());
   }
@@ -84,16 +86,11 @@ size_t WorkerCount(const RunOptions& options, const Session& first, size_t items
     FailUsage(
         "--workers: the model keeps a state between inferences, so that one interpreter runs it");
   }
-  size_t workers = static_cast<size_t>(options.workers);
-  if (workers == 0) {
-    const bool needs_one =
-        !excluding.empty() || !options.session.delegates.empty() || KeepsState(first);
-    workers =
-        needs_one
-            ? 1
-            : static_cast<size_t>(std::max(1, DeputyGetProcessorCount() / options.session.threads));
-  }
-  return std::min(workers, items);
+  if (options.workers > 0) return static_cast<size_t>(options.workers);
+  const bool needs_one =
+      !excluding.empty() || !options.session.delegates.empty() || KeepsState(first);
+  const int useful = needs_one ? 1 : DeputyGetProcessorCount() / options.session.threads;
+  return static_cast<size_t>(std::max(1, useful));
 }
 
 // Returns a fingerprint of the contents of a file; "" without a path.
@@ -330,9 +327,10 @@ void Items::Write(size_t item, TfLiteTensor* input) const {
 std::vector<double> RunItems(const RunOptions& options, const Items& items, Session* first,
                              int input, const std::function<void(Session*)>& fill) {
   const ItemRunner runner(options, items, input);
+  const size_t max_workers = MaxWorkers(options, *first);
   ItemWriter writer(options, items);
   const size_t begin = writer.done(), count = items.count();
-  const size_t workers = WorkerCount(options, *first, std::max<size_t>(1, count - begin));
+  const size_t workers = std::min(max_workers, std::max<size_t>(1, count - begin));
   std::vector<std::unique_ptr<Session>> others;
   std::vector<Session*> sessions = {first};
   while (sessions.size() < workers) {
@@ -357,6 +355,7 @@ std::vector<double> RunItems(const RunOptions& options, const Items& items, Sess
                  });
   }
   writer.Finish();
+  for (const std::unique_ptr<Session>& session : others) session->WarnIfDegraded();
   if (!options.output.empty()) {
     std::printf("%s: %s in %s, %zu from an earlier run, %zu failed\n", options.output.c_str(),
                 PluralText(count, "line", "lines").c_str(),

@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import signal
 import struct
 import subprocess
@@ -180,7 +181,24 @@ class WorkersTest(ItemsTest):
         self.assertIn("in 1 interpreter,", self.fine(STATEFUL, "--rows", rows, "--output", self.output))
         self.refused("keeps a state between inferences", STATEFUL, "--rows", rows, "--workers", 2)
 
+    def test_a_delegate_that_fails_is_reported_by_each_interpreter(self):
+        result = deputy(MODEL, "--image", self.some_images(20), "--output", self.output, "--workers", 2,
+                        "--delegate", "npu_stub,faults=run")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(self.lines()), 20)
+        counts = [int(count) for count in re.findall(r"replaced a failed node (\d+) time", result.stderr)]
+        self.assertEqual(sum(counts), 20, result.stderr)
+
+    def test_the_validation_layer_of_the_environment_has_one_interpreter(self):
+        os.environ["DEPUTY_VALIDATION"] = "1"
+        self.addCleanup(os.environ.pop, "DEPUTY_VALIDATION")
+        printed = self.fine(MODEL, "--image", self.some_images(10), "--output", self.output)
+        self.assertIn("in 1 interpreter,", printed)
+
     def test_options_of_one_interpreter_are_refused(self):
+        self.refused("--workers excludes --profile", MODEL, "--image", IMAGES, "--workers", 2, "--profile",
+                     "--output", self.output)
+        self.assertEqual(list(self.folder.iterdir()), [])
         for option in ("--profile", "--validate", "--trace=t", "--verify=first"):
             self.refused(f"--workers excludes {option.split('=')[0]}", MODEL, "--image", IMAGES, "--workers", 2,
                          *option.split("="))
