@@ -217,6 +217,10 @@ class RayTest(unittest.TestCase):
 
     def test_a_result_that_is_no_dictionary_is_the_column_result(self):
         batch, _ = self.batch(2)
+        keys = iter('ab')
+        changing = ray.Predictor(FLOAT, columns='image', keep=[], finish=lambda outputs: {next(keys): 1})
+        with self.assertRaisesRegex(ValueError, r"finish: expected the keys \['a'\] of the first row, found \['b'\]"):
+            changing({'image': [batch['image'][0]] * 2})
         found = ray.Predictor(FLOAT, columns='image', keep=[], finish=len)(batch)
         self.assertEqual({name: values.tolist() for name, values in found.items()}, {'result': [1, 1], 'error': [''] * 2})
 

@@ -180,8 +180,8 @@ void Drawing::FindTimes() {
 // Returns " heat-0" to " heat-9" for a time; "" without one.
 std::string Drawing::HeatClass(const Json& cost) const {
   if (!cost.is_number() || max_ns_ <= 0) return "";
-  return Format(" heat-%d",
-                std::min(9, static_cast<int>(10 * std::sqrt(cost.get<double>() / max_ns_))));
+  const double heat = 10 * std::sqrt(cost.get<double>() / max_ns_);
+  return Format(" heat-%d", static_cast<int>(std::min(9.0, heat)));
 }
 
 // Returns the classes of a node's box. The outline of a partition has the partition's heat; its

@@ -25,6 +25,9 @@ class ColumnRunner:
         results = self.runner.run_batch(self._items(table))
         rows = [_values(result.outputs) if result.ok else self._blank_values() for result in results]
         names = list(rows[0] if rows else self._blank_values())
+        for row in rows:
+            if row.keys() != set(names):
+                raise ValueError(f'finish: expected the keys {sorted(names)} of the first row, found {sorted(row)}')
         columns = {name: [row[name] for row in rows] for name in names}
         check_names(names, [self._errors])
         columns[self._errors] = [str(result.error or '') for result in results]
