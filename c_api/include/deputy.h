@@ -155,9 +155,10 @@ typedef enum DeputyPrecision {
   // Factors may be rounded to float16, each with a relative error of at most 2^-11 if its magnitude
   // is between 2^-14 and 65504; those from 65520 on become infinite. Up to 64 products are added in
   // float16, whose sums become infinite from 65520 on; a sum's error is at most 68 * 2^-11 of the
-  // sum of its absolute products if no value leaves this range. Used on 64-bit Arm with FEAT_FP16
-  // and FEAT_DotProd, where it is meant for out-of-order processors (Cortex-A76 and later);
-  // elsewhere the same as kDeputyPrecisionBfloat16.
+  // sum of its absolute products if no value leaves this range. Used on Intel's processors with
+  // AVX512-FP16 and without AMX, and on 64-bit Arm with FEAT_FP16 and FEAT_DotProd, where it is
+  // meant for out-of-order processors (Cortex-A76 and later); elsewhere the same as
+  // kDeputyPrecisionBfloat16.
   kDeputyPrecisionFloat16 = 2,
 } DeputyPrecision;
 

@@ -45,6 +45,8 @@ CpuFeatures Detect() {
       // VDPBF16PS is not fast on a Xeon with AMX: it takes four times as long as a float32
       // multiply-add and computes only twice as many products.
       {CpuFeature::kFastAvx512Bf16, bf16 && !intel},
+      {CpuFeature::kAvx512Fp16,
+       __builtin_cpu_supports("avx512bw") != 0 && (extended.edx & (1u << 23)) != 0},
       {CpuFeature::kAmxBf16, (extended.edx & (1u << 22)) != 0},
       {CpuFeature::kAmxTile, (extended.edx & (1u << 24)) != 0},
       {CpuFeature::kAmxInt8, (extended.edx & (1u << 25)) != 0},

@@ -23,6 +23,7 @@ enum class CpuFeature {
   kAvx512Vnni,
   kAvx512Bf16,
   kFastAvx512Bf16,  // VDPBF16PS computes more products per cycle than float32 instructions
+  kAvx512Fp16,
   kAmxTile,
   kAmxInt8,
   kAmxBf16,
@@ -70,6 +71,7 @@ inline constexpr CpuFeatures kAvx512VnniSet = kAvx512Set | CpuFeatures{CpuFeatur
 inline constexpr CpuFeatures kAvx512Bf16Set = kAvx512Set | CpuFeatures{CpuFeature::kAvx512Bf16};
 inline constexpr CpuFeatures kFastAvx512Bf16Set =
     kAvx512Bf16Set | CpuFeatures{CpuFeature::kFastAvx512Bf16};
+inline constexpr CpuFeatures kAvx512Fp16Set = kAvx512Set | CpuFeatures{CpuFeature::kAvx512Fp16};
 inline constexpr CpuFeatures kAmxSet =
     kAvx512VnniSet | kAvx512Bf16Set |
     CpuFeatures{CpuFeature::kAmxTile, CpuFeature::kAmxInt8, CpuFeature::kAmxBf16};

@@ -83,9 +83,8 @@ struct PendingBf16Conversion {
   size_t runs;
 };
 
-// GEMM of one tile as in GemmTileF32, with 16-bit factors (GemmBf16Kernels). Depth is stored in
-// pairs: panels are [parts * depth / 2][columns][2], and the depth of a part is even, padded with
-// zeros on both sides.
+// GEMM of one tile as in GemmTileF32, with 16-bit factors (GemmBf16Kernels). Panels are [parts *
+// depth / run][columns][run]. The depth of a part is even, padded with zeros on both sides.
 struct GemmTileBf16 {
   int rows, columns;  // any number of rows; at most kMaxTileColumns columns
   int parts, depth;
@@ -307,6 +306,7 @@ struct GemmF32Kernels {
 struct GemmBf16Kernels {
   const char* name = nullptr;
   int rows = 0, columns = 0;
+  int run = 2;  // number of adjacent values of a column in a panel, 1 or 2
   bool is_float16 = false;
   void (*tile)(const GemmTileBf16& tile) = nullptr;
   void (*from_float)(const RowsToBf16& rows) = nullptr;

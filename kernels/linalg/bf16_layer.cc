@@ -11,14 +11,14 @@ namespace deputy {
 
 namespace {
 
-// Packs column `from` of [taps][depth] weights, in pairs that are `columns` pairs apart in the
-// panel.
+// Packs column `from` of [taps][depth] weights, in runs that are `columns` runs apart in the panel.
 void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                 int columns, uint16_t* out) {
-  // Number of values converted at a time; even, since values are packed in pairs.
+  // Number of values converted at a time; even, since an odd depth is padded with a zero.
   constexpr int kChunk = 512;
   uint16_t rounded[kChunk];
-  const size_t step = 2 * static_cast<size_t>(columns);
+  const int run = cpu.gemm_bf16.run;
+  const size_t step = static_cast<size_t>(run) * static_cast<size_t>(columns);
   for (int tap = 0; tap < layout.taps; ++tap, from += layout.depth) {
     for (int first = 0; first < layout.depth; first += kChunk) {
       const int count = std::min(kChunk, layout.depth - first);
@@ -28,12 +28,16 @@ void PackColumn(const CpuKernels& cpu, const float* from, const Bf16Weights::Lay
                                 .stride = 0,
                                 .out = rounded,
                                 .out_stride = 0});
-      for (int d = 0; d < count; d += 2, out += step) std::memcpy(out, rounded + d, 4);
+      if (run == 1) {
+        for (int d = 0; d < RoundUpToEven(count); ++d, out += step) *out = rounded[d];
+      } else {
+        for (int d = 0; d < count; d += 2, out += step) std::memcpy(out, rounded + d, 4);
+      }
     }
   }
 }
 
-// Packs all columns of [depth][columns] weights: the values of two adjacent rows become pairs.
+// Packs all columns of [depth][columns] weights, two adjacent rows at a time.
 void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights::Layout& layout,
                     uint16_t* out) {
   const int panel = cpu.gemm_bf16.columns;
@@ -50,11 +54,12 @@ void PackDepthFirst(const CpuKernels& cpu, const float* from, const Bf16Weights:
                                 .stride = static_cast<size_t>(layout.columns),
                                 .out = rounded[0],
                                 .out_stride = kMaxTileColumns});
-      uint16_t* pairs =
+      uint16_t* const pair =
           out + static_cast<size_t>(first / panel) * panel_values + int64_t{d} * panel;
-      for (int c = 0; c < count; ++c, pairs += 2) {
-        pairs[0] = rounded[0][c];
-        pairs[1] = rounded[1][c];
+      const int run = cpu.gemm_bf16.run, second = run == 1 ? panel : 1;
+      for (int c = 0; c < count; ++c) {
+        pair[c * run] = rounded[0][c];
+        pair[c * run + second] = rounded[1][c];
       }
     }
   }
@@ -90,7 +95,7 @@ bool Bf16Weights::Pack(const TfLiteContext* context, const CpuKernels& cpu, cons
     for (int group = 0; group < layout.groups; ++group, out += panels_ * panel_values_) {
       for (int c = 0; c < layout.columns; ++c) {
         PackColumn(cpu, weights + (int64_t{group} * layout.columns + c) * column_values, layout,
-                   columns, out + c / columns * panel_values_ + int64_t{2} * (c % columns));
+                   columns, out + c / columns * panel_values_ + cpu.gemm_bf16.run * (c % columns));
       }
     }
   });

@@ -893,7 +893,9 @@ class CliTest(unittest.TestCase):
         has_bf16 = (kernels in ("amx", "neon_bf16") or kernels == "avx512" and
                     "avx512_bf16" in cpu and "GenuineIntel" not in cpu)
         bf16 = "bf16" if has_bf16 else None
-        fp16 = "fp16" if kernels in ("neon_fp16", "neon_i8mm", "neon_bf16") else bf16
+        has_fp16 = (kernels in ("neon_fp16", "neon_i8mm", "neon_bf16") or
+                    kernels == "avx512" and "avx512_fp16" in cpu)
+        fp16 = "fp16" if has_fp16 else bf16
         for flags, precision in ((["--precision", "bf16"], bf16), (["--precision", "fp16"], fp16),
                                  (["--allow_fp16=true"], fp16), (["--allow_fp16"], fp16)):
             report = self.bench(*flags)

@@ -127,7 +127,8 @@ list(REMOVE_ITEM kernel_sources ${small_kernel_sources})
 
 # The folders of the instruction sets. For each, `level_` is the level of DEPUTY_MAX_CPU below which
 # it is omitted, and `flags_` are its compiler flags.
-set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_vnni x86_64/amx
+set(instruction_sets common x86_64/avx2 x86_64/avx512 x86_64/avx512_bf16 x86_64/avx512_fp16
+    x86_64/avx512_vnni x86_64/amx
     aarch64/neon aarch64/neon_dot aarch64/neon_fp16 aarch64/neon_i8mm aarch64/neon_bf16
     armv7/neon32)
 set(level_common 0)
@@ -139,6 +140,8 @@ set(flags_x86_64/avx512 ${flags_x86_64/avx2} -mavx512f -mavx512bw -mavx512dq -ma
     -mprefer-vector-width=512)
 set(level_x86_64/avx512_bf16 2)
 set(flags_x86_64/avx512_bf16 ${flags_x86_64/avx512} -mavx512bf16)
+set(level_x86_64/avx512_fp16 2)
+set(flags_x86_64/avx512_fp16 ${flags_x86_64/avx512} -mavx512fp16)
 set(level_x86_64/avx512_vnni 2)
 set(flags_x86_64/avx512_vnni ${flags_x86_64/avx512} -mavx512vnni)
 set(level_x86_64/amx 3)
@@ -206,7 +209,8 @@ if(gnu_release AND is_x86_64)
   # without speedup. (-O2 makes the VNNI code slower.)
   deputy_kernel_class(OPTIONS -O2 -fno-tree-vectorize
                       FILES cpu/x86_64/avx2/gemm cpu/x86_64/avx2/int16 cpu/x86_64/avx2/depthwise_int8
-                            cpu/x86_64/avx2/depthwise_lines_int8 cpu/x86_64/avx512/depthwise)
+                            cpu/x86_64/avx2/depthwise_lines_int8 cpu/x86_64/avx512/depthwise
+                            cpu/x86_64/avx512_fp16/gemm)
   # These files are for machines without AVX-512, or without AVX: layers take 1.05 times as long in
   # the smaller code, networks less than 1.01 times.
   deputy_kernel_class(OPTIONS -Os FILES cpu/x86_64/avx2/depthwise cpu/common/generic_winograd)

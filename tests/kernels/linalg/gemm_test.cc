@@ -914,7 +914,12 @@ TEST(GemmBf16, epilogues_equal_separate_operations) {
   }
 }
 
-#if defined(__aarch64__)
+// Rounds to the nearest float16, ties to even. Magnitudes are below 65504.
+float RoundedToHalf(double value) {
+  const int exponent = value == 0 ? 0 : std::max(std::ilogb(value), -14);
+  const double step = std::ldexp(1.0, exponent - 10);
+  return static_cast<float>(std::nearbyint(value / step) * step);
+}
 
 // A product of float16 rows in parts and the expected result of each element: multiply-adds that
 // round once, to float16, in ascending order. Products form groups of eight, and of two at the end
@@ -936,13 +941,13 @@ struct Float16Product {
 
   float Expected(int row, int column) const {
     float total = bias[static_cast<size_t>(column)];
-    __fp16 sum = 0;
+    float sum = 0;
     int left = 64;
     for (int part = 0; part < parts; ++part) {
       for (int d = 0; d < depth; ++d) {
         const int group = d < depth / 8 * 8 ? 8 : 2;
         if (d % group == 0 && left < group) {
-          total += static_cast<float>(sum);
+          total += sum;
           sum = 0;
           left = 64;
         }
@@ -950,10 +955,10 @@ struct Float16Product {
         // These values and products are exact in double.
         const double value = a[static_cast<size_t>((part * rows + row) * depth + d)];
         const double weight = b[static_cast<size_t>((column * parts + part) * depth + d)];
-        sum = static_cast<__fp16>(static_cast<double>(sum) + value * weight);
+        sum = RoundedToHalf(sum + value * weight);
       }
     }
-    return std::clamp(total + static_cast<float>(sum), kLow, kHigh);
+    return std::clamp(total + sum, kLow, kHigh);
   }
 
   std::vector<float> Run(const GemmBf16Kernels& kernels) const {
@@ -963,8 +968,8 @@ struct Float16Product {
     std::vector<uint16_t> panels(static_cast<size_t>(padded * whole));
     for (int c = 0; c < columns; ++c) {
       for (int d = 0; d < whole; ++d) {
-        const int panel = c / width * width * whole;
-        panels[static_cast<size_t>(panel + (d / 2 * width + c % width) * 2 + d % 2)] =
+        const int panel = c / width * width * whole, run = kernels.run;
+        panels[static_cast<size_t>(panel + (d / run * width + c % width) * run + d % run)] =
             weights[static_cast<size_t>(c * whole + d)];
       }
     }
@@ -994,8 +999,8 @@ TEST(GemmF16, tiles_equal_chains_of_rounded_multiply_adds) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->gemm_f16.tile == nullptr) continue;
     ++tables;
-    for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16}) {
-      for (const int columns : {1, 7, 8, 9, 25, 32, 40, 64}) {
+    for (const int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 29}) {
+      for (const int columns : {1, 7, 8, 9, 20, 25, 32, 40, 64}) {
         for (const int parts : {1, 3}) {
           for (const int depth : {2, 6, 8, 14, 62, 64, 66, 72, 130, 200}) {
             const Float16Product product(rows, columns, parts, depth);
@@ -1013,7 +1018,35 @@ TEST(GemmF16, tiles_equal_chains_of_rounded_multiply_adds) {
   if (tables == 0) GTEST_SKIP() << "this machine has no products of float16";
 }
 
-#endif
+// Returns the value of a finite float16 number.
+float HalfValue(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const float magnitude = exponent == 0
+                              ? std::ldexp(static_cast<float>(fraction), -24)
+                              : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+  return bits >> 15 != 0 ? -magnitude : magnitude;
+}
+
+TEST(GemmF16, factors_are_rounded_to_the_nearest) {
+  int tables = 0;
+  std::vector<float> values;
+  for (const int16_t step : RandomSteps<int16_t>(999, 15)) {
+    values.push_back(std::ldexp(static_cast<float>(step), step % 20 - 14));
+  }
+  // Ties, denormals, and the largest number that is rounded down.
+  values.insert(values.end(),
+                {2049, 2051, -2050.5f, 0x1p-25f, 0x3p-25f, 0x1.01p-20f, 65519, -0.0f});
+  for (const CpuKernels* cpu : CpuTables()) {
+    if (cpu->gemm_f16.tile == nullptr) continue;
+    ++tables;
+    const std::vector<uint16_t> halves = To16Bits(cpu->gemm_f16, values);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (std::abs(values[i]) >= 65520) continue;
+      EXPECT_EQ(HalfValue(halves[i]), RoundedToHalf(values[i])) << cpu->name << ' ' << values[i];
+    }
+  }
+  if (tables == 0) GTEST_SKIP() << "this machine has no products of float16";
+}
 
 }  // namespace
 }  // namespace deputy::gemm_test
