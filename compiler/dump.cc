@@ -38,6 +38,10 @@ std::string WindowText(const Window& window) {
   return text;
 }
 
+std::string ZeroText(int zero_point) {
+  return zero_point == 0 ? "" : " zero " + std::to_string(zero_point);
+}
+
 std::string AxisText(int axis) { return " axis " + std::to_string(axis); }
 
 // Formats the parameters of an operation's kind.
@@ -50,9 +54,12 @@ struct Parameters {
   }
   std::string operator()(const Conv2d& kind) const {
     return WindowText(kind.window) +
-           (kind.groups == 1 ? "" : " groups " + std::to_string(kind.groups));
+           (kind.groups == 1 ? "" : " groups " + std::to_string(kind.groups)) +
+           ZeroText(kind.zero_point);
   }
-  std::string operator()(const DepthwiseConv2d& kind) const { return WindowText(kind.window); }
+  std::string operator()(const DepthwiseConv2d& kind) const {
+    return WindowText(kind.window) + ZeroText(kind.zero_point);
+  }
   std::string operator()(const TransposedConv2d& kind) const { return WindowText(kind.window); }
   std::string operator()(const Pool2d& kind) const {
     constexpr const char* kNames[] = {" max", " average", " l2"};
@@ -60,7 +67,7 @@ struct Parameters {
   }
   std::string operator()(const MatMul& kind) const {
     return std::string(kind.transpose_a ? " a transposed" : "") +
-           (kind.transpose_b ? " b transposed" : "");
+           (kind.transpose_b ? " b transposed" : "") + ZeroText(kind.zero_point);
   }
   std::string operator()(const Reduce& kind) const {
     constexpr const char* kNames[] = {" sum", " mean", " prod", " max", " min", " any", " all"};

@@ -129,6 +129,13 @@ std::vector<int64_t> Strides(const Shape& shape) {
 
 const char* KindName(const OperationKind& kind) { return kKindNames[kind.index()]; }
 
+int ZeroPointOf(const OperationKind& kind) {
+  if (const auto* conv = std::get_if<Conv2d>(&kind)) return conv->zero_point;
+  if (const auto* depthwise = std::get_if<DepthwiseConv2d>(&kind)) return depthwise->zero_point;
+  const auto* product = std::get_if<MatMul>(&kind);
+  return product == nullptr ? 0 : product->zero_point;
+}
+
 ValueId Graph::AddValue(TfLiteType type, Shape shape, std::string name) {
   Value value;
   value.type = type;

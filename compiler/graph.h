@@ -116,11 +116,16 @@ struct Window {
   int top = 0, left = 0, bottom = 0, right = 0;
 };
 
+// Products are of reals or of integers. A product of integers has an int8 or uint8 image (or left
+// factor), from whose elements it subtracts `zero_point`; an int8 filter (or right factor); an
+// optional int32 bias; and int32 sums. Filter and bias are constants with which no sum overflows.
+
 // Convolution. Inputs: image, filter [out channels, height, width, channels / groups], optional
 // bias [out channels].
 struct Conv2d {
   Window window;
   int groups = 1;
+  int zero_point = 0;
 };
 
 // Convolution of each channel alone. Inputs: image, filter [1, height, width, channels *
@@ -128,6 +133,7 @@ struct Conv2d {
 struct DepthwiseConv2d {
   Window window;
   int multiplier = 1;
+  int zero_point = 0;
 };
 
 // Transposed convolution. Inputs: image, filter [out channels, height, width, channels], optional
@@ -150,6 +156,7 @@ struct Pool2d {
 struct MatMul {
   bool transpose_a = false;
   bool transpose_b = false;
+  int zero_point = 0;
 };
 
 enum class ReduceKind : uint8_t { kSum, kMean, kProd, kMax, kMin, kAny, kAll };
@@ -254,6 +261,9 @@ struct Graph {
     return AddConstant(type, std::move(shape), {bytes.begin(), bytes.end()});
   }
 };
+
+// Returns the zero point of a product of integers; 0 for any other operation.
+int ZeroPointOf(const OperationKind& kind);
 
 // Returns every value that an operation reads: inputs and epilogue inputs that are present.
 std::vector<ValueId> ReadValues(const Operation& operation);

@@ -116,11 +116,12 @@ std::optional<Refusal> CheckNode(TfLiteContext* context, int node_index, const T
 }
 
 std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,
-                              Graph* out_graph) {
+                              Graph* out_graph, Products products) {
   Graph graph;
   ImportState state;
   state.context = context;
   state.graph = &graph;
+  state.integer_products = products == Products::kIntegers;
   for (int i = 0; i < params.nodes_to_replace->size; ++i) {
     const int index = params.nodes_to_replace->data[i];
     TfLiteNode* node;

@@ -31,12 +31,16 @@ struct ImportedOperator {
 };
 std::vector<ImportedOperator> ImportedOperators();
 
+// Arithmetic of products of quantised values with constant filters: of the reals that they
+// represent, or, where possible, of the stored integers (graph.h).
+enum class Products { kReals, kIntegers };
+
 // Imports the nodes of a partition for the current shapes of its inputs. The shapes of all other
 // values are inferred; those of the tensors are ignored. Constants point into the model's memory.
 // The graph's inputs are the partition's except constants; its outputs are the partition's. Returns
 // the reason why a node cannot be imported, with `*out_graph` unchanged, or nullopt.
 std::optional<Refusal> Import(TfLiteContext* context, const TfLiteDelegateParams& params,
-                              Graph* out_graph);
+                              Graph* out_graph, Products products = Products::kReals);
 
 }  // namespace deputy::compiler
 

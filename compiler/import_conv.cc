@@ -138,8 +138,15 @@ bool FinishForward(NodeImport* node, Kind conv, const Params& params, int axis) 
       !SetPadding(node, params.padding, image[1], image[2], &conv.window, &height, &width)) {
     return false;
   }
-  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)},
-                           {image[0], height, width, channels}, params.activation);
+  const Shape shape = {image[0], height, width, channels};
+  const ProductInputs inputs = {0, 1, 2, axis};
+  if (auto integers = node->IntegerInputs(inputs, params.activation); !integers.empty()) {
+    conv.zero_point = node->InputQuantization(0).zero_point;
+    const ValueId sums = node->Add(conv, std::move(integers), kTfLiteInt32, shape);
+    return node->SetOutput(0, node->AddRequantize(sums, inputs, params.activation));
+  }
+  return FinishConvolution(node, conv, {node->Real(0), node->Real(1), BiasOf(node, 0, 1, 2)}, shape,
+                           params.activation);
 }
 
 bool ImportConv2d(NodeImport* node) {

@@ -41,14 +41,7 @@ bool ImportFullyConnected(NodeImport* node) {
                              "the element count is not a multiple of the depth %d", weights[1]);
   }
   const int rows = static_cast<int>(count / weights[1]);
-  ValueId bias = kNoValue;
   if (!node->CheckBias(2, !IsFloat(node->input_tensor(0).type), weights[0])) return false;
-  if (node->has_input(2)) {
-    int axis = 0;
-    std::vector<double> scales = node->Scales(1, &axis);
-    for (double& scale : scales) scale *= node->Scales(0, &axis)[0];
-    bias = node->AddView(node->RealBias(2, scales), {weights[0]});
-  }
   Shape to = {rows, weights[0]};
   if (params.keep_num_dims) {
     to = from;
@@ -56,6 +49,21 @@ bool ImportFullyConnected(NodeImport* node) {
       return node->RefuseInput(0, kDeputyReasonShape, "expected %d values per row", weights[1]);
     }
     to.back() = weights[0];
+  }
+  const ProductInputs inputs = {0, 1, 2, 0};
+  if (auto integers = node->IntegerInputs(inputs, params.activation); !integers.empty()) {
+    integers[0] = node->AddView(integers[0], {rows, weights[1]});
+    const MatMul product = {false, true, node->InputQuantization(0).zero_point};
+    const ValueId sums = node->Add(product, std::move(integers), kTfLiteInt32, {rows, weights[0]});
+    const ValueId result = node->AddRequantize(sums, inputs, params.activation);
+    return node->SetOutput(0, node->AddView(result, to));
+  }
+  ValueId bias = kNoValue;
+  if (node->has_input(2)) {
+    int axis = 0;
+    std::vector<double> scales = node->Scales(1, &axis);
+    for (double& scale : scales) scale *= node->Scales(0, &axis)[0];
+    bias = node->AddView(node->RealBias(2, scales), {weights[0]});
   }
   const ValueId x = node->AddView(node->Real(0), {rows, weights[1]});
   const ValueId product =

@@ -299,6 +299,16 @@ std::vector<double> NodeImport::Scales(int n, int* out_axis) const {
   return {affine->scale->data, affine->scale->data + affine->scale->size};
 }
 
+std::optional<int> NodeImport::ZeroPoint(int n) const {
+  const TfLiteTensor& from = input_tensor(n);
+  const TfLiteAffineQuantization* affine = AffineOf(from);
+  if (affine == nullptr || affine->zero_point == nullptr || affine->zero_point->size == 0) return 0;
+  const std::span<const int> zeros(affine->zero_point->data,
+                                   static_cast<size_t>(affine->zero_point->size));
+  const bool same = std::all_of(zeros.begin(), zeros.end(), [&](int z) { return z == zeros[0]; });
+  return same ? std::optional<int>(zeros[0]) : std::nullopt;
+}
+
 ValueId NodeImport::RealConstant(int n) {
   const Value from = value(Input(n));
   const int64_t count = ElementCount(from.shape);

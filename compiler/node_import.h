@@ -49,8 +49,16 @@ struct ImportState {
   Graph* graph = nullptr;
   // True to check support only: contents of constants are not converted.
   bool check_only = false;
+  // True to import products of quantised values as products of integers where possible.
+  bool integer_products = false;
   std::map<int, ValueId> values;  // values as stored, by tensor
   std::map<int, ValueId> reals;   // float32 conversions of values of other types, by tensor
+};
+
+// Inputs of a product of quantised values: their numbers, and the axis of the output channels in
+// the filter.
+struct ProductInputs {
+  int left, filter, bias, axis;
 };
 
 class NodeImport {
@@ -140,10 +148,23 @@ class NodeImport {
   Quantization OutputQuantization(int n) const { return QuantizationOf(output_tensor(n)); }
   // Returns the scales of an input: one, or one per slice along `*out_axis`.
   std::vector<double> Scales(int n, int* out_axis) const;
+  // Returns the zero point that an input's channels share; nullopt if they have different ones.
+  std::optional<int> ZeroPoint(int n) const;
   ValueId Constant(TfLiteType type, Shape shape, std::span<const double> numbers);
   // Expands a sparse constant. Returns kNoValue, after a refusal, for any other input, and if the
   // sparsity is invalid or a limit is exceeded.
   ValueId Dense(int n);
+
+  // ---- Products of integers (import_integers.cc) ----
+
+  // Returns the inputs of a product of integers; nothing if reals have to be computed: because of
+  // the import's options, types, an activation that is not a range, a filter whose numbers less
+  // their zero point exceed int8, or sums that may overflow.
+  std::vector<ValueId> IntegerInputs(const ProductInputs& inputs, TfLiteFusedActivation activation);
+  // Returns the sums of a product of integers, scaled, limited by the activation and rounded to the
+  // output's type.
+  ValueId AddRequantize(ValueId sums, const ProductInputs& inputs,
+                        TfLiteFusedActivation activation);
 
   // ---- Adding operations ----
 
@@ -186,6 +207,8 @@ class NodeImport {
   std::string OfTensor(int index) const;
   ValueId ValueOf(int tensor_index);
   ValueId RealConstant(int n);
+  // Returns the filter less its zero point as an int8 constant; kNoValue if it exceeds int8.
+  ValueId SignedFilter(int n);
   ValueId Dequantized(int n, ValueId stored);
   // Checks that `bytes` of contents may be added to those that the graph keeps.
   bool CheckKept(size_t bytes);

@@ -82,11 +82,16 @@ bool Merge(const Rewrite& rewrite, Operation* operation) {
   merged.left += border->left;
   merged.bottom += border->bottom;
   merged.right += border->right;
-  const double fill = std::get<Copy>(padding->kind).fill.real;
+  const Number fill = std::get<Copy>(padding->kind).fill;
   const ValueId image = padding->inputs[0];
   const bool is_pool = std::holds_alternative<Pool2d>(operation->kind);
-  // Convolutions pad with zeros; pools ignore padding.
-  if (is_pool ? !IsMaximumKept(rewrite, *operation, merged, image, fill) : fill != 0) return false;
+  // Convolutions pad with zeros, those of integers with their zero point; pools ignore padding.
+  const bool is_zero = IsFloat(rewrite.value(image).type)
+                           ? fill.real == 0
+                           : fill.integer == ZeroPointOf(operation->kind);
+  if (is_pool ? !IsMaximumKept(rewrite, *operation, merged, image, fill.real) : !is_zero) {
+    return false;
+  }
   *window = merged;
   operation->inputs[0] = image;
   return true;

@@ -68,7 +68,7 @@ std::span<const PassRow> AllPasses();
 
 // Limits of one expression: nodes that compute something, operands, and operands of an epilogue
 // other than its element.
-inline constexpr int kMaxWork = 16;
+inline constexpr int kMaxWork = 20;
 inline constexpr size_t kMaxOperands = 6;
 inline constexpr size_t kMaxEpilogueInputs = 4;
 

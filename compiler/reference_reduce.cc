@@ -37,6 +37,12 @@ bool Less(TfLiteType type, Number a, Number b) {
 
 Shape Leading(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
 
+// Returns an element as a real number, which represents integers of products exactly.
+double RealAt(const Contents& contents, int64_t index) {
+  const Number number = contents.At(index);
+  return IsFloat(contents.type()) ? number.real : static_cast<double>(number.integer);
+}
+
 }  // namespace
 
 bool Compute(const MatMul& kind, const Operands& operands, std::string*) {
@@ -45,18 +51,19 @@ bool Compute(const MatMul& kind, const Operands& operands, std::string*) {
   const int64_t m = out.extent(rank - 2), n = out.extent(rank - 1);
   const int64_t k = a.extent(kind.transpose_a ? a_rank - 2 : a_rank - 1);
   const Shape batches = Leading(out.shape());
-  const bool bias = operands.inputs.size() > 2 && operands.inputs[2].present();
+  const bool has_bias = operands.inputs.size() > 2 && operands.inputs[2].present();
   for (int64_t batch = 0; batch < ElementCount(batches); ++batch) {
-    const float* left = a.floats() + m * k * BroadcastIndex(Leading(a.shape()), batches, batch);
-    const float* right = b.floats() + n * k * BroadcastIndex(Leading(b.shape()), batches, batch);
+    const int64_t left = m * k * BroadcastIndex(Leading(a.shape()), batches, batch);
+    const int64_t right = n * k * BroadcastIndex(Leading(b.shape()), batches, batch);
     for (int64_t i = 0; i < m * n; ++i) {
       const int64_t row = i / n, column = i % n;
-      double sum = bias ? operands.inputs[2].floats()[column] : 0.0;
+      double sum = has_bias ? RealAt(operands.inputs[2], column) : 0.0;
       for (int64_t p = 0; p < k; ++p) {
-        sum += static_cast<double>(left[kind.transpose_a ? p * m + row : row * k + p]) *
-               right[kind.transpose_b ? column * k + p : p * n + column];
+        sum +=
+            (RealAt(a, left + (kind.transpose_a ? p * m + row : row * k + p)) - kind.zero_point) *
+            RealAt(b, right + (kind.transpose_b ? column * k + p : p * n + column));
       }
-      out.floats()[batch * m * n + i] = static_cast<float>(sum);
+      out.Set(batch * m * n + i, {sum, IsFloat(out.type()) ? 0 : static_cast<int64_t>(sum)});
     }
   }
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations on images [batch, height, width, channels]. The images are float32, except for
-// nearest-neighbour resizing, which moves elements of any type.
+// convolutions of integers, and for nearest-neighbour resizing, which moves elements of any type.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,27 +11,46 @@
 namespace deputy::compiler {
 namespace {
 
-// An image with access to its elements.
-struct Image {
-  explicit Image(const Contents& contents)
+struct Extents {
+  explicit Extents(const Contents& contents)
       : batches(contents.extent(0)),
         height(contents.extent(1)),
         width(contents.extent(2)),
-        channels(contents.extent(3)),
-        data(contents.floats()) {}
+        channels(contents.extent(3)) {}
 
-  float& at(int b, int y, int x, int c) const {
-    return data[((static_cast<int64_t>(b) * height + y) * width + x) * channels + c];
+  int64_t index(int b, int y, int x, int c) const {
+    return ((static_cast<int64_t>(b) * height + y) * width + x) * channels + c;
   }
   bool has(int y, int x) const { return y >= 0 && y < height && x >= 0 && x < width; }
 
   int batches, height, width, channels;
+};
+
+// An image with access to its elements.
+struct Image : Extents {
+  explicit Image(const Contents& contents) : Extents(contents), data(contents.floats()) {}
+
+  float& at(int b, int y, int x, int c) const { return data[index(b, y, x, c)]; }
+
   float* data;
+};
+
+// Integers less a zero point.
+struct IntegerImage : Extents {
+  IntegerImage(const Contents& elements, int zero)
+      : Extents(elements), contents(elements), zero_point(zero) {}
+
+  int64_t at(int b, int y, int x, int c) const {
+    return contents.At(index(b, y, x, c)).integer - zero_point;
+  }
+
+  const Contents contents;
+  const int zero_point;
 };
 
 // Calls function(batch, y, x) for every pixel.
 template <typename Function>
-void ForPixels(const Image& image, const Function& function) {
+void ForPixels(const Extents& image, const Function& function) {
   for (int b = 0; b < image.batches; ++b) {
     for (int y = 0; y < image.height; ++y) {
       for (int x = 0; x < image.width; ++x) function(b, y, x);
@@ -42,7 +61,7 @@ void ForPixels(const Image& image, const Function& function) {
 // Calls function(input y, input x, window y, window x) for the pixels of the image that the window
 // of an output pixel covers.
 template <typename Function>
-void ForWindow(const Window& window, const Image& image, int y, int x, const Function& function) {
+void ForWindow(const Window& window, const Extents& image, int y, int x, const Function& function) {
   for (int wy = 0; wy < window.height; ++wy) {
     for (int wx = 0; wx < window.width; ++wx) {
       const int from_y = y * window.stride_y - window.top + wy * window.dilation_y;
@@ -54,13 +73,21 @@ void ForWindow(const Window& window, const Image& image, int y, int x, const Fun
 
 double BiasOf(const Operands& operands, int channel) {
   const bool present = operands.inputs.size() > 2 && operands.inputs[2].present();
-  return present ? operands.inputs[2].floats()[channel] : 0.0;
+  if (!present) return 0;
+  const Contents& bias = operands.inputs[2];
+  const Number number = bias.At(channel);
+  return IsFloat(bias.type()) ? number.real : static_cast<double>(number.integer);
 }
 
-}  // namespace
+// Stores a sum, a real or an integer that double represents exactly.
+void StoreSum(const Contents& output, int64_t index, double sum) {
+  output.Set(index, IsFloat(output.type()) ? Number{sum, 0} : Number{0, static_cast<int64_t>(sum)});
+}
 
-bool Compute(const Conv2d& kind, const Operands& operands, std::string*) {
-  const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
+template <typename Source>
+void Convolve(const Conv2d& kind, const Source& in, const Source& filter,
+              const Operands& operands) {
+  const Extents out(operands.outputs[0]);
   const int group_in = filter.channels, group_out = out.channels / kind.groups;
   ForPixels(out, [&](int b, int y, int x) {
     for (int c = 0; c < out.channels; ++c) {
@@ -68,28 +95,50 @@ bool Compute(const Conv2d& kind, const Operands& operands, std::string*) {
       double sum = BiasOf(operands, c);
       ForWindow(kind.window, in, y, x, [&](int from_y, int from_x, int wy, int wx) {
         for (int k = 0; k < group_in; ++k) {
-          sum += static_cast<double>(in.at(b, from_y, from_x, first + k)) * filter.at(c, wy, wx, k);
+          sum += static_cast<double>(in.at(b, from_y, from_x, first + k)) *
+                 static_cast<double>(filter.at(c, wy, wx, k));
         }
       });
-      out.at(b, y, x, c) = static_cast<float>(sum);
+      StoreSum(operands.outputs[0], out.index(b, y, x, c), sum);
     }
   });
-  return true;
 }
 
-bool Compute(const DepthwiseConv2d& kind, const Operands& operands, std::string*) {
-  const Image in(operands.inputs[0]), filter(operands.inputs[1]), out(operands.outputs[0]);
+template <typename Source>
+void Convolve(const DepthwiseConv2d& kind, const Source& in, const Source& filter,
+              const Operands& operands) {
+  const Extents out(operands.outputs[0]);
   ForPixels(out, [&](int b, int y, int x) {
     for (int c = 0; c < out.channels; ++c) {
       double sum = BiasOf(operands, c);
       ForWindow(kind.window, in, y, x, [&](int from_y, int from_x, int wy, int wx) {
-        const float value = in.at(b, from_y, from_x, c / kind.multiplier);
-        sum += static_cast<double>(value) * filter.at(0, wy, wx, c);
+        sum += static_cast<double>(in.at(b, from_y, from_x, c / kind.multiplier)) *
+               static_cast<double>(filter.at(0, wy, wx, c));
       });
-      out.at(b, y, x, c) = static_cast<float>(sum);
+      StoreSum(operands.outputs[0], out.index(b, y, x, c), sum);
     }
   });
+}
+
+template <typename Kind>
+bool ConvolveAny(const Kind& kind, const Operands& operands) {
+  const Contents &in = operands.inputs[0], &filter = operands.inputs[1];
+  if (IsFloat(in.type())) {
+    Convolve(kind, Image(in), Image(filter), operands);
+  } else {
+    Convolve(kind, IntegerImage(in, kind.zero_point), IntegerImage(filter, 0), operands);
+  }
   return true;
+}
+
+}  // namespace
+
+bool Compute(const Conv2d& kind, const Operands& operands, std::string*) {
+  return ConvolveAny(kind, operands);
+}
+
+bool Compute(const DepthwiseConv2d& kind, const Operands& operands, std::string*) {
+  return ConvolveAny(kind, operands);
 }
 
 // Computes a transposed convolution: each input pixel is added to the outputs that its window

@@ -18,9 +18,10 @@ namespace {
 
 // Member of Options that a row describes. An enumeration is represented by one of the row's
 // choices.
-using Member = std::variant<std::string Options::*, bool Options::*, int64_t Options::*,
-                            double Options::*, Precision Options::*, StorageChoice Options::*,
-                            ClassChoice Options::*, Preference Options::*, Tuning Options::*>;
+using Member =
+    std::variant<std::string Options::*, bool Options::*, int64_t Options::*, double Options::*,
+                 Precision Options::*, StorageChoice Options::*, ClassChoice Options::*,
+                 Preference Options::*, Tuning Options::*, QuantizedArithmetic Options::*>;
 
 // Field of the public struct, where flags and enumerations are int32_t.
 using Field = std::variant<const char * DeputyGpuOptions::*, int32_t DeputyGpuOptions::*,
@@ -58,7 +59,11 @@ constexpr Row kRows[] = {
      "the device's images are large enough; inputs of products are then read through images, too. "
      "auto: image_2d on Adreno, else buffer."},
     {"quantized", &Options::quantized, &DeputyGpuOptions::quantized, 0, 0, "", "true",
-     "Accept quantised operators; they are computed in float."},
+     "Accept quantised operators."},
+    {"quantized_arithmetic", &Options::quantized_arithmetic,
+     &DeputyGpuOptions::quantized_arithmetic, 0, 0, "auto|float|int8", "auto",
+     "Arithmetic of quantised convolutions and matrix products: float (the numbers that integers "
+     "represent), int8 (products of integers, sums of 32 bits) or auto."},
     {"max_partitions", &Options::max_partitions, &DeputyGpuOptions::max_partitions, 0, kMaxNumber,
      "", "0", "Maximum number of partitions; those with the largest gain are kept. 0: unlimited."},
     {"min_gain_us", &Options::min_gain_us, &DeputyGpuOptions::min_gain_us, kNoMinGain, kMaxNumber,

@@ -30,6 +30,9 @@ enum class StorageChoice { kAutomatic, kBuffer, kImageBuffer, kImage2d, kImage2d
 // Expected use of the delegate, with the values of TfLiteGpuInferenceUsage.
 enum class Preference { kSingleAnswer, kSustainedSpeed, kBalanced };
 
+// Arithmetic of products of int8 and uint8 values with constant filters.
+enum class QuantizedArithmetic { kAutomatic, kFloat, kInt8 };
+
 enum class Tuning { kNone, kFast, kFull };
 
 // Smallest value of min_gain_us: no minimum gain.
@@ -44,6 +47,7 @@ struct Options {
   Precision precision;
   StorageChoice storage;
   bool quantized;
+  QuantizedArithmetic quantized_arithmetic;
   int64_t max_partitions;  // 0: unlimited
   double min_gain_us;
   bool force;

@@ -38,6 +38,18 @@ Storage StorageOf(const GpuDelegate& owner) {
   }
 }
 
+// Returns how products of quantised values are computed: by default with integers on processors and
+// on devices with instructions for dot products.
+compiler::Products ProductsFor(const GpuDelegate& owner) {
+  const QuantizedArithmetic wanted = owner.options.quantized_arithmetic;
+  const bool is_faster =
+      ClassOf(owner) == DeviceClass::kCpu || owner.context->device().profile.dot_products;
+  return wanted == QuantizedArithmetic::kInt8 ||
+                 (wanted == QuantizedArithmetic::kAutomatic && is_faster)
+             ? compiler::Products::kIntegers
+             : compiler::Products::kReals;
+}
+
 // Adds the duration of its scope to a sum of nanoseconds.
 class ScopedTime {
  public:
@@ -120,7 +132,8 @@ ClStatus StartOrReuse(GpuDelegate* owner, Graph graph, const ExecutorOptions& op
 std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
                     Partition* partition) {
   Graph graph;
-  const std::optional<Refusal> refusal = compiler::Import(context, params, &graph);
+  const std::optional<Refusal> refusal =
+      compiler::Import(context, params, &graph, ProductsFor(*partition->owner));
   if (refusal) return refusal->text;
   GpuDelegate& owner = *partition->owner;
   if (owner.options.describe) partition->texts.emplace_back("imported", compiler::ToText(graph));

@@ -86,6 +86,16 @@ typedef enum DeputyGpuTuning {
   kDeputyGpuTuningFull = 2,
 } DeputyGpuTuning;
 
+// Arithmetic of convolutions and matrix products of int8 and uint8 values with constant filters.
+typedef enum DeputyGpuQuantizedArithmetic {
+  // INT8 on processors and on devices with instructions for dot products of int8; else FLOAT.
+  kDeputyGpuQuantizedArithmeticAuto = 0,
+  // The numbers that the integers represent are multiplied.
+  kDeputyGpuQuantizedArithmeticFloat = 1,
+  // The integers are multiplied, and the sums have 32 bits.
+  kDeputyGpuQuantizedArithmeticInt8 = 2,
+} DeputyGpuQuantizedArithmetic;
+
 // Options of the delegate. Each field, except the two OpenCL objects, is also an option of the
 // plug-in, as text under the same name and with the same default and range (`deputy plugins
 // libdeputy_gpu.so` prints them). Fields beyond the struct_size of an older caller have their
@@ -100,7 +110,7 @@ typedef struct DeputyGpuOptions {
   int32_t device_class;
   // A DeputyGpuPrecision.
   int32_t precision;
-  // Not 0: the delegate claims quantised operators, too; they are computed in float.
+  // Not 0: the delegate claims quantised operators, too.
   int32_t quantized;
   // Not 0: partitions are claimed even if they do not reach min_gain_us.
   int32_t force;
@@ -148,6 +158,8 @@ typedef struct DeputyGpuOptions {
   // Directory to which the OpenCL C source of each program is written, in files named by 16 digits
   // of its SHA-256 and ".cl"; "" or NULL: none. A partition whose source cannot be written fails.
   const char* source_dir;
+  // A DeputyGpuQuantizedArithmetic.
+  int32_t quantized_arithmetic;
 } DeputyGpuOptions;
 
 // Returns the default options, with struct_size set. Any thread.

@@ -106,6 +106,25 @@ void FillNames(const ClApi& api, cl_device_id id, cl_platform_id platform, Devic
   profile->c_version = DeviceText(api, id, CL_DEVICE_OPENCL_C_VERSION);
   profile->extensions = DeviceText(api, id, CL_DEVICE_EXTENSIONS);
   profile->lists_fp16 = Contains(" " + profile->extensions + " ", " cl_khr_fp16 ");
+  profile->dot_products =
+      Contains(" " + profile->extensions + " ", " cl_khr_integer_dot_product ") ||
+      Contains(" " + profile->extensions + " ", " cl_arm_integer_dot_product_accumulate_int8 ");
+}
+
+// Returns whether a device is the host's processor. PoCL names its processors by their driver, and
+// has devices of other machines, too.
+bool IsHost(const DeviceProfile& profile) {
+  return profile.kind == DeviceKind::kCpu &&
+         profile.platform_name == "Portable Computing Language" &&
+         (profile.name.rfind("pthread-", 0) == 0 || profile.name.rfind("cpu-", 0) == 0);
+}
+
+bool HostHasVnni() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512vnni") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#else
+  return false;
+#endif
 }
 
 void FillLimits(const ClApi& api, cl_device_id id, DeviceProfile* profile) {
@@ -297,6 +316,7 @@ Device DescribeDevice(const ClApi& api, cl_device_id id) {
       KindOf(DeviceValue<cl_device_type>(api, id, CL_DEVICE_TYPE), profile.unified_memory);
   profile.usable = DeviceValue<cl_bool>(api, id, CL_DEVICE_AVAILABLE) == CL_TRUE &&
                    DeviceValue<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
+  profile.host_vnni = IsHost(profile) && HostHasVnni();
   Classify(&profile);
   return device;
 }

@@ -46,8 +46,10 @@ Operation Padded(const Operation& consumer, Graph* graph, ValueId source, const 
   const Shape from = graph->value(source).shape;
   const Shape to = {from[0], from[1] + window.top + window.bottom,
                     from[2] + window.left + window.right, from[3]};
-  return CopyFor(consumer, graph, source, to,
-                 {0, from, {0, 0, 0, 0}, {0, window.top, window.left, 0}, {}, {}});
+  Operation copy = CopyFor(consumer, graph, source, to,
+                           {0, from, {0, 0, 0, 0}, {0, window.top, window.left, 0}, {}, {}});
+  std::get<Copy>(copy.kind).fill.integer = compiler::ZeroPointOf(consumer.kind);
+  return copy;
 }
 
 bool NeedsTransposedRight(const Graph& graph, const Operation& operation) {

@@ -224,6 +224,63 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
+// QUAD(p) loads four elements from p in global memory as an int, the first in
+// the lowest byte; ADD_DOT<n>(s, x, w) adds to each of n sums the dot product of the quads in the
+// same lanes of x and w. The elements of w are signed. PoCL's compiler recognises no dot product in
+// four multiplications, but makes one instruction of each.
+constexpr char kUnsignedDots[] =
+    "#define QUAD(p) as_int(LOAD(char, 4, p))\n"
+    "#define DOTS(n) \\\n"
+    "  int##n DOT##n(int##n s, int##n x, int##n w) { \\\n"
+    "    return s + (x & 255) * (w << 24 >> 24) + (x >> 8 & 255) * (w << 16 >> 24) + \\\n"
+    "           (x >> 16 & 255) * (w << 8 >> 24) + (x >> 24 & 255) * (w >> 24); \\\n"
+    "  }\n"
+    "DOTS(4) DOTS(8) DOTS(16)\n"
+    "#define PAIR_DOT(n, bits) \\\n"
+    "  typedef short pairs##n __attribute__((vector_size(n * 4))); \\\n"
+    "  int##n PAIR_DOT##n(int##n s, int##n x, int##n w) { \\\n"
+    "    const pairs##n a = (pairs##n)x, b = (pairs##n)w; \\\n"
+    "    return s + __builtin_ia32_pmaddwd##bits(a & 255, b << 8 >> 8) + \\\n"
+    "           __builtin_ia32_pmaddwd##bits(a >> 8 & 255, b >> 8); \\\n"
+    "  }\n"
+    "#if defined(HAS_VNNI) && defined(__AVX512VL__)\n"
+    "#define ADD_DOT(s, x, w) __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(s) : \"v\"(x), \"v\"(w))\n"
+    "#define ADD_DOT16(s, x, w) ADD_DOT(s, x, w)\n"
+    "#define ADD_DOT8(s, x, w) ADD_DOT(s, x, w)\n"
+    "#define ADD_DOT4(s, x, w) ADD_DOT(s, x, w)\n"
+    "#else\n"
+    "#if defined(__AVX512BW__)\n"
+    "PAIR_DOT(16, 512)\n"
+    "#define ADD_DOT16(s, x, w) s = PAIR_DOT16(s, x, w)\n"
+    "#else\n"
+    "#define ADD_DOT16(s, x, w) s = DOT16(s, x, w)\n"
+    "#endif\n"
+    "#if defined(__AVX2__)\n"
+    "PAIR_DOT(8, 256)\n"
+    "#define ADD_DOT8(s, x, w) s = PAIR_DOT8(s, x, w)\n"
+    "#else\n"
+    "#define ADD_DOT8(s, x, w) s = DOT8(s, x, w)\n"
+    "#endif\n"
+    "#define ADD_DOT4(s, x, w) s = DOT4(s, x, w)\n"
+    "#endif\n";
+
+constexpr char kSignedDots[] =
+    "#define QUAD(p) as_int(vload4(0, p))\n"
+    "#if defined(__opencl_c_integer_dot_product_input_4x8bit_packed)\n"
+    "#define DOT(s, x, w) ((s) + dot_4x8packed_ss_int(as_uint(x), as_uint(w)))\n"
+    "#elif defined(cl_arm_integer_dot_product_accumulate_int8)\n"
+    "#pragma OPENCL EXTENSION cl_arm_integer_dot_product_accumulate_int8 : enable\n"
+    "#define DOT(s, x, w) arm_dot_acc(as_char4(x), as_char4(w), s)\n"
+    "#else\n"
+    "int DOT(int s, int x, int w) {\n"
+    "  return s + (x << 24 >> 24) * (w << 24 >> 24) + (x << 16 >> 24) * (w << 16 >> 24) +\n"
+    "         (x << 8 >> 24) * (w << 8 >> 24) + (x >> 24) * (w >> 24);\n"
+    "}\n"
+    "#endif\n"
+    "#define ADD_DOT4(s, x, w) \\\n"
+    "  s = (int4)(DOT(s.s0, x.s0, w.s0), DOT(s.s1, x.s1, w.s1), DOT(s.s2, x.s2, w.s2), \\\n"
+    "             DOT(s.s3, x.s3, w.s3))\n";
+
 // Returns the definition of a macro for a multiply-accumulate of a warp on the matrix units: d += a
 // * b (PTX ISA, mma.sync).
 std::string MatrixUnit(const std::string& name, const std::string& shape,
@@ -238,6 +295,15 @@ std::string MatrixUnit(const std::string& name, const std::string& shape,
 }
 
 }  // namespace
+
+std::string PreludeOfIntegers(const PlanOptions& options) {
+  return (options.vnni ? std::string("#define HAS_VNNI\n") : std::string()) +
+         (options.ranges ? kUnsignedDots : kSignedDots);
+}
+
+TfLiteType MultipliedType(const PlanOptions& options) {
+  return options.ranges ? kTfLiteUInt8 : kTfLiteInt8;
+}
 
 std::string Prelude(const PlanOptions& options) {
   std::string text = options.ranges ? kPackedVectors : kVectorFunctions;

@@ -72,9 +72,16 @@ std::vector<KernelChoice> TileChoices(const PlanOptions& options);
 std::optional<ClblastProduct> FindClblastProduct(const compiler::Graph& graph,
                                                  const compiler::Operation& operation);
 
+// Returns the type of image elements that the prelude's ADD_DOT multiplies: uint8 on CPUs, whose
+// instruction for dot products requires it, int8 on other devices.
+TfLiteType MultipliedType(const PlanOptions& options);
+
 // Definitions that kernels use beyond OpenCL C; prepended to every program. LOAD(t, n, p) loads a
 // vector of n elements of type t from p in global memory, STORE(t, n, x, p) stores one.
 std::string Prelude(const PlanOptions& options);
+// Returns the definitions that kernels for products of integers use in addition: ADD_DOT<n> and
+// QUAD.
+std::string PreludeOfIntegers(const PlanOptions& options);
 
 // Vectorised kernels: products as tiles of the output in registers, per work-group (GPUs) or per
 // work-item, windows as rows of the output, other operations as loops. Each function returns false

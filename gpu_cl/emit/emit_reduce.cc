@@ -45,12 +45,13 @@ void Emit(const compiler::MatMul& kind, StepWriter* steps) {
   k.BroadcastIndex("ba", Leading(a), batches, "batch");
   k.BroadcastIndex("bb", Leading(b), batches, "batch");
   k.Line("const int a = ba * rows * " + depth + ", b = bb * columns * " + depth + ";");
-  k.Line("float sum = " + (k.has_input(2) ? Load(k.Input(2), "n") : std::string("0.0f")) + ";");
+  k.Line(std::string(k.sums_integers() ? "int" : "float") +
+         " sum = " + (k.has_input(2) ? Load(k.Input(2), "n") : std::string("0")) + ";");
+  const std::string zero_point = k.ZeroPoint();
   k.Open("for (int d = 0; d < " + depth + "; ++d)");
-  k.Line("sum = fma(" +
-         Load(left, kind.transpose_a ? "a + d * rows + m" : "a + m * " + depth + " + d") + ", " +
-         Load(right, kind.transpose_b ? "b + n * " + depth + " + d" : "b + d * columns + n") +
-         ", sum);");
+  k.AddProduct(Load(left, kind.transpose_a ? "a + d * rows + m" : "a + m * " + depth + " + d"),
+               Load(right, kind.transpose_b ? "b + n * " + depth + " + d" : "b + d * columns + n"),
+               zero_point);
   k.Close();
   k.Line("const int i = (batch * rows + m) * columns + n;");
   k.StoreResult("sum", "i");

@@ -34,7 +34,7 @@ class RowWriter {
         k_(steps->NewKernel()),
         out_(k_.shape(k_.operation().output())),
         width_(width),
-        vector_("float" + Decimal(width)) {
+        vector_((k_.sums_integers() ? "int" : "float") + Decimal(width)) {
     if (!steps->options().ranges && out_[3] % width == 0) k_.AssumeAligned();
     k_.UseCommonEpilogue();
   }
@@ -222,10 +222,167 @@ class Taps {
   std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
 };
 
+// ---- Depthwise convolution of integers ----------------------------------------------------------
+
+// Windows of integers. A column of the window, up to four rows high, is a vector of quads: lane i
+// has the pixels of channel c + i. A higher window has several quads per column.
+class QuadColumns {
+ public:
+  QuadColumns(RowWriter* writer, const Window& window, const Shape& image)
+      : writer_(*writer), k_(writer->kernel()), window_(window) {
+    height_ = k_.Int(image[1]);
+    width_ = k_.Int(image[2]);
+    stride_y_ = k_.Int(window.stride_y);
+    stride_x_ = k_.Int(window.stride_x);
+    dilation_y_ = k_.Int(window.dilation_y);
+    dilation_x_ = k_.Int(window.dilation_x);
+    top_ = k_.Int(window.top);
+    left_ = k_.Int(window.left);
+  }
+
+  // Declares the bias, the filter, and what represents padding: `zeros` and `outside`.
+  void DeclareFilter(const Packing& packing, int32_t flip) {
+    const std::string packed = k_.Packed(packing).name;
+    k_.Line("global const int* panel = " + packed + " + get_global_id(0) * " +
+            k_.Int(packing.panel_elements()) + ";");
+    k_.Line("const " + writer_.vector() + " bias = " + OfPanel(0) + ";");
+    for (int wx = 0; wx < window_.width; ++wx) {
+      for (int q = 0; q < Quads(); ++q) {
+        k_.Line("const " + writer_.vector() + " filter" + Name(wx, q) + " = " +
+                OfPanel(1 + wx * Quads() + q) + ";");
+      }
+    }
+    k_.Line("global const uchar* zeros = (global const uchar*)(" + packed + " + " +
+            k_.Int(packing.padding_position()) + ");");
+    flip_ = k_.Int(flip);
+    const auto outside = static_cast<uint32_t>(packing.padding) * 0x01010101u;
+    k_.Line("const " + writer_.vector() +
+            " outside = " + k_.Int(static_cast<int32_t>(outside) ^ flip) + ";");
+  }
+
+  // Declares the rows of the image that windows cover; rows outside of the image are padding.
+  void DeclareRows(const Buffer& in) {
+    for (int wy = 0; wy < window_.height; ++wy) {
+      const std::string n = Decimal(wy);
+      k_.Line("const int iy" + n + " = y * " + stride_y_ + " - " + top_ + " + " + n + " * " +
+              dilation_y_ + ";");
+      k_.Line("const bool has" + n + " = (uint)iy" + n + " < (uint)" + height_ + ";");
+      k_.Line("global const uchar* row" + n + " = has" + n + " ? (global const uchar*)" + in.name +
+              " + (b * " + height_ + " + iy" + n + ") * " + width_ + " * " + writer_.channels() +
+              " + c : zeros;");
+      k_.Line("const int step" + n + " = has" + n + " ? " + writer_.channels() + " : 0;");
+    }
+  }
+
+  // Loads the columns that the first window shares with the next one, if a loop computes
+  // neighbouring pixels.
+  void LoadShared(bool has_loop) {
+    shared_ =
+        has_loop && window_.dilation_x == 1 ? std::max(window_.width - window_.stride_x, 0) : 0;
+    for (int wx = 0; wx < shared_; ++wx) Load(wx, "-" + left_ + " + " + Decimal(wx), "");
+  }
+
+  // Declares `sum`, and moves the columns that the next window shares.
+  void Sum() {
+    k_.Line("const int ix = x * " + stride_x_ + " - " + left_ + ";");
+    for (int wx = shared_; wx < window_.width; ++wx) {
+      Load(wx, "ix + " + Decimal(wx) + " * " + dilation_x_, "const ");
+    }
+    k_.Line(writer_.vector() + " sum = bias;");
+    for (int wx = 0; wx < window_.width; ++wx) {
+      for (int q = 0; q < Quads(); ++q) {
+        k_.Line("ADD_DOT" + Decimal(writer_.width()) + "(sum, column" + Name(wx, q) + ", filter" +
+                Name(wx, q) + ");");
+      }
+    }
+    for (int wx = 0; wx < shared_; ++wx) {
+      for (int q = 0; q < Quads(); ++q) {
+        k_.Line("column" + Name(wx, q) + " = column" + Name(wx + window_.stride_x, q) + ";");
+      }
+    }
+  }
+
+ private:
+  int Quads() const { return static_cast<int>(CeilDiv(window_.height, kQuad)); }
+  static std::string Name(int wx, int q) { return Decimal(wx) + "_" + Decimal(q); }
+  std::string OfPanel(int row) const {
+    return LoadVector({"panel", kTfLiteInt32}, Decimal(row * writer_.width()), writer_.width());
+  }
+
+  // Declares the quads of a column of the image.
+  void Load(int wx, const std::string& column, const std::string& qualifier) {
+    const std::string at = "at" + Decimal(wx), width = Decimal(writer_.width());
+    k_.Line("const int " + at + " = " + column + ";");
+    for (int q = 0; q < Quads(); ++q) {
+      std::string quads;
+      const int end = std::min<int>(window_.height, (q + 1) * kQuad);
+      for (int wy = q * static_cast<int>(kQuad); wy < end; ++wy) {
+        const std::string n = Decimal(wy);
+        const std::string pixels =
+            LoadVector({"row" + n, kTfLiteUInt8}, at + " * step" + n, writer_.width());
+        quads += (quads.empty() ? "" : " | ") + ("convert_uint" + width + "(" + pixels + ")") +
+                 (wy % kQuad == 0 ? "" : " << " + Decimal(8 * (wy % kQuad)));
+      }
+      k_.Line(qualifier + writer_.vector() + " column" + Name(wx, q) + " = (uint)" + at +
+              " < (uint)" + width_ + " ? as_int" + width + "(" + quads + ") ^ " + flip_ +
+              " : outside;");
+    }
+  }
+
+  RowWriter& writer_;
+  KernelBuilder& k_;
+  const Window& window_;
+  int shared_ = 0;  // columns that a window shares with the next one
+  std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_, flip_;
+};
+
+bool EmitQuadColumns(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
+  constexpr int kMaxExtent = 8;
+  const KernelBuilder info = steps->NewKernel();
+  const compiler::Operation& operation = info.operation();
+  const Shape& image = info.shape(operation.inputs[0]);
+  const Window& window = kind.window;
+  const int channels = image[3], width = WidthFor(steps->options(), channels);
+  const auto is_constant = [&](ValueId id) {
+    return id == compiler::kNoValue || info.value(id).constant();
+  };
+  if (width == 0 || kind.multiplier != 1 || IsEmpty(info) || !info.StoresVectors() ||
+      window.height > kMaxExtent || window.width > kMaxExtent ||
+      !is_constant(operation.inputs[1]) || !is_constant(info.bias())) {
+    return false;
+  }
+  Packing packing{.filter = operation.inputs[1],
+                  .bias = info.bias(),
+                  .depth = int64_t{window.height} * window.width,
+                  .columns = channels,
+                  .depth_stride = int64_t{window.width} * channels,
+                  .column_stride = 1,
+                  .panel = width,
+                  .run = window.height,
+                  .run_stride = channels,
+                  .padding_bytes = width,
+                  .overlaps = true};
+  const int32_t flip = SetImage(info.value(operation.inputs[0]).type, kind.zero_point,
+                                MultipliedType(steps->options()), &packing);
+  RowWriter writer(steps, width);
+  const Buffer in = writer.kernel().Input(0);
+  writer.DeclareChannel();
+  QuadColumns columns(&writer, window, image);
+  columns.DeclareFilter(packing, flip);
+  writer.OpenRow();
+  columns.DeclareRows(in);
+  columns.LoadShared(steps->options().ranges);
+  writer.OpenPixel();
+  columns.Sum();
+  writer.Store("sum");
+  return true;
+}
+
 }  // namespace
 
 bool EmitRows(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();
+  if (info.sums_integers()) return EmitQuadColumns(kind, steps);
   const Shape& image = info.shape(info.operation().inputs[0]);
   const auto is_float = [&](size_t input) {
     return LoadsAsFloat(info.value(info.operation().inputs[input]).type);

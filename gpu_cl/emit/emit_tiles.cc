@@ -121,21 +121,28 @@ class TileWriter {
         product_(product),
         width_(WidthFor(product_, steps->options())),
         tile_(TileFor(product_, width_, *steps)),
-        vector_("float" + Decimal(width_)),
+        integers_(k_.sums_integers()),
+        vector_((integers_ ? "int" : "float") + Decimal(width_)),
         left_(k_.value(k_.operation().inputs[0]).type),
-        right_(k_.value(k_.operation().inputs[1]).type) {
+        right_(integers_ ? kTfLiteInt32 : k_.value(k_.operation().inputs[1]).type) {
     if (product_.packing) {
       Packing& packing = *product_.packing;
       const PlanOptions& options = steps->options();
       packing.panel = panel();
       packing.type = right_;
-      if (width_ == kTexelWidth && !options.ranges) {
+      if (integers_) {
+        packing.run_stride = packing.run * packing.depth_stride;
+        packing.padding_bytes = packing.run;
+        flip_ = k_.Int(SetImage(left_, compiler::ZeroPointOf(k_.operation().kind),
+                                MultipliedType(options), &packing));
+      } else if (width_ == kTexelWidth && !options.ranges) {
         packing.storage = StorageFor(packing, options.storage, options.images);
       }
     }
     if (const KernelChoice* chosen = steps->choice();
-        chosen != nullptr && chosen->sharing > 0 && product_.packing && !steps->options().ranges &&
-        width_ == kTexelWidth && steps->options().storage == Storage::kBuffer) {
+        chosen != nullptr && chosen->sharing > 0 && product_.packing && !integers_ &&
+        !steps->options().ranges && width_ == kTexelWidth &&
+        steps->options().storage == Storage::kBuffer) {
       sharing_ = static_cast<size_t>(chosen->sharing);
       k_.RequireGroup({1, sharing_, 1});
     }
@@ -198,6 +205,33 @@ class TileWriter {
 
   // Returns the row of the output for row r of the tile, clamped to the last row.
   std::string Row(int r) const { return "min(m + " + Decimal(r) + ", " + rows_ + " - 1)"; }
+
+  // Adds the products of `run` elements from a<r> on, for each row r of the tile.
+  void AddRun(int64_t run, const std::string& step = "") {
+    if (!integers_) {
+      OpenDepth(k_.Int(run));
+      Accumulate(step.empty() ? "d" : "d * " + step);
+      return CloseDepth();
+    }
+    const std::string quads = k_.Int(run / kQuad);
+    k_.Open("for (int d = 0; d < " + quads + "; ++d)");
+    AddProducts([&](int r) { return Quad("a" + Decimal(r) + " + 4 * d"); });
+    k_.Close();
+    if (run % kQuad == 0) return;
+    k_.Line("{");
+    AddProducts(
+        [&](int r) { return PartOfQuad("a" + Decimal(r) + "[4 * " + quads + " + ", run % kQuad); });
+    k_.Line("}");
+  }
+
+  // Returns the address of the run of elements that represents padding.
+  std::string Padding(int64_t run) {
+    if (!integers_) return k_.Zeros(static_cast<int>(run), left_);
+    const std::string position = k_.Int(product_.packing->padding_position());
+    k_.Line(ConstPointer(left_) + " zeros = (" + ConstPointer(left_) + ")(packed + " + position +
+            ");");
+    return "zeros";
+  }
 
   // Opens a loop over `run` rows of the filter with index d. Items that share the filter load a
   // block of rows together.
@@ -274,7 +308,20 @@ class TileWriter {
     k_.Line("w += " + (product_.packing ? Decimal(panel()) : columns_) + ";");
   }
 
-  // Adds the products of left(r), a scalar, and a row of the filter, for all r.
+  std::string Quad(const std::string& address) const {
+    return "(QUAD(" + address + ") ^ " + flip_ + ")";
+  }
+  // Returns a quad whose first `count` elements are element + "0])" and its successors.
+  std::string PartOfQuad(const std::string& element, int64_t count) const {
+    std::string quad;
+    for (int64_t i = 0; i < count; ++i) {
+      quad += (i == 0 ? "" : " | ") + ("(int)(uchar)" + element + Decimal(i) + "]") +
+              (i == 0 ? "" : " << " + Decimal(8 * i));
+    }
+    return "((" + quad + ") ^ " + flip_ + ")";
+  }
+
+  // Adds the products of left(r), a scalar or quad, and a row of the filter, for all r.
   template <typename Function>
   void AddProducts(const Function& left) {
     for (int v = 0; v < tile_.vectors; ++v) {
@@ -283,7 +330,9 @@ class TileWriter {
     for (int r = 0; r < tile_.rows; ++r) {
       std::string line = "{ const " + vector_ + " a = " + left(r) + ";";
       for (int v = 0; v < tile_.vectors; ++v) {
-        line += " " + Sum(r, v) + " = fma(a, b" + Decimal(v) + ", " + Sum(r, v) + ");";
+        const std::string sum = Sum(r, v), b = "b" + Decimal(v);
+        line += integers_ ? " ADD_DOT" + Decimal(width_) + "(" + sum + ", a, " + b + ");"
+                          : " " + sum + " = fma(a, " + b + ", " + sum + ");";
       }
       k_.Line(line + " }");
     }
@@ -356,8 +405,9 @@ class TileWriter {
       k_.Close();
     }
     k_.Open("for (; c < width; ++c)");
-    k_.StoreResult("((private const float*)tile)[r * " + Decimal(panel()) + " + c]", "at + c", 1,
-                   "channel + c");
+    k_.StoreResult(std::string("((private const ") + (integers_ ? "int" : "float") +
+                       "*)tile)[r * " + Decimal(panel()) + " + c]",
+                   "at + c", 1, "channel + c");
     k_.Close();
     k_.Close();
   }
@@ -367,19 +417,16 @@ class TileWriter {
   Product product_;
   const int width_;
   const Tile tile_;
+  const bool integers_;
   const std::string vector_;
   const TfLiteType left_, right_;
   size_t sharing_ = 0;      // KernelChoice::sharing if possible, else 0
   bool in_shared_ = false;  // the current row of the filter is in local memory
-  std::string rows_, columns_;
+  std::string rows_, columns_, flip_;
 };
 
 bool IsConstant(const KernelBuilder& k, size_t input) {
   return !k.has_input(input) || k.value(k.operation().inputs[input]).constant();
-}
-
-bool InputIsFloat(const KernelBuilder& k, size_t input) {
-  return LoadsAsFloat(k.value(k.operation().inputs[input]).type);
 }
 
 // ---- Convolutions -------------------------------------------------------------------------------
@@ -406,24 +453,22 @@ class Windows {
 
   // Accumulates windows that lie within the image: each of their rows has `run` contiguous
   // elements.
-  void AddWhole(const std::string& run) {
+  void AddWhole(int64_t run) {
     DeclarePositions(true);
     const std::string rows = k_.Int(window_.height), pitch = "pitch";
     k_.Line("const int pitch = " + k_.Int(window_.dilation_y) + " * " + width_ + " * " + depth_ +
             ";");
     k_.Open("for (int wy = 0; wy < " + rows + "; ++wy)");
-    writer_.OpenDepth(run);
-    writer_.Accumulate("d");
-    writer_.CloseDepth();
+    writer_.AddRun(run);
     for (int r = 0; r < writer_.tile().rows; ++r) {
       k_.Line("a" + Decimal(r) + " += pitch;");
     }
     k_.Close();
   }
 
-  // Accumulates windows that may reach beyond the image, pixel by pixel. `zeros` is the address
-  // used for a pixel outside, or "-1" if the image is read as texels.
-  void AddPixels(const std::string& run, const std::string& zeros) {
+  // Accumulates windows that may reach beyond the image, pixel by pixel, each with `run` elements.
+  void AddPixels(int64_t run) {
+    const std::string zeros = in_.texels ? "-1" : writer_.Padding(run);
     DeclarePositions(false);
     const std::string rows = k_.Int(window_.height), columns = k_.Int(window_.width);
     const std::string step_y = k_.Int(window_.dilation_y), step_x = k_.Int(window_.dilation_x);
@@ -437,9 +482,13 @@ class Windows {
               n + " + dy) < (uint)" + height_ + " && (uint)(x" + n + " + dx) < (uint)" + width_ +
               " ? " + First() + " + (o" + n + " + step) : " + zeros + ";");
     }
-    writer_.OpenDepth(run);
-    in_.texels ? writer_.AccumulateTexels(in_.name, "d", true) : writer_.Accumulate("d");
-    writer_.CloseDepth();
+    if (in_.texels) {
+      writer_.OpenDepth(depth_);
+      writer_.AccumulateTexels(in_.name, "d", true);
+      writer_.CloseDepth();
+    } else {
+      writer_.AddRun(run);
+    }
     k_.Close();
     k_.Close();
   }
@@ -483,16 +532,14 @@ bool IsPadded(const Window& window) {
 
 // Appends the accumulation over the rows of a dense matrix with `depth` elements each, which are
 // adjacent or, if the matrix is transposed, `step` elements apart ("": adjacent).
-void AddRows(TileWriter* writer, const std::string& in, const std::string& depth,
-             const std::string& step) {
+void AddRows(TileWriter* writer, const std::string& in, int64_t depth, const std::string& step) {
   KernelBuilder& k = writer->kernel();
+  const std::string pitch = step.empty() ? " * " + k.Int(depth) : "";
   for (int r = 0; r < writer->tile().rows; ++r) {
     k.Line(ConstPointer(writer->left()) + " a" + Decimal(r) + " = " + in + " + " + writer->Row(r) +
-           (step.empty() ? " * " + depth : "") + ";");
+           pitch + ";");
   }
-  writer->OpenDepth(depth);
-  writer->Accumulate(step.empty() ? "d" : "d * " + step);
-  writer->CloseDepth();
+  writer->AddRun(depth, step);
 }
 
 // Appends the accumulation over the rows of a matrix read as texels, `depth` of them per row.
@@ -528,8 +575,7 @@ std::vector<KernelChoice> TileChoices(const PlanOptions& options) {
 
 bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();
-  if (steps->options().vector_width == 0 || !InputIsFloat(info, 0) || !InputIsFloat(info, 1) ||
-      !IsConstant(info, 1) || !IsConstant(info, 2)) {
+  if (steps->options().vector_width == 0 || !IsConstant(info, 1) || !IsConstant(info, 2)) {
     return false;
   }
   const Shape &image = info.shape(info.operation().inputs[0]),
@@ -540,6 +586,9 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
   product.rows = int64_t{out[0]} * out[1] * out[2];
   product.columns = filter[0] / kind.groups;
   product.depth = int64_t{filter[1]} * filter[2] * filter[3];
+  const Window& window = kind.window;
+  const bool whole =
+      !IsPadded(window) && (window.dilation_x == 1 || window.width == 1) && kind.groups == 1;
   product.group_stride = product.columns;
   product.row_stride = filter[0];
   product.packing = Packing{.filter = info.operation().inputs[1],
@@ -549,33 +598,28 @@ bool EmitTiles(const compiler::Conv2d& kind, StepWriter* steps) {
                             .columns = product.columns,
                             .group_stride = product.columns * product.depth,
                             .depth_stride = 1,
-                            .column_stride = product.depth};
+                            .column_stride = product.depth,
+                            .run = whole ? int64_t{filter[2]} * filter[3] : filter[3]};
   if (compiler::ElementCount(out) == 0 || product.depth == 0) return false;
   constexpr int64_t kFewProducts = 64;
   product.small = product.depth < kFewProducts && !IsOnePixel(kind.window);
 
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();
-  const Window& window = kind.window;
   const ValueId source = k.operation().inputs[0];
   const bool texels = filter[3] % kTexelWidth == 0 && steps->ReadsTexels(source);
   const Buffer in = texels ? k.Texels(source) : k.Input(0);
-  const std::string depth = k.Int(texels ? filter[3] / kTexelWidth : filter[3]);
   writer.Declare();
   writer.Open();
   if (IsOnePixel(window) && kind.groups == 1) {
-    texels ? AddTexelRows(&writer, in, depth) : AddRows(&writer, in.name, depth, "");
+    texels ? AddTexelRows(&writer, in, k.Int(filter[3] / kTexelWidth))
+           : AddRows(&writer, in.name, filter[3], "");
   } else {
-    const std::string first = kind.groups == 1 ? "" : " + group * " + depth;
+    const std::string first =
+        kind.groups == 1 ? "" : " + group * " + k.Int(texels ? filter[3] / kTexelWidth : filter[3]);
     Windows windows(&writer, window, image, out, in, first);
-    if (texels) {
-      windows.AddPixels(depth, "-1");
-    } else if (!IsPadded(window) && (window.dilation_x == 1 || window.width == 1) &&
-               kind.groups == 1) {
-      windows.AddWhole(k.Int(int64_t{filter[2]} * filter[3]));
-    } else {
-      windows.AddPixels(depth, k.Zeros(filter[3], writer.left()));
-    }
+    whole && !texels ? windows.AddWhole(int64_t{filter[2]} * filter[3])
+                     : windows.AddPixels(filter[3]);
   }
   writer.Store();
   return true;
@@ -598,17 +642,18 @@ void EmitWithFilter(const compiler::MatMul& kind, int64_t rows, int64_t columns,
                             .depth = depth,
                             .columns = columns,
                             .depth_stride = kind.transpose_b ? 1 : columns,
-                            .column_stride = kind.transpose_b ? depth : 1};
+                            .column_stride = kind.transpose_b ? depth : 1,
+                            .run = depth};
   TileWriter writer(steps, product);
   KernelBuilder& k = writer.kernel();
   const ValueId left = k.operation().inputs[0];
   const bool texels = !kind.transpose_a && depth % kTexelWidth == 0 && steps->ReadsTexels(left);
   const Buffer in = texels ? k.Texels(left) : k.Input(0);
-  const std::string depth_text = k.Int(texels ? depth / kTexelWidth : depth);
   const std::string step = kind.transpose_a ? k.Int(rows) : "";
   writer.Declare();
   writer.Open();
-  texels ? AddTexelRows(&writer, in, depth_text) : AddRows(&writer, in.name, depth_text, step);
+  texels ? AddTexelRows(&writer, in, k.Int(depth / kTexelWidth))
+         : AddRows(&writer, in.name, depth, step);
   writer.Store();
 }
 
@@ -638,11 +683,10 @@ void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns,
   k.BroadcastIndex("right", batches_of(operation.inputs[1]), batches, "group");
   const std::string left_size = k.Int(rows * depth), right_size = k.Int(depth * columns);
   k.Line(ConstPointer(left.type) + " a = " + left.name + " + left * " + left_size + ";");
-  const std::string depth_text = k.Int(depth);
   const std::string step = kind.transpose_a ? k.Int(rows) : "";
   writer.Declare(right.name + " + right * " + right_size);
   writer.Open();
-  AddRows(&writer, "a", depth_text, step);
+  AddRows(&writer, "a", depth, step);
   writer.Store();
 }
 
@@ -651,9 +695,7 @@ void EmitWithMatrix(const compiler::MatMul& kind, int64_t rows, int64_t columns,
 bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
   const KernelBuilder info = steps->NewKernel();
   const compiler::Operation& operation = info.operation();
-  if (steps->options().vector_width == 0 || !InputIsFloat(info, 0) || !InputIsFloat(info, 1)) {
-    return false;
-  }
+  if (steps->options().vector_width == 0) return false;
   const Shape &a = info.shape(operation.inputs[0]), &b = info.shape(operation.inputs[1]),
               &out = info.shape(operation.output());
   const int64_t columns = out.back(), rows = out[out.size() - 2];
@@ -663,12 +705,15 @@ bool EmitTiles(const compiler::MatMul& kind, StepWriter* steps) {
   const bool one_matrix = compiler::ElementCount(b) == depth * columns &&
                           compiler::ElementCount(a) == depth * all_rows &&
                           (!kind.transpose_a || rows == all_rows);
-  if (one_matrix && info.value(operation.inputs[1]).constant() && IsConstant(info, 2)) {
+  if (one_matrix && info.value(operation.inputs[1]).constant() && IsConstant(info, 2) &&
+      !(info.sums_integers() && kind.transpose_a)) {
     EmitWithFilter(kind, all_rows, columns, depth, steps);
     return true;
   }
   constexpr int kMinColumns = 4;
-  if (kind.transpose_b || info.has_input(2) || columns < kMinColumns) return false;
+  if (info.sums_integers() || kind.transpose_b || info.has_input(2) || columns < kMinColumns) {
+    return false;
+  }
   EmitWithMatrix(kind, rows, columns, depth, steps);
   return true;
 }

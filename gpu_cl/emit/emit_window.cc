@@ -50,7 +50,8 @@ void CloseWindow(KernelBuilder* k) {
 }
 
 void StartSum(KernelBuilder* k) {
-  k->Line("float sum = " + (k->has_input(2) ? Load(k->Input(2), "c") : std::string("0.0f")) + ";");
+  k->Line(std::string(k->sums_integers() ? "int" : "float") +
+          " sum = " + (k->has_input(2) ? Load(k->Input(2), "c") : std::string("0")) + ";");
 }
 
 }  // namespace
@@ -66,11 +67,12 @@ void Emit(const compiler::Conv2d& kind, StepWriter* steps) {
   StartSum(&k);
   const std::string depth = k.Int(filter[3]), group = k.Int(filter[0] / kind.groups);
   const std::string rows = k.Int(filter[1]), columns = k.Int(filter[2]);
+  const std::string zero_point = k.ZeroPoint();
   k.Line("const int first = c / " + group + " * " + depth + ";");
   OpenWindow(&k, kind.window, image);
   k.Line("const int at = ((c * " + rows + " + wy) * " + columns + " + wx) * " + depth + ";");
   k.Open("for (int d = 0; d < " + depth + "; ++d)");
-  k.Line("sum = fma(" + Load(in, "pixel + first + d") + ", " + Load(weights, "at + d") + ", sum);");
+  k.AddProduct(Load(in, "pixel + first + d"), Load(weights, "at + d"), zero_point);
   k.Close();
   CloseWindow(&k);
   k.StoreResult("sum", "i");
@@ -85,9 +87,10 @@ void Emit(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {
   DeclareOutputIndices(&k);
   StartSum(&k);
   const std::string multiplier = k.Int(kind.multiplier), columns = k.Int(kind.window.width);
+  const std::string zero_point = k.ZeroPoint();
   OpenWindow(&k, kind.window, image);
-  k.Line("sum = fma(" + Load(in, "pixel + c / " + multiplier) + ", " +
-         Load(weights, "(wy * " + columns + " + wx) * channels + c") + ", sum);");
+  k.AddProduct(Load(in, "pixel + c / " + multiplier),
+               Load(weights, "(wy * " + columns + " + wx) * channels + c"), zero_point);
   CloseWindow(&k);
   k.StoreResult("sum", "i");
   steps->Add(&k, OutputExtents(k));

@@ -96,6 +96,16 @@ std::string KernelBuilder::Constant(const ScalarNode& node) {
   return "((" + std::string(ComputeType(node.type)) + ")" + Int(integer) + ")";
 }
 
+std::string KernelBuilder::ZeroPoint() {
+  return sums_integers() ? Int(compiler::ZeroPointOf(operation_.kind)) : "";
+}
+
+void KernelBuilder::AddProduct(const std::string& left, const std::string& right,
+                               const std::string& zero_point) {
+  Line(zero_point.empty() ? "sum = fma(" + left + ", " + right + ", sum);"
+                          : "sum += (" + left + " - " + zero_point + ") * " + right + ";");
+}
+
 std::string KernelBuilder::Temporary() { return "t" + std::to_string(temporaries_++); }
 
 // ---- Text ---------------------------------------------------------------------------------------

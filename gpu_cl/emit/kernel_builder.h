@@ -32,6 +32,8 @@ class KernelBuilder {
   bool has_input(size_t n) const {
     return n < operation_.inputs.size() && operation_.inputs[n] != compiler::kNoValue;
   }
+  // Returns true for a product of integers (graph.h).
+  bool sums_integers() const { return !LoadsAsFloat(value(operation_.inputs[0]).type); }
   compiler::ValueId bias() const {
     return has_input(2) ? operation_.inputs[2] : compiler::kNoValue;
   }
@@ -80,6 +82,10 @@ class KernelBuilder {
                        const std::vector<std::string>& operands, int width = 1);
   // Returns an unused name.
   std::string Temporary();
+  // Returns the zero point of a product of integers, as a new parameter; "" for other operations.
+  std::string ZeroPoint();
+  // Adds left * right, or (left - zero_point) * right for integers, to the variable `sum`.
+  void AddProduct(const std::string& left, const std::string& right, const std::string& zero_point);
   // Applies the operation's epilogue to `result` and stores it at `index` of the first output; with
   // a width, to a vector of neighbours along the last axis. `channel` is the index along that axis,
   // if there is a shorter expression for it than a modulo operation.

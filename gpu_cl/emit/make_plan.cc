@@ -69,6 +69,11 @@ Plan MakePlan(const Graph& graph, const std::vector<ValueId>& storage, const Pla
       AddSteps(graph, i, OptionsOf(strategy, static_cast<int>(i), options), &plan);
     }
   }
+  if (std::any_of(plan.kernels.begin(), plan.kernels.end(), [](const std::string& text) {
+        return text.find("ADD_DOT") != std::string::npos;
+      })) {
+    plan.prelude += PreludeOfIntegers(options);
+  }
   return plan;
 }
 

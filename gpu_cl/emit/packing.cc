@@ -65,9 +65,56 @@ std::vector<std::byte> PackAs(const Graph& graph, const Packing& packing) {
   return packed;
 }
 
+// Packs a column of a panel in quads, its bias first.
+void PackQuads(const Graph& graph, const Packing& packing, int64_t group, int64_t column,
+               int32_t* out) {
+  const auto* filter = reinterpret_cast<const int8_t*>(graph.value(packing.filter).data) +
+                       group * packing.group_stride + column * packing.column_stride;
+  int64_t sum = 0;
+  for (int64_t d = 0; d < packing.depth; ++d) {
+    const int64_t run = d / packing.run, at = d % packing.run;
+    const int8_t weight = filter[run * packing.run_stride + at * packing.depth_stride];
+    const int64_t row = 1 + run * packing.run_quads() + at / kQuad;
+    memcpy(reinterpret_cast<std::byte*>(out + row * packing.panel) + at % kQuad, &weight, 1);
+    sum += weight;
+  }
+  int64_t bias = -packing.offset * sum;
+  if (packing.bias != compiler::kNoValue) {
+    bias += graph.value(packing.bias).At(group * packing.columns + column).integer;
+  }
+  *out = static_cast<int32_t>(bias);
+}
+
+std::vector<std::byte> PackQuads(const Graph& graph, const Packing& packing) {
+  std::vector<std::byte> packed(static_cast<size_t>(packing.elements() * kQuad));
+  auto* out = reinterpret_cast<int32_t*>(packed.data());
+  for (int64_t group = 0; group < packing.groups; ++group) {
+    for (int64_t panel = 0; panel < packing.panels(); ++panel) {
+      int64_t first = panel * packing.panel;
+      if (packing.overlaps) first = std::min(first, packing.columns - packing.panel);
+      const int64_t width = std::min(packing.panel, packing.columns - first);
+      for (int64_t c = 0; c < width; ++c) PackQuads(graph, packing, group, first + c, out + c);
+      out += packing.panel_elements();
+    }
+  }
+  std::fill(packed.begin() + packing.padding_position() * kQuad, packed.end(),
+            std::byte{packing.padding});
+  return packed;
+}
+
 }  // namespace
 
+int32_t SetImage(TfLiteType image, int zero_point, TfLiteType multiplied, Packing* packing) {
+  constexpr int kHalfRange = 128;
+  const int added = image == multiplied ? 0 : image == kTfLiteInt8 ? kHalfRange : -kHalfRange;
+  packing->type = kTfLiteInt32;
+  packing->offset = zero_point + added;
+  packing->padding = static_cast<uint8_t>(zero_point);
+  return image == multiplied ? 0 : static_cast<int32_t>(0x80808080);
+}
+
 std::vector<std::byte> Pack(const Graph& graph, const Packing& packing) {
+  if (packing.is_quads()) return PackQuads(graph, packing);
   return packing.type == kTfLiteFloat32 ? PackAs<float>(graph, packing)
                                         : PackAs<uint16_t>(graph, packing);
 }

@@ -53,6 +53,8 @@ struct PlanOptions {
   // Vector width, in floats, of vectorised kernels (emit_tiles.cc, emit_rows.cc, emit_vectors.cc):
   // 4, 8 or 16. 0: basic kernels only.
   int vector_width = 0;
+  // True if kernels may contain instructions of AVX-512 VNNI (DeviceProfile::host_vnni).
+  bool vnni = false;
   // Storage of filters for kernels with vectors of four, within the limits of images. With images,
   // other values are read through images, too.
   Storage storage = Storage::kBuffer;

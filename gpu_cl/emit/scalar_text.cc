@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <iterator>
 
+#include "compiler/facts.h"
+
 namespace deputy::gpu_cl {
 
 using compiler::Expression;
@@ -150,9 +152,10 @@ std::string Filled(const std::string& pattern, const char* type,
   return text;
 }
 
-std::string CastText(TfLiteType from, TfLiteType to, const std::string& argument) {
+std::string CastText(TfLiteType from, TfLiteType to, bool is_plain, const std::string& argument) {
   if (to == kTfLiteBool) return "(uchar)(" + argument + " != 0)";
   const std::string type = ComputeType(to);
+  if (is_plain) return "(" + type + ")(int)" + argument;
   if (!compiler::IsFloat(from) || compiler::IsFloat(to)) return "(" + type + ")(" + argument + ")";
   // NaN becomes the largest value.
   return "(isnan(" + argument + ") ? " + Literal(to, {0, compiler::LargestOf(to)}) + " : convert_" +
@@ -161,10 +164,26 @@ std::string CastText(TfLiteType from, TfLiteType to, const std::string& argument
 
 }  // namespace
 
+bool IsPlainCast(const Expression& expression, const ScalarNode& node) {
+  const auto from = static_cast<size_t>(node.arguments[0]);
+  const bool is_small = node.type == kTfLiteInt8 || node.type == kTfLiteUInt8 ||
+                        node.type == kTfLiteInt16 || node.type == kTfLiteInt32;
+  if (!is_small || !compiler::IsFloat(expression.nodes()[from].type)) return false;
+  std::vector<compiler::Facts> facts;
+  for (const ScalarNode& earlier : expression.nodes().first(from + 1)) {
+    facts.push_back(compiler::FactsOf(earlier, facts));
+  }
+  return !facts[from].may_be_nan &&
+         facts[from].min >= static_cast<double>(compiler::SmallestOf(node.type)) &&
+         facts[from].max <= static_cast<double>(compiler::LargestOf(node.type));
+}
+
 std::string ScalarText(const Expression& expression, const ScalarNode& node,
                        const std::vector<std::string>& arguments) {
   const TfLiteType from = expression.type_of(node.arguments[0]);
-  if (node.op == ScalarOp::kCast) return CastText(from, node.type, arguments[0]);
+  if (node.op == ScalarOp::kCast) {
+    return CastText(from, node.type, IsPlainCast(expression, node), arguments[0]);
+  }
   const OpText& row = kOps[static_cast<size_t>(node.op) - static_cast<size_t>(ScalarOp::kAbs)];
   const bool real = compiler::IsFloat(node.op == ScalarOp::kSelect ? node.type : from);
   return Filled(real ? row.real : row.integer, ComputeType(node.type), arguments);

@@ -43,6 +43,10 @@ std::string Store(const Buffer& buffer, const std::string& index, const std::str
 // Returns a number as a literal of the compute type.
 std::string Literal(TfLiteType type, compiler::Number number);
 
+// Returns whether the conversion of a real to an integer type of at most 32 bits needs no clamping:
+// the node's argument is known to be within the type's range, and not NaN.
+bool IsPlainCast(const compiler::Expression& expression, const compiler::ScalarNode& node);
+
 // Returns the text of one scalar operation on arguments of a compute type.
 std::string ScalarText(const compiler::Expression& expression, const compiler::ScalarNode& node,
                        const std::vector<std::string>& arguments);

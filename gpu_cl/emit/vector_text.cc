@@ -254,7 +254,13 @@ std::string VectorText(const Expression& expression, const ScalarNode& node,
                        const std::vector<std::string>& arguments, int width) {
   const TfLiteType from = expression.type_of(node.arguments[0]);
   const std::string type = VectorType(node.type, width);
-  if (node.op == ScalarOp::kCast) return CastVector(from, node.type, arguments[0], width);
+  if (node.op == ScalarOp::kCast) {
+    if (!IsPlainCast(expression, node)) {
+      return CastVector(from, node.type, arguments[0], width);
+    }
+    const std::string integers = "convert_" + Vector("int", width) + "(" + arguments[0] + ")";
+    return node.type == kTfLiteInt32 ? integers : "convert_" + type + "(" + integers + ")";
+  }
   if (node.op == ScalarOp::kSelect) {
     return "select(" + arguments[2] + ", " + arguments[1] + ", " +
            MaskFor(node.type, arguments[0], width) + ")";

@@ -31,6 +31,7 @@ PlanOptions PlanOptionsFor(const DeviceProfile& profile, DeviceClass device_clas
   constexpr uint32_t kMinCapability = 80;
   options.matrix_units = options.group_tiles && profile.nvidia_capability >= kMinCapability;
   options.whole_groups = profile.nvidia_capability > 0 && options.group_tiles;
+  options.vnni = options.ranges && profile.host_vnni;
   options.vector_width = 4;
   if (options.ranges && profile.float_width > 4) {
     options.vector_width = static_cast<int>(profile.float_width);

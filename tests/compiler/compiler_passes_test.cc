@@ -316,8 +316,8 @@ TEST(RunPasses, handles_long_chains) {
   RunPasses(&m.graph, nullptr);
   EXPECT_EQ(FindFault(m.graph), "");
   // A view, one fused operation for each output, and the element-wise operations between
-  // transpositions fused in groups of sixteen.
-  EXPECT_EQ(m.graph.operations.size(), 1u + kLength + kLength / 16);
+  // transpositions fused in groups of twenty.
+  EXPECT_EQ(m.graph.operations.size(), 1u + kLength + kLength / 20);
 }
 
 TEST(RunPasses, handles_an_empty_graph) {

@@ -19,7 +19,8 @@ namespace deputy::compiler {
 
 // A delegate that imports all nodes when it is applied, and claims none of them.
 struct Importer {
-  explicit Importer(const std::vector<uint8_t>& model) : interpreter(model) {
+  explicit Importer(const std::vector<uint8_t>& model, Products given = Products::kReals)
+      : interpreter(model), products(given) {
     delegate.data_ = this;
     delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* self) {
       static_cast<Importer*>(self->data_)->Import(context);
@@ -47,7 +48,7 @@ struct Importer {
     int count;
     ASSERT_EQ(context->PreviewDelegatePartitioning(context, plan, &partitions, &count), kTfLiteOk);
     ASSERT_EQ(count, 1);
-    refusal = compiler::Import(context, partitions[0], &graph);
+    refusal = compiler::Import(context, partitions[0], &graph, products);
     text = ToText(graph);
   }
 
@@ -56,6 +57,7 @@ struct Importer {
   }
 
   TestInterpreter interpreter;
+  const Products products;
   TfLiteDelegate delegate{};
   Graph graph;
   std::string text;

@@ -60,9 +60,12 @@ PluginOptions OnOpenCl(PluginOptions options = {}) {
 // which it runs. The CPU's driver does not compile these kernels well, so only a sample of the
 // cases runs.
 TargetRow GpuFor(const char* name, const char* device_class, const char* storage,
-                 const std::map<std::string, std::string>& known_differences) {
+                 const std::map<std::string, std::string>& known_differences,
+                 const char* quantized_arithmetic = "auto") {
   TargetRow row = OnDevice(Plugin(name, "libdeputy_gpu.so",
-                                  OnOpenCl({{"device_class", device_class}, {"storage", storage}}),
+                                  OnOpenCl({{"device_class", device_class},
+                                            {"storage", storage},
+                                            {"quantized_arithmetic", quantized_arithmetic}}),
                                   ReportedReason, 1933, 16500, known_differences));
   row.sampled = true;
   return row;
@@ -279,9 +282,13 @@ std::vector<TargetRow> DelegateRows() {
              CompiledDifferences()),
       Plugin("compiled_passes", "tests/plugins/libcompiled.so", {{"passes", "1"}}, ReportedReason,
              2305, 18111, CompiledDifferences()),
+      Plugin("compiled_integers", "tests/plugins/libcompiled.so",
+             {{"passes", "1"}, {"integers", "1"}}, ReportedReason, 2305, 18111,
+             CompiledDifferences()),
       OnDevice(Plugin("gpu", "libdeputy_gpu.so", OnOpenCl(), ReportedReason, 1933, 16500,
                       GpuDifferences())),
       GpuFor("gpu_desktop", "desktop", "buffer", GpuDifferences()),
+      GpuFor("gpu_desktop_int8", "desktop", "buffer", GpuDifferences(), "int8"),
       GpuFor("gpu_mobile", "mobile", "image_buffer", GpuDifferences()),
       GpuFor("gpu_image_2d", "mobile", "image_2d", GpuDifferences()),
       Plugin("cpu", "libdeputy_cpu.so", {}, ReportedReason, 3403, 25950),

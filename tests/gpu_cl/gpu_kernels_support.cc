@@ -49,12 +49,16 @@ Contents RandomInputs(const Graph& graph) {
   return contents;
 }
 
+double NumberAt(TfLiteType type, const std::byte* contents, int64_t index) {
+  const compiler::Number number = compiler::LoadElement(type, contents, index);
+  return compiler::IsFloat(type) ? number.real : static_cast<double>(number.integer);
+}
+
 void ExpectSame(const Value& value, const std::byte* found, const std::byte* expected,
                 double tolerance) {
   int shown = 0;
   for (int64_t i = 0; i < ElementCount(value.shape) && shown < 3; ++i) {
-    const double a = compiler::LoadElement(value.type, found, i).real;
-    const double b = compiler::LoadElement(value.type, expected, i).real;
+    const double a = NumberAt(value.type, found, i), b = NumberAt(value.type, expected, i);
     const bool same = std::isfinite(b) ? std::fabs(a - b) <= tolerance * (1 + std::fabs(b))
                                        : a == b || (std::isnan(a) && std::isnan(b));
     if (same) continue;
@@ -80,6 +84,7 @@ void KernelTest::SetUp() {
   device.profile.float_width = GetParam().width;
   if (GetParam().units > 0) device.profile.compute_units = GetParam().units;
   if (GetParam().nvidia) ReportAsNvidia(&device.profile);
+  if (!GetParam().vnni) device.profile.host_vnni = false;
   context_ = SharedContext::Create(GetParam().nvidia ? WithMatrixUnits(*loaded_.api) : loaded_.api,
                                    device, &status);
   ASSERT_NE(context_, nullptr) << status.text;
@@ -140,7 +145,7 @@ std::string KernelTargetName(const testing::TestParamInfo<KernelTarget>& info) {
          (target.nvidia      ? "_with_matrix_units"
           : target.units > 0 ? "_of_many_units"
                              : "") +
-         (target.half ? "_half" : "");
+         (target.vnni ? "" : "_without_vnni") + (target.half ? "_half" : "");
 }
 
 Window WindowOf(const ConvRow& row) {

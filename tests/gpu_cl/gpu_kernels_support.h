@@ -27,6 +27,7 @@ struct KernelTarget {
   bool half = false;    // true if all reals are stored as float16
   uint32_t units = 0;   // compute units of the device; 0: as reported
   bool nvidia = false;  // true for the kernels with NVIDIA's matrix units
+  bool vnni = true;     // false: instructions of AVX-512 VNNI are not used
 };
 
 // A test on one target; skipped if there is no CPU device.

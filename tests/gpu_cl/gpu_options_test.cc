@@ -40,6 +40,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_EQ(options.device_class, ClassChoice::kAutomatic);
   EXPECT_EQ(options.precision, Precision::kFp32);
   EXPECT_TRUE(options.quantized);
+  EXPECT_EQ(options.quantized_arithmetic, QuantizedArithmetic::kAutomatic);
   EXPECT_EQ(options.max_partitions, 0);
   EXPECT_EQ(options.min_gain_us, kNoMinGain);
   EXPECT_FALSE(options.force);
@@ -61,6 +62,7 @@ TEST(OptionsTest, every_option_is_read) {
                    {"device_class", "mobile"},
                    {"precision", "fp16"},
                    {"quantized", "false"},
+                   {"quantized_arithmetic", "int8"},
                    {"max_partitions", "3"},
                    {"min_gain_us", "-2.5"},
                    {"force", "1"},
@@ -80,6 +82,7 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_EQ(options.device_class, ClassChoice::kMobile);
   EXPECT_EQ(options.precision, Precision::kFp16);
   EXPECT_FALSE(options.quantized);
+  EXPECT_EQ(options.quantized_arithmetic, QuantizedArithmetic::kInt8);
   EXPECT_EQ(options.max_partitions, 3);
   EXPECT_EQ(options.min_gain_us, -2.5);
   EXPECT_TRUE(options.force);
@@ -163,11 +166,26 @@ TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
     EXPECT_TRUE(help.ends_with(".")) << option.name;
     EXPECT_EQ(option.live, 0);
   }
-  EXPECT_EQ(names, std::set<std::string>({"cache_dir", "cache_max_mb", "cache_token", "describe",
-                                          "device", "device_class", "force", "keep_outputs",
-                                          "kept_plans", "max_partitions", "min_gain_us", "optimize",
-                                          "precision", "preference", "profiling", "quantized",
-                                          "source_dir", "storage", "tuning"}));
+  EXPECT_EQ(names, std::set<std::string>({"cache_dir",
+                                          "cache_max_mb",
+                                          "cache_token",
+                                          "describe",
+                                          "device",
+                                          "device_class",
+                                          "force",
+                                          "keep_outputs",
+                                          "kept_plans",
+                                          "max_partitions",
+                                          "min_gain_us",
+                                          "optimize",
+                                          "precision",
+                                          "preference",
+                                          "profiling",
+                                          "quantized",
+                                          "quantized_arithmetic",
+                                          "source_dir",
+                                          "storage",
+                                          "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }

@@ -52,6 +52,7 @@ TEST(GpuPublicOptionsTest, defaults_equal_those_of_text_options) {
   EXPECT_EQ(defaults.device_class, kDeputyGpuDeviceClassAuto);
   EXPECT_EQ(defaults.precision, kDeputyGpuPrecisionFp32);
   EXPECT_EQ(defaults.quantized, 1);
+  EXPECT_EQ(defaults.quantized_arithmetic, kDeputyGpuQuantizedArithmeticAuto);
   EXPECT_EQ(defaults.force, 0);
   EXPECT_EQ(defaults.max_partitions, 0);
   EXPECT_EQ(defaults.min_gain_us, -1e9);
@@ -77,6 +78,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   given.device_class = kDeputyGpuDeviceClassMobile;
   given.precision = kDeputyGpuPrecisionFp16;
   given.quantized = 0;
+  given.quantized_arithmetic = kDeputyGpuQuantizedArithmeticFloat;
   given.force = 7;
   given.max_partitions = 3;
   given.min_gain_us = -2.5;
@@ -99,6 +101,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   EXPECT_EQ(options.device_class, ClassChoice::kMobile);
   EXPECT_EQ(options.precision, Precision::kFp16);
   EXPECT_FALSE(options.quantized);
+  EXPECT_EQ(options.quantized_arithmetic, QuantizedArithmetic::kFloat);
   EXPECT_TRUE(options.force);
   EXPECT_EQ(options.max_partitions, 3);
   EXPECT_EQ(options.min_gain_us, -2.5);

@@ -3,6 +3,7 @@
 // A delegate that compiles its partition (compiler/) and computes the graph with the compiler's
 // reference code: it tests the import and the passes without a device. Options:
 //   passes=1      runs the passes, and checks the graph after each
+//   integers=1    imports products of quantised values as products of integers
 //   most_steps=N  fails to prepare graphs that take more than N steps
 //   fails_at=X    fails to run nodes whose first input begins with the float32 value X
 //   only=I        claims only the node with this index
@@ -36,6 +37,7 @@ struct Kernel {
 struct Compiled {
   TfLiteDelegate delegate;
   bool passes = false;
+  bool integers = false;
   int64_t max_steps = INT64_MAX;
   float fails_at = NAN;
   int only = -1;
@@ -79,9 +81,12 @@ std::string TooLong(const Graph& graph, int64_t max_steps) {
 void* Init(TfLiteContext* context, const char* buffer, size_t) {
   auto kernel = std::make_unique<Kernel>();
   const auto* params = reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-  const auto refusal = deputy::compiler::Import(context, *params, &kernel->graph);
-  kernel->failure = refusal ? refusal->text : deputy::compiler::FindFault(kernel->graph);
   const auto& options = *static_cast<const Compiled*>(params->delegate->data_);
+  const auto refusal =
+      deputy::compiler::Import(context, *params, &kernel->graph,
+                               options.integers ? deputy::compiler::Products::kIntegers
+                                                : deputy::compiler::Products::kReals);
+  kernel->failure = refusal ? refusal->text : deputy::compiler::FindFault(kernel->graph);
   if (options.passes && kernel->failure.empty()) kernel->failure = RunPasses(&kernel->graph);
   if (kernel->failure.empty()) kernel->failure = TooLong(kernel->graph, options.max_steps);
   return kernel.release();
@@ -188,6 +193,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   auto* compiled = new Compiled();
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(keys[i], "passes") == 0) compiled->passes = strcmp(values[i], "1") == 0;
+    if (strcmp(keys[i], "integers") == 0) compiled->integers = strcmp(values[i], "1") == 0;
     if (strcmp(keys[i], "fails_at") == 0) compiled->fails_at = strtof(values[i], nullptr);
     if (strcmp(keys[i], "only") == 0) compiled->only = atoi(values[i]);
     if (strcmp(keys[i], "most_steps") == 0) compiled->max_steps = strtoll(values[i], nullptr, 10);
