@@ -40,6 +40,13 @@ bool ImportReshape(NodeImport* node) {
     requested.assign(params.shape, params.shape + rank);
     if (requested == std::vector<int>{0}) requested.clear();
   }
+  // The runtime lets the output follow a resized batch.
+  const Shape prepared = node->OutputShape(0);
+  if (!prepared.empty() && prepared.size() == requested.size() && requested[0] > 0 &&
+      ElementCount(prepared) == ElementCount(node->shape(node->Input(0))) &&
+      std::equal(prepared.begin() + 1, prepared.end(), requested.begin() + 1)) {
+    requested[0] = prepared[0];
+  }
   Shape shape;
   if (!ResolveShape(node, std::move(requested), &shape)) return false;
   return node->SetOutput(0, node->AddView(node->Input(0), std::move(shape)));

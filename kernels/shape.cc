@@ -65,6 +65,29 @@ std::span<const int32_t> WantedShape(TfLiteContext* context, const TfLiteNode* n
   return {params.shape, static_cast<size_t>(params.num_dimensions)};
 }
 
+// Returns true if the wanted shape is that of the input as the model declares it, with another
+// grouping of the elements of one image, and the client has resized only the batch, dimension 0:
+// the batch of the output then follows that of the input, although the model's shape has the
+// declared batch.
+bool FollowsBatch(TfLiteContext* context, const TfLiteNode* node, std::span<const int32_t> wanted) {
+  const Runtime* const runtime = RuntimeOf(context);
+  if (runtime == nullptr || wanted.empty()) return false;
+  const std::span<const int> declared = runtime->DeclaredShape(node->inputs->data[0]);
+  const std::span<const int> now = Dims(Input(context, node, 0));
+  if (declared.empty() || declared.size() != now.size() || declared[0] != wanted[0] ||
+      declared[0] < 1 || !std::ranges::equal(declared.subspan(1), now.subspan(1))) {
+    return false;
+  }
+  const auto elements = [](std::span<const int32_t> dims) {
+    int64_t count = 1;
+    for (const int32_t extent : dims.subspan(1)) {
+      if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) return int64_t{-1};
+    }
+    return count;
+  };
+  return elements(wanted) >= 0 && elements(wanted) == elements(declared);
+}
+
 // Resizes the output to the wanted shape; one -1 is replaced by the remaining number of elements.
 TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
   const std::span<const int32_t> wanted = WantedShape(context, node);
@@ -98,6 +121,10 @@ TfLiteStatus ResizeOutput(TfLiteContext* context, TfLiteNode* node) {
     }
     dims[stretched] = static_cast<int>(left_over);
     product *= left_over;
+  }
+  if (product != count && FollowsBatch(context, node, wanted)) {
+    dims[0] = Dim(Input(context, node, 0), 0);
+    product = count;
   }
   if (product != count) {
     return TensorError(context, output,

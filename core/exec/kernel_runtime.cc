@@ -22,6 +22,13 @@ const Limits& KernelRuntime::limits() const {
 }
 const CpuKernels& KernelRuntime::cpu() const { return parts_->interpreter->cpu(); }
 
+std::span<const int> KernelRuntime::DeclaredShape(int tensor_index) const {
+  const bool is_declared =
+      tensor_index >= 0 && static_cast<size_t>(tensor_index) < parts_->desc->tensors.size();
+  return is_declared ? parts_->desc->tensors[static_cast<size_t>(tensor_index)].shape
+                     : std::span<const int>();
+}
+
 bool KernelRuntime::HasDeclaredShape(int tensor_index) const {
   if (tensor_index < 0 || static_cast<size_t>(tensor_index) >= parts_->desc->tensors.size())
     return false;

@@ -29,6 +29,7 @@ class KernelRuntime final : public Runtime {
   const CpuKernels& cpu() const override;
   bool TensorIsRead(int tensor_index) const override;
   bool HasDeclaredShape(int tensor_index) const override;
+  std::span<const int> DeclaredShape(int tensor_index) const override;
   CallableSubgraph* FindSubgraph(int index) override;
   bool TakeCancellation() override;
   ScratchArena& scratch() override;

@@ -104,6 +104,8 @@ class Runtime {
 
   // Returns true if the tensor has the shape that the model declares, without open extents.
   virtual bool HasDeclaredShape(int tensor_index) const = 0;
+  // Returns the shape that the model declares for a tensor; empty if it declares none.
+  virtual std::span<const int> DeclaredShape(int tensor_index) const = 0;
 
   // Returns the subgraph with this index, or null if it is out of range.
   virtual CallableSubgraph* FindSubgraph(int index) = 0;

@@ -63,6 +63,26 @@ TEST(Import, quantised_tensors_are_reals_between_conversions) {
             "output %3\n");
 }
 
+// A delegate gets the shape that the runtime has prepared for a resized batch.
+TEST(Import, a_constant_reshape_follows_a_resized_batch) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 2, 3}, "x");
+  const int to = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 6}, "to");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 6}, "y");
+  m.AddOp(kTfLiteBuiltinReshape, {x, to}, {y}, schema::CreateReshapeOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  Importer import(m.Finish());
+  EXPECT_THAT(import.text, testing::HasSubstr("FLOAT32[1,6]"));
+  import.works.clear();
+  ASSERT_EQ(import.interpreter.Resize(0, {4, 2, 3}), kTfLiteOk);
+  ASSERT_EQ(import.interpreter.Allocate(), kTfLiteOk) << import.interpreter.log();
+  ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(import.interpreter.get(), &import.delegate),
+            kTfLiteOk);
+  EXPECT_EQ(import.Refused(), "");
+  EXPECT_THAT(import.text, testing::HasSubstr("FLOAT32[4,6]"));
+}
+
 // A shape that is computed from other shapes is a constant when a node reads it.
 TEST(Import, constant_subgraphs_are_folded_on_import) {
   ModelBuilder m;

@@ -29,6 +29,7 @@ class ThreadedContext final : public Runtime {
   Resources& resources() override { return resources_; }
   bool TensorIsRead(int) const override { return true; }
   bool HasDeclaredShape(int) const override { return false; }
+  std::span<const int> DeclaredShape(int) const override { return {}; }
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
   PackedConstants& node_constants() override { return node_constants_; }
