@@ -50,11 +50,41 @@ TfLiteStatus ExecutionPlan::Execute() {
       const TfLiteStatus status = PrepareAndAllocate();
       if (status != kTfLiteOk) return status;
     }
-    const TfLiteStatus status = InvokeNode(position);
+    BatchSegment* const segment = SegmentOf(graph_->plan()[static_cast<size_t>(position)]);
+    const TfLiteStatus status = segment == nullptr ? InvokeNode(position) : RunSegment(segment);
     if (status != kTfLiteOk) return status;
+    if (segment != nullptr) position = segment->range().last;
   }
   fusion_.NotePlanRun();
   return kTfLiteOk;
+}
+
+TfLiteStatus ExecutionPlan::RunSegment(BatchSegment* segment) {
+  const FusionPlan::Conditions conditions = CurrentConditions();
+  const bool by_node = conditions.runs_each_node || fusion_.client_reads_intermediates() ||
+                       (conditions.has_client_memory && segment->OverlapsClientMemory(*graph_));
+  ImageView view(graph_, segment);
+  if (by_node) return RunNodeByNode(*segment, &view);
+  for (int image = 0; image < segment->images(); ++image) {
+    view.Select(image, false);
+    for (int position = segment->range().first; position <= segment->range().last; ++position) {
+      TF_LITE_ENSURE_STATUS(InvokeNode(position));
+    }
+  }
+  return kTfLiteOk;
+}
+
+TfLiteStatus ExecutionPlan::RunNodeByNode(const BatchSegment& segment, ImageView* view) {
+  runs_each_node_ = true;
+  TfLiteStatus status = kTfLiteOk;
+  for (int position = segment.range().first; position <= segment.range().last; ++position) {
+    for (int image = 0; image < segment.images() && status == kTfLiteOk; ++image) {
+      view->Select(image, true);
+      status = InvokeNode(position);
+    }
+  }
+  runs_each_node_ = false;
+  return status;
 }
 
 TfLiteStatus ExecutionPlan::ExecuteDelegateNode(int node_index) {
@@ -71,7 +101,7 @@ TfLiteStatus ExecutionPlan::ExecuteDelegateNode(int node_index) {
 }
 
 FusionPlan::Conditions ExecutionPlan::CurrentConditions() const {
-  return {.runs_each_node = interpreter_->needs_each_node(),
+  return {.runs_each_node = runs_each_node_ || interpreter_->needs_each_node(),
           .has_client_memory = !parts_->custom_allocations.empty()};
 }
 

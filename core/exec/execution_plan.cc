@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "c_api/abi/borrowed_data.h"
 #include "core/base/delegate_params.h"
 #include "core/base/kernel_call.h"
+#include "core/base/processors.h"
 #include "core/exec/interpreter_state.h"
 #include "core/exec/node_calls.h"
 #include "core/exec/subgraph_parts.h"
@@ -17,15 +19,6 @@
 #include "core/model/op_names.h"
 
 namespace deputy {
-namespace {
-
-// Returns true for contents of the model, and for tensors that a node computes once.
-bool IsConstant(const TfLiteTensor& tensor) {
-  return tensor.allocation_type == kTfLiteMmapRo || tensor.allocation_type == kTfLitePersistentRo;
-}
-
-}  // namespace
-
 ExecutionPlan::ExecutionPlan(SubgraphParts* parts)
     : parts_(parts),
       interpreter_(parts->interpreter),
@@ -42,6 +35,7 @@ void ExecutionPlan::Reset() {
   memory_.Reset();
   has_contents_.clear();
   has_state_ = false;
+  segments_.clear();
   MarkReadTensors();
 }
 
@@ -59,6 +53,8 @@ void ExecutionPlan::Swap(ExecutionPlan* other) {
   std::swap(read_, other->read_);
   std::swap(has_contents_, other->has_contents_);
   std::swap(has_state_, other->has_state_);
+  std::swap(segments_, other->segments_);
+  std::swap(segment_of_, other->segment_of_);
 }
 
 TfLiteStatus ExecutionPlan::Prepare() {
@@ -94,13 +90,14 @@ TfLiteStatus ExecutionPlan::PrepareAndAllocate() {
   pack_requests_.clear();
   const TfLiteStatus status = PrepareFrom(next_to_prepare_, &last_prepared);
   if (status != kTfLiteOk) return status;
-  fusion_.Form(next_to_prepare_, last_prepared, interpreter_->fuses_nodes());
+  TF_LITE_ENSURE_STATUS(FormGroups(last_prepared));
   if (PlanMemory(last_prepared) != kTfLiteOk) return kTfLiteError;
   const std::span<const int> plan(graph_->plan());
   TF_LITE_ENSURE_STATUS(
       parts_->custom_allocations.Verify(plan.subspan(static_cast<size_t>(last_prepared + 1))));
   next_to_prepare_ = last_prepared + 1;
-  fusion_.Announce(&parts_->context, next_to_prepare_);
+  ForEachSection(0, last_prepared,
+                 [&](int first, int last) { fusion_.Announce(&parts_->context, first, last); });
   // If the block cannot grow, the kernel that needs the scratch memory reports it.
   ScratchArena& scratch = interpreter_->scratch();
   scratch.Grow(interpreter_->LimitsFor(scratch.bytes()), &interpreter_->pool());
@@ -114,6 +111,94 @@ TfLiteStatus ExecutionPlan::PrepareAndAllocate() {
               parts_->index, interpreter_->memory_budget(), used);
 }
 
+int ExecutionPlan::BatchSize(int last_prepared) const {
+  const bool is_whole =
+      next_to_prepare_ == 0 && static_cast<size_t>(last_prepared) + 1 == graph_->plan().size();
+  const DelegateLayer& delegates = *parts_->delegates.layer;
+  if (!is_whole || !interpreter_->fuses_nodes() || delegates.any_applied() ||
+      !delegates.original_plan().empty() || parts_->has_client_kernel || parts_->built != nullptr ||
+      parts_->has_shared_states || memory_.arena().guard_bytes() > 0) {
+    return 0;
+  }
+  for (int index : graph_->inputs()) {
+    const TfLiteTensor* const input = graph_->tensor(index);
+    if (input != nullptr && input->dims->size >= 2) return input->dims->data[0];
+  }
+  return 0;
+}
+
+TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
+  fusion_.Discard(next_to_prepare_);
+  segments_.clear();
+  if (!interpreter_->fuses_nodes()) return kTfLiteOk;
+  fusion_.Form(next_to_prepare_, last_prepared);
+  const int images = BatchSize(last_prepared);
+  if (images < 2) return kTfLiteOk;
+  // Independent of the number of threads, as are results: a kernel may choose another
+  // implementation for an image than for a batch.
+  const std::vector<BatchRange> ranges =
+      FindBatchRanges(DescribeNodes(*graph_, fusion_.groups(), images, last_prepared + 1), images,
+                      SecondLevelCacheBytes());
+  if (ranges.empty()) return kTfLiteOk;
+  const std::vector<Lifetime> uses = TensorUses(*graph_);
+  const size_t requests = pack_requests_.size();
+  std::vector<uint8_t> is_prepared_again(static_cast<size_t>(graph_->node_count()));
+  segment_of_.assign(static_cast<size_t>(graph_->node_count()), -1);
+  for (const BatchRange& range : ranges) {
+    BatchSegment segment(*graph_, uses, range, images);
+    const std::span<const int> nodes =
+        std::span(graph_->plan())
+            .subspan(static_cast<size_t>(range.first),
+                     static_cast<size_t>(range.last - range.first) + 1);
+    for (int node : nodes) is_prepared_again[static_cast<size_t>(node)] = 1;
+    if (PrepareImage(nodes, &segment)) {
+      for (int node : nodes)
+        segment_of_[static_cast<size_t>(node)] = static_cast<int>(segments_.size());
+      segments_.push_back(std::move(segment));
+      continue;
+    }
+    for (int node : nodes) {
+      bool dynamic = false;
+      TF_LITE_ENSURE_STATUS(PrepareNode(node, &dynamic));
+    }
+  }
+  // The newer requests replace those of the first preparation.
+  size_t request = 0;
+  std::erase_if(pack_requests_, [&](const PackRequest& each) {
+    return request++ < requests && is_prepared_again[static_cast<size_t>(each.node_index)] != 0;
+  });
+  fusion_.Discard(0);
+  ForEachSection(0, last_prepared, [this](int first, int last) { fusion_.Form(first, last); });
+  return kTfLiteOk;
+}
+
+bool ExecutionPlan::PrepareImage(std::span<const int> nodes, BatchSegment* segment) {
+  const ImageView view(graph_, segment);
+  for (int node : nodes) {
+    interpreter_->failure_note().Clear();
+    if (RunPrepare(node) != kTfLiteOk) return false;
+  }
+  return segment->HasImageShapes(*graph_);
+}
+
+template <typename Visit>
+void ExecutionPlan::ForEachSection(int first, int last, const Visit& visit) {
+  for (BatchSegment& segment : segments_) {
+    visit(first, segment.range().first - 1);
+    {
+      const ImageView view(graph_, &segment);
+      visit(segment.range().first, segment.range().last);
+    }
+    first = segment.range().last + 1;
+  }
+  visit(first, last);
+}
+
+BatchSegment* ExecutionPlan::SegmentOf(int node_index) {
+  const int segment = segments_.empty() ? -1 : segment_of_[static_cast<size_t>(node_index)];
+  return segment < 0 ? nullptr : &segments_[static_cast<size_t>(segment)];
+}
+
 TfLiteStatus ExecutionPlan::PlanMemory(int last_prepared) {
   const Limits limits =
       interpreter_->LimitsFor(memory_.arena().bytes() + memory_.persistent().bytes());
@@ -121,8 +206,12 @@ TfLiteStatus ExecutionPlan::PlanMemory(int last_prepared) {
                                      .last_prepared = last_prepared,
                                      .groups = &fusion_.groups(),
                                      .prepared = &nodes_,
-                                     .fuses = interpreter_->fuses_nodes()};
-  if (memory_.Plan(nodes, limits, &interpreter_->pool())) return kTfLiteOk;
+                                     .fuses = interpreter_->fuses_nodes(),
+                                     .segments = segments_};
+  if (memory_.Plan(nodes, limits, &interpreter_->pool())) {
+    for (BatchSegment& segment : segments_) segment.NoteMemory(memory_.arena().slots());
+    return kTfLiteOk;
+  }
   return Fail(interpreter_->reporter(), kTfLiteError,
               "subgraph %d: no memory for the tensor arena: expected at most %zu bytes",
               parts_->index, limits.max_block_bytes);
@@ -191,6 +280,8 @@ TfLiteStatus ExecutionPlan::PackConstants() {
   const size_t packed_before = shared.bytes();
   for (const PackRequest& request : requests) {
     interpreter_->failure_note().Clear();
+    std::optional<ImageView> view;
+    if (BatchSegment* const segment = SegmentOf(request.node_index)) view.emplace(graph_, segment);
     const TfLiteStatus status = request.pack(&parts_->context, graph_->node(request.node_index));
     if (status != kTfLiteOk) {
       return ReportNodeFailure(parts_, request.node_index, status, "failed to prepare.");

@@ -9,9 +9,11 @@
 #ifndef DEPUTY_CORE_EXEC_EXECUTION_PLAN_H_
 #define DEPUTY_CORE_EXEC_EXECUTION_PLAN_H_
 
+#include <span>
 #include <vector>
 
 #include "c_api/include/common.h"
+#include "core/exec/batch_segments.h"
 #include "core/exec/memory_layout.h"
 #include "core/exec/shared_shapes.h"
 #include "core/fusion/fusion_plan.h"
@@ -59,7 +61,10 @@ class ExecutionPlan {
   TfLiteStatus RunKernel(int node_index, const GroupRun* group = nullptr);
 
   // ---- Changes of the graph --------------------------------------------------------------------
-  void NoteNewPlan() { fusion_.Clear(); }
+  void NoteNewPlan() {
+    fusion_.Clear();
+    segments_.clear();
+  }
   // Resizes a tensor (tensor_shapes.h). If a running node changes the shape of a dynamic output,
   // the nodes after it are prepared again.
   TfLiteStatus ResizeTensor(TfLiteTensor* tensor, TfLiteIntArray* new_dims);
@@ -85,6 +90,7 @@ class ExecutionPlan {
   const MemoryLayout& memory() const { return memory_; }
   MemoryLayout& memory() { return memory_; }
   const PlanGroups& groups() const { return fusion_.groups(); }
+  std::span<const BatchSegment> segments() const { return segments_; }
   // Returns the index of the head of the fusion group of the node at `position` (possibly that
   // node) and the number of the group's nodes; -1 and 0 if the node is not fused or `position` is
   // -1.
@@ -108,6 +114,18 @@ class ExecutionPlan {
   void MarkReadTensors();
   TfLiteStatus PrepareAndAllocate();
   TfLiteStatus PrepareFrom(int position, int* out_last_prepared);
+  // Forms the batch segments and the fusion groups of the nodes that were prepared now.
+  TfLiteStatus FormGroups(int last_prepared);
+  // Returns the size of the batch if the plan may have batch segments, else 0.
+  int BatchSize(int last_prepared) const;
+  // Prepares the nodes of a segment for one image; returns false if that is not possible.
+  bool PrepareImage(std::span<const int> nodes, BatchSegment* segment);
+  // Calls visit(first, last) for the positions from `first` to `last` in parts: segments, whose
+  // tensors have the shape of an image meanwhile, and the positions between.
+  template <typename Visit>
+  void ForEachSection(int first, int last, const Visit& visit);
+  // Returns the segment of a node, or null.
+  BatchSegment* SegmentOf(int node_index);
   TfLiteStatus PlanMemory(int last_prepared);
   TfLiteStatus OwnDelegateOutputs(int node_index);
   // Calls the functions that kernels passed to RequestPacking.
@@ -124,6 +142,9 @@ class ExecutionPlan {
 
   // Functions that execute_plan.cc defines.
   FusionPlan::Conditions CurrentConditions() const;
+  // Runs the nodes of a segment image by image, or node by node.
+  TfLiteStatus RunSegment(BatchSegment* segment);
+  TfLiteStatus RunNodeByNode(const BatchSegment& segment, ImageView* view);
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus InvokeKernel(int position);
   // Runs the node or, if `group` is not null, the group whose head it is; reports a failure.
@@ -149,6 +170,9 @@ class ExecutionPlan {
   std::vector<bool> has_contents_;  // by tensor: true for constants that kernels have computed
   std::vector<PackRequest> pack_requests_;
   bool has_state_ = false;
+  std::vector<BatchSegment> segments_;
+  std::vector<int> segment_of_;  // by node: index of its segment, -1: none; unused without segments
+  bool runs_each_node_ = false;  // true: a segment runs node by node
 };
 
 }  // namespace deputy

@@ -52,6 +52,12 @@ std::vector<Lifetime> MemoryLayout::Lifetimes(const Nodes& nodes) const {
       }
     }
   }
+  for (const BatchSegment& segment : nodes.segments) {
+    for (int index : segment.lasting()) {
+      lifetimes[index].Include(segment.range().first);
+      lifetimes[index].Include(segment.range().last);
+    }
+  }
   // Tensors that the caller reads or writes, and variables, are alive at all positions, so that no
   // other tensor reuses their memory.
   for (int index : graph_->inputs()) {
@@ -132,13 +138,17 @@ std::vector<InPlaceNode> MemoryLayout::InPlaceNodes(const Nodes& nodes) const {
   std::vector<InPlaceNode> found;
   // Under validation every tensor has its own guard bytes, so memory is not shared.
   if (arena_.guard_bytes() > 0) return found;
+  auto segment = nodes.segments.begin();
   for (int position = nodes.first_new; position <= nodes.last_prepared; ++position) {
     const int node_index = graph_->plan()[static_cast<size_t>(position)];
     const TfLiteNode& node = *graph_->node(node_index);
     const uint64_t mask = graph_->registration(node_index)->inplace_operator;
     ViewOffer views = nodes.prepared->Of(node_index).views;
     if (node.delegate != nullptr || views.kind == ViewOffer::Kind::kRefused) continue;
-    if (!nodes.fuses) views = {};
+    // The parts of a batch do not follow each other as those of an image do.
+    while (segment != nodes.segments.end() && segment->range().last < position) ++segment;
+    const bool by_image = segment != nodes.segments.end() && segment->range().first <= position;
+    if (!nodes.fuses || by_image) views = {};
     if (mask == kTfLiteInplaceOpNone && views.kind == ViewOffer::Kind::kNone) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask, views};
     if (const PlannedGroup* const group = nodes.groups->At(position)) {

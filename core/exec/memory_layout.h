@@ -5,9 +5,11 @@
 #ifndef DEPUTY_CORE_EXEC_MEMORY_LAYOUT_H_
 #define DEPUTY_CORE_EXEC_MEMORY_LAYOUT_H_
 
+#include <span>
 #include <vector>
 
 #include "core/base/arena.h"
+#include "core/exec/batch_segments.h"
 #include "core/exec/provided_memory.h"
 #include "core/fusion/fusion_groups.h"
 #include "core/fusion/in_place.h"
@@ -36,6 +38,7 @@ class MemoryLayout {
     const PlanGroups* groups = nullptr;
     const PreparedNodes* prepared = nullptr;
     bool fuses = false;  // false: ViewOffers that do not refuse sharing are ignored
+    std::span<const BatchSegment> segments;  // in plan order
   };
 
   // Creates an empty layout. The arguments must outlive this object. Tensors with memory in

@@ -158,7 +158,7 @@ TfLiteStatus Subgraph::AddNode(const NewNode& new_node) {
   }
   AppendToPlan(index);
   if (!new_node.is_own) plans_.NoteForeignKernel();
-  if (!new_node.is_own && !new_node.is_delegates) has_client_kernel_ = true;
+  if (!new_node.is_own && !new_node.is_delegates) parts_.has_client_kernel = true;
   state_ = State::kUninvokable;
   return kTfLiteOk;
 }

@@ -124,7 +124,7 @@ class Subgraph final {
   // Returns true if PrepareAgain changes no result: no kernel has state that a prepare may reset.
   // Delegates must permit that their nodes are prepared again.
   bool CanPrepareUnnoticed() const {
-    return !ready() || (!plan_.has_state() && !has_client_kernel_);
+    return !ready() || (!plan_.has_state() && !parts_.has_client_kernel);
   }
   // Runs the plan; then copies outputs that are on a delegate's device to the CPU, unless
   // `allow_stale_outputs`.
@@ -220,7 +220,6 @@ class Subgraph final {
   ExecutionPlan plan_;
   uint64_t plan_version_ = 1;
   PlanCache plans_;
-  bool has_client_kernel_ = false;  // true: a node has a kernel of the client
   KernelRuntime runtime_;
   NodeCosts costs_;
   std::unique_ptr<GraphIndex> graph_index_;

@@ -48,6 +48,7 @@ struct SubgraphParts {
   std::unique_ptr<BuiltGraph> built;
   int runs = 0;                    // number of SubgraphRun objects
   bool has_shared_states = false;  // signatures share tensors of the graph (SharedStates)
+  bool has_client_kernel = false;  // a node has a kernel of the client
   TfLiteContext context{};
   ContextOwner context_owner;  // the context's impl_, unless the client has set another
   Graph graph{&context};

@@ -12,6 +12,11 @@ namespace deputy {
 
 struct SubgraphParts;
 
+// Returns true for contents of the model, and for tensors that a node computes once.
+inline bool IsConstant(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteMmapRo || tensor.allocation_type == kTfLitePersistentRo;
+}
+
 // Computes the size of a tensor of a type of fixed size with the shape `dims`. Reports an error if
 // a dimension is negative or the size overflows.
 TfLiteStatus ComputeBytes(const SubgraphParts& parts, const TfLiteTensor& tensor,

@@ -140,16 +140,17 @@ std::vector<PlanTensor> FusionPlan::Tensors() const {
   return tensors;
 }
 
-void FusionPlan::Form(int first_new, int last_prepared, bool fuses) {
+void FusionPlan::Discard(int first_new) {
   groups_.ForgetFrom(first_new);
   has_run_plan_ = false;
   if (first_new == 0) client_reads_intermediates_ = false;
   ClearSubsampled(first_new);
-  if (!fuses || nodes_->empty()) return;
+}
+
+void FusionPlan::Form(int first, int last) {
+  if (nodes_->empty()) return;
   std::vector<GroupNode> nodes;
-  for (int position = first_new; position <= last_prepared; ++position) {
-    nodes.push_back(NodeAt(position));
-  }
+  for (int position = first; position <= last; ++position) nodes.push_back(NodeAt(position));
   const std::vector<PlanTensor> tensors = Tensors();
   std::vector<FusionGroup> groups = FindFusionGroups(nodes, tensors);
   SubsampleGroups(nodes, tensors, &groups);
@@ -158,7 +159,7 @@ void FusionPlan::Form(int first_new, int last_prepared, bool fuses) {
   const std::vector<int> producers = ProducersOf(nodes, tensors.size());
   for (FusionGroup& group : groups) {
     PlannedGroup planned = MakePlannedGroup(std::move(group), nodes, tensors, producers);
-    ToPlanPositions(first_new, graph_->plan(), &planned);
+    ToPlanPositions(first, graph_->plan(), &planned);
     groups_.Add(std::move(planned), graph_->plan().size());
   }
 }
@@ -170,8 +171,8 @@ void FusionPlan::Swap(FusionPlan* other) {
   std::swap(subsampled_, other->subsampled_);
 }
 
-void FusionPlan::Announce(TfLiteContext* context, int end) {
-  for (int position = 0; position < end; ++position) {
+void FusionPlan::Announce(TfLiteContext* context, int first, int last) {
+  for (int position = first; position <= last; ++position) {
     PlannedGroup* const group = groups_.RunningAt(position);
     if (group == nullptr || !NeedsScratch(group->run)) continue;
     FindLayerNodes(group);

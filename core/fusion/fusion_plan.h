@@ -27,10 +27,10 @@ class FusionPlan {
   // declarations from which groups are formed.
   FusionPlan(Graph* graph, const PreparedNodes* nodes) : graph_(graph), nodes_(nodes) {}
 
-  // Discards the groups with nodes at `first_new` or later, and forms those of the nodes at
-  // positions `first_new` to `last_prepared`, which were prepared since the last call. If `fuses`
-  // is false, only discards.
-  void Form(int first_new, int last_prepared, bool fuses);
+  // Discards the groups with nodes at `first_new` or later.
+  void Discard(int first_new);
+  // Forms the groups of the nodes at positions `first` to `last`, which must have none.
+  void Form(int first, int last);
   // Discards all groups, because the plan has changed.
   void Clear() { groups_.ForgetFrom(0); }
   // Exchanges the groups of two objects for the same graph.
@@ -41,8 +41,8 @@ class FusionPlan {
   PlannedGroup* RunningAt(int position) { return groups_.RunningAt(position); }
 
   // Calls FusionOffer::announce for groups that need more scratch memory than their nodes, among
-  // those at positions below `end`.
-  void Announce(TfLiteContext* context, int end);
+  // those at positions `first` to `last`.
+  void Announce(TfLiteContext* context, int first, int last);
   // Updates reads_late_constant of the groups at positions below `end`. has_contents(tensor)
   // returns true for a computed constant that has its contents.
   void UpdateLateConstants(int end, const std::function<bool(int tensor)>& has_contents);
@@ -68,6 +68,7 @@ class FusionPlan {
   // tensor's contents, including those that fusion does not write. In effect until all groups are
   // formed again.
   void NoteClientReads() { client_reads_intermediates_ = true; }
+  bool client_reads_intermediates() const { return client_reads_intermediates_; }
 
  private:
   bool CanBeFused(int node_index) const;

@@ -118,9 +118,10 @@ class Joiner {
     const StripOffer& offer = OfferOf(chain.back());
     const size_t bytes =
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
-    // A tensor that fits the cache is read from the cache in any case, so strips gain nothing.
-    if (bytes < cache_bytes_ || next <= chain.back() || !IsWhole(last) || !IsWhole(layers_[next]) ||
-        !AgreesWith(chain.back(), next) ||
+    // A tensor that fits the cache with the other values of its layers is read from the cache in
+    // any case, so strips gain nothing.
+    if (bytes < cache_bytes_ / 4 * 3 || next <= chain.back() || !IsWhole(last) ||
+        !IsWhole(layers_[next]) || !AgreesWith(chain.back(), next) ||
         layers_[next].nodes.back() - first.head > kMaxGroupSpan ||
         !OtherInputsAvailable(layers_[next], first.head)) {
       return -1;

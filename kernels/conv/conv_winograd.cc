@@ -16,8 +16,10 @@ namespace {
 // ---- Selection --------------------------------------------------------------------------------
 
 // Returns the best tile size, or 0 if Winograd's algorithm is not faster. Costs were measured with
-// AVX2.
-int TileSizeFor(const ConvShape& shape) {
+// AVX2. The size of the batch has no influence: an image has the same bits in every batch.
+int TileSizeFor(const ConvShape& batch) {
+  ConvShape shape = batch;
+  shape.batches = std::min(batch.batches, 1);
   // Maximum number of input channels for 4x4 tiles; with more channels they lose too much
   // precision.
   constexpr int kMaxChannelsOfFour = 128;

@@ -8,7 +8,7 @@
 
 namespace deputy {
 
-TfLiteIntArray* IntArray(const std::vector<int>& values) {
+TfLiteIntArray* IntArrayOf(const std::vector<int>& values) {
   TfLiteIntArray* array = TfLiteIntArrayCreate(static_cast<int>(values.size()));
   std::copy(values.begin(), values.end(), array->data);
   return array;
@@ -19,7 +19,7 @@ HandGraph::HandGraph(int tensor_count) {
   for (TfLiteTensor& tensor : graph_.tensors()) {
     tensor.type = kTfLiteFloat32;
     tensor.allocation_type = kTfLiteArenaRw;
-    tensor.dims = IntArray({1});
+    tensor.dims = IntArrayOf({1});
     tensor.bytes = sizeof(float);
   }
 }
@@ -73,10 +73,10 @@ void HandGraph::RemoveNodesFrom(int count, const std::vector<int>& plan) {
 int HandGraph::AddToTable(const std::vector<int>& inputs, const std::vector<int>& outputs,
                           const TfLiteRegistration& registration) {
   TfLiteNode node{};
-  node.inputs = IntArray(inputs);
-  node.outputs = IntArray(outputs);
-  node.intermediates = IntArray({});
-  node.temporaries = IntArray({});
+  node.inputs = IntArrayOf(inputs);
+  node.outputs = IntArrayOf(outputs);
+  node.intermediates = IntArrayOf({});
+  node.temporaries = IntArrayOf({});
   return graph_.AddNode(node, registration);
 }
 

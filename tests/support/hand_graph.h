@@ -42,7 +42,7 @@ class HandGraph {
 };
 
 // Returns a new array of the C ABI, which the caller owns.
-TfLiteIntArray* IntArray(const std::vector<int>& values);
+TfLiteIntArray* IntArrayOf(const std::vector<int>& values);
 
 }  // namespace deputy
 

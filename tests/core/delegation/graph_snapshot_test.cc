@@ -61,7 +61,7 @@ TEST_F(GraphSnapshots, keep_equal_arrays) {
   GraphSnapshot snapshot(&*graph_);
   graph_->node(1)->inputs->data[0] = 2;
   TfLiteIntArrayFree(graph_->tensor(1)->dims);
-  graph_->tensor(1)->dims = IntArray({4, 4});
+  graph_->tensor(1)->dims = IntArrayOf({4, 4});
   Restore(&snapshot);
   EXPECT_EQ(graph_->node(0)->inputs, inputs);
   EXPECT_EQ(graph_->tensor(0)->dims, dims);
@@ -119,7 +119,7 @@ TEST_F(GraphSnapshots, keep_tensors_added_by_a_prepared_node) {
   graph_->tensor(of_node)->type = kTfLiteInt32;
   graph_->tensor(of_delegate)->type = kTfLiteInt8;
   TfLiteIntArrayFree(graph_->node(0)->temporaries);
-  graph_->node(0)->temporaries = IntArray({of_node});
+  graph_->node(0)->temporaries = IntArrayOf({of_node});
   snapshot.NotePrepared(0, static_cast<size_t>(of_node));
   graph_.Replace({1}, &delegate_, {1}, {2});
   snapshot.NotePrepared(2, 5);  // node 2 is newer than the snapshot

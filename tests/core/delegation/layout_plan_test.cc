@@ -23,7 +23,7 @@ class Planned {
           const Edges& edges = {}, const LayoutParts& parts = {}) {
     for (TfLiteTensor& tensor : (*graph)->tensors()) {
       TfLiteIntArrayFree(tensor.dims);
-      tensor.dims = IntArray({1, 2, 3, 4});
+      tensor.dims = IntArrayOf({1, 2, 3, 4});
     }
     plan.graph.tensor_count = (*graph)->tensor_count();
     for (int i = 0; i < (*graph)->node_count(); ++i) {

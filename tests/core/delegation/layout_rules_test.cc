@@ -22,7 +22,7 @@ using Dims = std::vector<int>;
 
 // A constant whose byte i is 7 i modulo 256.
 struct Constant {
-  Constant(TfLiteType type, const Dims& dims, size_t element_bytes) : array(IntArray(dims)) {
+  Constant(TfLiteType type, const Dims& dims, size_t element_bytes) : array(IntArrayOf(dims)) {
     size_t bytes = element_bytes;
     for (const int dim : dims) bytes *= static_cast<size_t>(dim);
     for (size_t i = 0; i < bytes; ++i) contents.push_back(static_cast<char>(i * 7));

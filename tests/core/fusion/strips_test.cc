@@ -86,19 +86,19 @@ TEST(JoinStrips, a_block_is_one_group) {
 
 TEST(JoinStrips, strips_must_fit_into_the_cache) {
   // The first tensor has 400 bytes. Strips of one row take 20 to 50 bytes, depending on the layers.
-  EXPECT_THAT(Block().Layers(400), ElementsAre(ElementsAre(0, 2, 3)));
-  EXPECT_THAT(Block().Layers(401), IsEmpty());
+  EXPECT_THAT(Block().Layers(535), ElementsAre(ElementsAre(0, 2, 3)));
+  EXPECT_THAT(Block().Layers(536), IsEmpty());
   EXPECT_THAT(Block().Layers(50), ElementsAre(ElementsAre(0, 2, 3)));
   EXPECT_THAT(Block().Layers(49), ElementsAre(ElementsAre(0, 2)));
   EXPECT_THAT(Block().Layers(40), ElementsAre(ElementsAre(0, 2)));
   EXPECT_THAT(Block().Layers(39), ElementsAre(ElementsAre(2, 3)));
   EXPECT_THAT(Block().Layers(20), ElementsAre(ElementsAre(2, 3)));
   EXPECT_THAT(Block().Layers(19), IsEmpty());
-  // A tensor that fits into the cache ends a chain.
+  // A tensor of less than three quarters of the cache ends a chain.
   Plan plan(4);
   plan.Node({0}, 1, &k1x1).Node({1}, 2, &kHalf).Node({2}, 3, &k1x1);
-  EXPECT_THAT(plan.Layers(100), ElementsAre(ElementsAre(0, 1, 2)));
-  EXPECT_THAT(plan.Layers(101), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(plan.Layers(135), ElementsAre(ElementsAre(0, 1, 2)));
+  EXPECT_THAT(plan.Layers(136), ElementsAre(ElementsAre(0, 1)));
 }
 
 TEST(JoinStrips, values_with_other_consumers_are_stored) {

@@ -84,8 +84,8 @@ TEST(GraphFields, cover_every_byte_of_the_structs_once) {
 char elsewhere;
 
 // Each overload assigns a different value to a field.
-void Change(TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
-void Change(const TfLiteIntArray*& array) { array = IntArray({7, 7, 7}); }
+void Change(TfLiteIntArray*& array) { array = IntArrayOf({7, 7, 7}); }
+void Change(const TfLiteIntArray*& array) { array = IntArrayOf({7, 7, 7}); }
 void Change(TfLitePtrUnion& data) { data.raw = &elsewhere; }
 void Change(TfLiteQuantizationParams& params) { params.zero_point += 1; }
 void Change(TfLiteQuantization& quantization) { quantization.type = kTfLiteBlockwiseQuantization; }
@@ -145,7 +145,7 @@ class EachField : public testing::Test {
  protected:
   EachField() {
     graph_.AddNode({0}, {1});
-    graph_->tensor(0)->dims_signature = IntArray({-1});
+    graph_->tensor(0)->dims_signature = IntArrayOf({-1});
   }
 
   HandGraph graph_{2};
@@ -195,7 +195,7 @@ TEST_F(EachField, of_a_registration_is_compared_except_runtime_fields) {
 
 TEST(StructCopy, rejects_invalid_array_sizes) {
   TfLiteNode node{};
-  node.inputs = IntArray({1, 2});
+  node.inputs = IntArrayOf({1, 2});
   node.inputs->size = -5;
   const StructCopy<TfLiteNode> copy(node);
   EXPECT_EQ(copy.fields().inputs->size, 0);
@@ -205,7 +205,7 @@ TEST(StructCopy, rejects_invalid_array_sizes) {
 
 TEST(StructCopy, moves_with_its_arrays) {
   TfLiteNode node{};
-  node.inputs = IntArray({1, 2});
+  node.inputs = IntArrayOf({1, 2});
   std::vector<StructCopy<TfLiteNode>> copies;
   copies.emplace_back(node);
   copies.emplace_back(TfLiteNode{});
@@ -222,7 +222,7 @@ TEST(GraphDigest, depends_on_affine_quantisation_and_the_plan) {
       static_cast<TfLiteAffineQuantization*>(calloc(1, sizeof(TfLiteAffineQuantization)));
   affine->scale = TfLiteFloatArrayCreate(1);
   affine->scale->data[0] = 0.5f;
-  affine->zero_point = IntArray({3});
+  affine->zero_point = IntArrayOf({3});
   graph->tensor(0)->quantization = {kTfLiteAffineQuantization, affine};
   const uint64_t digest = GraphDigest(*graph);
   EXPECT_EQ(GraphDigest(*graph), digest);
