@@ -33,6 +33,7 @@ _FUNCTIONS = {
 
 class Library:
     def __init__(self, path):
+        self.path = path
         library = ctypes.CDLL(path)
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(library, "TfLite" + name)

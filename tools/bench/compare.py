@@ -7,11 +7,12 @@ OpenVINO, and ONNX Runtime.
 
     python tools/bench/compare.py [--library FILE] [--models TEXT,…] [--threads 1,2] [--runs N]
                                   [--json FILE] [--no-operators] [--no-nets] [--device NAME]
-                                  [--onnx FOLDER] [--folder FOLDER]
+                                  [--onnx FOLDER] [--folder FOLDER] [--tables NAMES]
 
 Times every model of ../shared/models (if that directory exists, or of --folder) and the networks of
-make_models.py, then each operator of the shared models alone. The engines alternate within the run, so the ratios
-are valid on a busy machine; the milliseconds are not. Numbers are median and best.
+make_models.py, then batches and starts of all of them, and each operator of the shared models
+alone. The engines alternate within the run, so the ratios are valid on a busy machine; the
+milliseconds are not. Numbers are median and best.
 
 The project's targets are printed as met or missed, without influence on the exit status: it is 0
 unless the comparison itself failed. If the Python that runs this script has no ai_edge_litert,
@@ -27,6 +28,7 @@ import pathlib
 import platform
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,6 +41,7 @@ import make_models  # noqa: E402  (imports no large packages by itself)
 # (model, upper limit relative to the time of TFLite+XNNPACK)
 BARS = [("mobilenet_v2_fp32", 3.0), ("resnet50_fp32", 3.0), ("mobilenet_v2_int8", 3.0)]
 OPERATOR_BAR = 10.0
+TABLES = ("models", "batches", "starts", "operators")
 ENGINES = ("ours", "builtin", "xnnpack", "openvino", "onnxruntime", "opencl")
 
 
@@ -76,9 +79,18 @@ def parse():
                         help="directory of MODEL.onnx or MODEL/model.onnx for ONNX Runtime")
     parser.add_argument("--folder", type=pathlib.Path, default=SHARED,
                         help="directory of the shared models (default: ../shared/models)")
+    parser.add_argument("--tables", default=",".join(TABLES), metavar="NAME,…",
+                        help=f"tables to print (default: {','.join(TABLES)})")
+    parser.add_argument("--no-instructions", dest="instructions", action="store_false",
+                        help="do not count the instructions of batches, which takes minutes")
     parser.add_argument("--worst", type=int, default=15, help="number of operators to list")
     arguments = parser.parse_args()
     arguments.threads = [int(n) for n in arguments.threads.split(",")]
+    arguments.tables = set(arguments.tables.split(","))
+    if not arguments.tables <= set(TABLES):
+        parser.error(f"--tables: expected some of {','.join(TABLES)}")
+    if arguments.no_operators:
+        arguments.tables.discard("operators")
     arguments.library = arguments.library or arguments.build / "drop-in/libtensorflowlite_c.so"
     if not arguments.library.exists():
         sys.exit(f"{arguments.library} is missing: build first")
@@ -273,9 +285,26 @@ def print_bars(rows, timings):
                                     if len(done) < len(timings) else ""))
 
 
-def write_json(path, rows, timings):
+def compare_starts(library, paths):
+    """Prints the start table. TFLite reads files, so models that it needs in another form are
+    written to a temporary folder."""
+    import cut
+    import starts
+
+    with tempfile.TemporaryDirectory() as folder:
+        plain = {}
+        for path in paths:
+            content = path.read_bytes()
+            rewritten = cut.plain_tflite(content)
+            plain[path] = path if rewritten is content else pathlib.Path(folder) / path.name
+            if rewritten is not content:
+                plain[path].write_bytes(rewritten)
+        return starts.compare_starts(library, paths, plain.get)
+
+
+def write_json(path, rows, timings, batches, starts):
     content = {"machine": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-               "models": rows,
+               "models": rows, "batches": batches, "starts": starts,
                "operators": [vars(t) | {"ratio": None if t.refused else t.ratio}
                              for t in timings]}
     path.write_text(json.dumps(content, indent=1) + "\n")
@@ -293,11 +322,17 @@ def main():
           f"{len(shared)} shared models, {len(nets)} networks")
     if load > cores / 2:
         print("the machine is busy: even the ratios are inaccurate")
-    rows = compare_models(library, shared + nets, arguments)
-    timings = [] if arguments.no_operators else compare_operators(library, shared, arguments)
-    print_bars(rows, timings)
+    import batches
+
+    paths, tables = shared + nets, arguments.tables
+    starts = compare_starts(library, paths) if "starts" in tables else []
+    rows = compare_models(library, paths, arguments) if "models" in tables else []
+    batch_rows = batches.compare_batches(library, paths, arguments) if "batches" in tables else []
+    timings = compare_operators(library, shared, arguments) if "operators" in tables else []
+    if rows or timings:
+        print_bars(rows, timings)
     if arguments.json:
-        write_json(arguments.json, rows, timings)
+        write_json(arguments.json, rows, timings, batch_rows, starts)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ while after its work and, with few cores, would slow the next engine; hence also
 between blocks.
 """
 import contextlib
+import ctypes
 import functools
 import os
 import statistics
@@ -57,14 +58,14 @@ def _refusals():
 class Ours:
     """A model in our library (golden.ours.Library, or any with the same C API)."""
 
-    def __init__(self, library, content, threads):
+    def __init__(self, library, content, threads, shapes=None):
         self._library, self._model, self._handle = library, None, None
         self._content = content  # kept, because the C API borrows it
         with _refusals():
-            self._prepare(threads)
+            self._prepare(threads, shapes or [])
         self.invoke = functools.partial(library.InterpreterInvoke, self._handle)
 
-    def _prepare(self, threads):
+    def _prepare(self, threads, shapes):
         library, content = self._library, self._content
         self._model = library.ModelCreate(content, len(content))
         if not self._model:
@@ -75,6 +76,10 @@ class Ours:
         library.InterpreterOptionsDelete(options)
         if not self._handle:
             raise Refused("create")
+        for number, shape in enumerate(shapes):
+            dims = (ctypes.c_int * len(shape))(*shape)
+            if library.InterpreterResizeInputTensor(self._handle, number, dims, len(shape)):
+                raise Refused("resize")
         if library.InterpreterAllocateTensors(self._handle):
             raise Refused("allocate")
 
@@ -104,7 +109,7 @@ class Peer:
     """A model in the real TFLite, with its built-in kernels, with its default delegate, or with a
     delegate from a library: (path, options)."""
 
-    def __init__(self, content, threads, xnnpack=False, keep_all=False, delegate=None):
+    def __init__(self, content, threads, xnnpack=False, keep_all=False, delegate=None, shapes=None):
         resolver = (OpResolverType.BUILTIN if xnnpack
                     else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
         try:
@@ -113,6 +118,8 @@ class Peer:
                 model_content=content, num_threads=threads, experimental_delegates=delegates,
                 experimental_op_resolver_type=resolver, experimental_preserve_all_tensors=keep_all)
             self._native = self._interpreter._interpreter
+            for index, shape in zip(self._native.InputIndices(), shapes or []):
+                self._interpreter.resize_tensor_input(index, shape)
             self._native.AllocateTensors()
         except (RuntimeError, ValueError) as error:
             raise Refused(_first_line(error)) from error
