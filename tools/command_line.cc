@@ -107,6 +107,10 @@ void AddSessionOptions(CLI::App* command, SessionOptions* options) {
           "such products)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"float32", "bf16", "fp16"}).description(""));
+  command
+      ->add_option("--precision-plan", options->precision_plan,
+                   "Precision of each node, from 'deputy precision'")
+      ->type_name("FILE");
   command->add_option("--shape", options->shapes, "Resize an input, e.g. x=1,224,224,3")
       ->type_name("NAME=DIMS")
       ->expected(1)
@@ -505,6 +509,50 @@ void AddCompileCommand(CLI::App* app) {
   });
 }
 
+void AddPrecisionCommand(CLI::App* app) {
+  auto options = std::make_shared<PrecisionOptions>();
+  CLI::App* command =
+      app->add_subcommand("precision", "Choose bf16 or fp16 within a bound on the error");
+  RunOptions* const inputs = &options->inputs;
+  AddSessionOptions(command, &inputs->session);
+  command
+      ->add_option("--bound", options->bound,
+                   "Largest error of an output, as a fraction of the\noutput's largest magnitude")
+      ->type_name("REL")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "The file to write")->type_name("FILE");
+  command
+      ->add_option("--rows", inputs->rows,
+                   "Inputs from a CSV file, or from .npy, .raw or .bin\nfiles of a directory")
+      ->type_name("PATH");
+  command->add_option("--rows-input", inputs->rows_input, "Input for the row (default: the first)")
+      ->type_name("NAME");
+  AddImageOptions(command, inputs);
+  command
+      ->add_option("--inputs", options->random_inputs,
+                   "Number of random inputs without --rows and --image")
+      ->type_name("N")
+      ->check(CLI::Range(2, 100000).description(""))
+      ->capture_default_str();
+  command->add_option("--seed", inputs->seed, "Random seed")->type_name("N")->capture_default_str();
+  command->add_option("--measure", options->measure_ms, "Time of each measurement in milliseconds")
+      ->type_name("MS")
+      ->check(AtLeast(0))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON, with all nodes");
+  command->footer(
+      "Every second input is held out: the plan is verified with it. The exit code is\n"
+      "1 if all nodes must stay in float32.\n\n"
+      "  deputy precision m.tflite --bound 1e-2 --image images/ -o m.precision\n"
+      "  deputy bench m.tflite --precision-plan m.precision");
+  command->callback([options, command] {
+    if (command->count("--delegate") > 0)
+      FailUsage("a plan has nodes on the CPU only: expected no --delegate");
+    ChoosePrecision(*options);
+  });
+}
+
 void AddDevicesCommand(CLI::App* app) {
   auto options = std::make_shared<DevicesOptions>();
   CLI::App* command = app->add_subcommand("devices", "List the devices that delegates can use");
@@ -683,6 +731,7 @@ void RunCommandLine(int argc, char** argv) {
   AddExplainCommand(&app);
   AddPluginsCommand(&app);
   AddCompileCommand(&app);
+  AddPrecisionCommand(&app);
   AddDevicesCommand(&app);
   AddOpsCommand(&app);
   AddCertifyCommand(&app);

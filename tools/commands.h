@@ -107,6 +107,16 @@ struct CompileOptions {
 };
 void CompileModel(const CompileOptions& options);
 
+struct PrecisionOptions {
+  RunOptions inputs;         // session, images or rows, and the random seed
+  double bound = 1e-2;       // largest error of an output, relative to its largest magnitude
+  std::string output;        // file with the plan
+  int random_inputs = 16;    // number of random inputs without images and rows
+  double measure_ms = 2000;  // time of each measurement
+  bool json = false;
+};
+void ChoosePrecision(const PrecisionOptions& options);
+
 struct ReplayOptions {
   std::string record, model;
   std::string delegate;  // "LIB.so,KEY=VALUE"

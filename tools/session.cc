@@ -16,6 +16,7 @@
 #include "core/support/compiled_model.h"
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy_compiled.h"
+#include "deputy/deputy_precision.h"
 #include "placement_option.h"
 #include "tensor_data.h"
 #include "text.h"
@@ -56,6 +57,7 @@ Session::Session(const SessionOptions& options)
     : path_(options.model),
       validates_(options.validate || ValidationIsInEnvironment()),
       precision_(PrecisionOf(options)),
+      has_plan_(!options.precision_plan.empty()),
       interpreter_(nullptr, &TfLiteInterpreterDelete) {
   if (path_.empty()) FailUsage("no model given (see 'deputy --help')");
   CheckReadable(path_);
@@ -80,6 +82,7 @@ Session::Session(const SessionOptions& options)
   if (!options.precision.empty()) {
     DeputyInterpreterOptionsSetPrecision(settings.get(), PrecisionNamed(precision_));
   }
+  SetNodePrecisions(options, settings.get());
   if (!options.weight_cache.empty()) {
     uses_weight_cache_ = true;
     DeputyInterpreterOptionsSetWeightCache(settings.get(), options.weight_cache.c_str());
@@ -112,6 +115,18 @@ Session::Session(const SessionOptions& options)
   prepare_ms_ = NowMs() - start;
   if (options.waits_for_background) WaitForBackground();
   report_.clear();
+}
+
+void Session::SetNodePrecisions(const SessionOptions& options, TfLiteInterpreterOptions* settings) {
+  for (const auto& [node, precision] : options.node_precisions) {
+    DeputyInterpreterOptionsSetNodePrecision(settings, 0, node, precision);
+  }
+  if (options.precision_plan.empty()) return;
+  CheckReadable(options.precision_plan);
+  if (DeputyInterpreterOptionsSetPrecisionPlan(settings, model(), options.precision_plan.c_str()) !=
+      kTfLiteOk) {
+    FailUsage("%s", OneLine(report_).c_str());
+  }
 }
 
 // Returns the owner of a delegate's files in a compiled model.
@@ -254,22 +269,24 @@ std::string Session::WeightCacheText() const {
 }
 
 std::string Session::PrecisionText() const {
-  if (precision_ == "float32") return "";
-  size_t nodes = 0;
-  std::string found;
+  if (precision_ == "float32" && !has_plan_) return "";
+  std::map<std::string_view, size_t> nodes;
   for (int s = 0; s < DeputyInterpreterGetSubgraphCount(interpreter_.get()); ++s) {
     for (int n = 0; n < DeputyInterpreterGetNodeCount(interpreter_.get(), s); ++n) {
       DeputyNodeRun run = {};
       run.struct_size = sizeof(run);
       DeputyInterpreterGetNodeRun(interpreter_.get(), s, n, &run);
       const std::string_view name = ReducedPrecision(run);
-      if (name.empty()) continue;
-      found = name;
-      ++nodes;
+      if (!name.empty()) ++nodes[name];
     }
   }
-  if (nodes > 0) return found + " in " + PluralText(nodes, "node", "nodes");
-  return "float32 in all nodes: " + precision_ +
+  std::string text;
+  for (const auto& [name, count] : nodes) {
+    text += text.empty() ? "" : ", ";
+    text += std::string(name) + " in " + PluralText(count, "node", "nodes");
+  }
+  if (!text.empty()) return text;
+  return "float32 in all nodes: " + (has_plan_ ? "the plan" : precision_) +
          " is for layers in float32 and a CPU with such products";
 }
 

@@ -31,10 +31,12 @@ class Session;
 struct SessionOptions {
   std::string model;
   int threads = 1;
-  bool reference = false;                  // bit-exact integer arithmetic
-  std::string precision;                   // "float32", "bf16" or "fp16"; "": DEPUTY_PRECISION
-  std::vector<std::string> shapes;         // "NAME=1,224,224,3"
-  std::vector<DelegateRequest> delegates;  // in the order of application
+  bool reference = false;      // bit-exact integer arithmetic
+  std::string precision;       // "float32", "bf16" or "fp16"; "": DEPUTY_PRECISION
+  std::string precision_plan;  // file of `deputy precision`; "": none
+  std::vector<std::pair<int, DeputyPrecision>> node_precisions;  // of nodes of the first subgraph
+  std::vector<std::string> shapes;                               // "NAME=1,224,224,3"
+  std::vector<DelegateRequest> delegates;                        // in the order of application
   // Name of the policy that chooses a device, and its result (device_choice.h); "" and null: none.
   std::string device_policy;
   Json device_choice;
@@ -156,6 +158,8 @@ class Session {
   static void Collect(void* session, const char* format, va_list args);
   [[noreturn]] void Refuse(const char* what) const;
   void Resize(const std::string& assignment);
+  // Sets the precisions of single nodes. Ends the command with kExitUsage if the plan is invalid.
+  void SetNodePrecisions(const SessionOptions& options, TfLiteInterpreterOptions* settings);
   void ExcludeFromDelegation(int first, int last, TfLiteInterpreterOptions* settings) const;
   void SelectSignature(const std::string& key);
   TfLiteStatus Allocate();
@@ -176,6 +180,7 @@ class Session {
   double load_ms_ = 0, prepare_ms_ = 0;
   const bool validates_;
   const std::string precision_;  // "float32", "bf16" or "fp16"
+  const bool has_plan_;          // true if nodes have precisions of their own
   bool verifies_ = false;
   Findings findings_{&report_};            // must outlive the interpreter
   std::vector<LoadedDelegate> delegates_;  // must outlive the interpreter

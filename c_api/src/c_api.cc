@@ -68,9 +68,7 @@ deputy::InterpreterConfig ConfigOf(const TfLiteInterpreterOptions* options,
     config.hot = EnvironmentChoice("DEPUTY_DELEGATE_POLICY", {"tflite", "hot"}) == "hot";
   }
   if (config.cpu == nullptr) config.cpu = &deputy::Cpu();
-  if (config.precision == deputy::Precision::kFloat16) {
-    config.cpu = &deputy::WithFloat16(*config.cpu);
-  }
+  config.cpu_float16 = &deputy::WithFloat16(*config.cpu);
   config.weight_code = config.cpu->name;
   config.fusion = EnvironmentChoice("DEPUTY_PLAN", {"fused", "off"}) != "off" &&
                   strcmp(config.cpu->name, "reference") != 0;

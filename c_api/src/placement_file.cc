@@ -88,6 +88,11 @@ PlacementFile::PlacementFile(const TfLiteModel* model, const TfLiteInterpreterOp
         static_cast<int64_t>(options.config.precision)}) {
     DeputyFingerprintAdd(&machine, &number, sizeof number);
   }
+  for (const auto& [node, precision] : options.config.node_precisions) {
+    for (const int number : {node.first, node.second, static_cast<int>(precision)}) {
+      DeputyFingerprintAdd(&machine, &number, sizeof number);
+    }
+  }
   plan_ = machine;
   DeputyFingerprintAdd(&plan_, bytes.data(), bytes.size());
   for (TfLiteDelegate* const delegate : options.delegates) {

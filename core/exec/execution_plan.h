@@ -78,6 +78,8 @@ class ExecutionPlan {
   void OfferViews(const TfLiteNode* node, const ViewOffer& offer);
   void RequestPacking(const TfLiteNode* node, PackFunction pack);
   void NoteImplementation(const char* name);
+  // Returns the index of the node whose prepare is running; -1: none.
+  int preparing_node() const { return preparing_node_; }
   // Called by a kernel whose prepare resets state that it keeps between inferences; see Runtime.
   void NoteState() { has_state_ = true; }
   bool has_state() const { return has_state_; }

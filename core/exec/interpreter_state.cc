@@ -27,6 +27,13 @@ InterpreterState::InterpreterState(std::shared_ptr<const Model> model,
 
 InterpreterState::~InterpreterState() { ReleasePackedConstants(); }
 
+Precision InterpreterState::NodePrecision(int subgraph, int node) const {
+  const bool exact = config_.arithmetic == Arithmetic::kReference || needs_exact_tensors();
+  if (exact) return Precision::kFloat32;
+  const auto found = config_.node_precisions.find({subgraph, node});
+  return found == config_.node_precisions.end() ? config_.precision : found->second;
+}
+
 void InterpreterState::UsePackedConstants() {
   if (std::exchange(uses_packed_constants_, true)) return;
   packed_constants_->BeginUse();

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,9 +43,13 @@ struct InterpreterConfig {
   bool cancellation = false;
   Arithmetic arithmetic = Arithmetic::kDefault;
   Precision precision = Precision::kFloat32;
+  // Precision of single nodes, by subgraph and node; that of all others is `precision`.
+  std::map<std::pair<int, int>, Precision> node_precisions;
   Limits limits;
   // Table of the interpreter's kernels; must outlive the interpreter. Required.
   const CpuKernels* cpu = nullptr;
+  // Table for nodes in float16, likewise; null: `cpu`.
+  const CpuKernels* cpu_float16 = nullptr;
   // Upper bound on InterpreterState::MemoryUse; the maximum value: none.
   size_t memory_budget = std::numeric_limits<size_t>::max();
   // Path of the file with the model's packed constants; "": none (docs/weight-cache.md).
@@ -183,12 +188,9 @@ class InterpreterState {
   // Packed constants that nodes of this interpreter do not share with other interpreters.
   PackedConstants& node_constants() { return node_constants_; }
   Arithmetic arithmetic() const { return config_.arithmetic; }
-  // Returns the configured precision, but float32 if results must be exact: in reference
+  // Returns the configured precision of a node, but float32 if results must be exact: in reference
   // arithmetic, and if an observer needs that.
-  Precision precision() const {
-    const bool exact = config_.arithmetic == Arithmetic::kReference || needs_exact_tensors();
-    return exact ? Precision::kFloat32 : config_.precision;
-  }
+  Precision NodePrecision(int subgraph, int node) const;
   bool hot() const { return config_.hot; }
   const Verification& verification() const { return config_.verification; }
   // True if the nodes that delegates replaced must stay ready to run.
@@ -211,6 +213,10 @@ class InterpreterState {
   Limits LimitsFor(size_t replaced) const;
   bool has_budget() const { return memory_budget() != std::numeric_limits<size_t>::max(); }
   const CpuKernels& cpu() const { return *config_.cpu; }
+  const CpuKernels& CpuFor(Precision precision) const {
+    const bool is_float16 = precision == Precision::kFloat16 && config_.cpu_float16 != nullptr;
+    return is_float16 ? *config_.cpu_float16 : *config_.cpu;
+  }
   const TfLiteRegistration& transpose() const { return config_.transpose; }
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) const;
   void set_external_context(TfLiteExternalContextType type, TfLiteExternalContext* context);

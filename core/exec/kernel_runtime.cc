@@ -14,13 +14,18 @@ Subgraph* KernelRuntime::subgraph() const { return parts_->subgraph; }
 ThreadPool& KernelRuntime::pool() { return parts_->interpreter->pool(); }
 TileObserver* KernelRuntime::tile_observer() { return parts_->interpreter->tile_observer(); }
 Arithmetic KernelRuntime::arithmetic() const { return parts_->interpreter->arithmetic(); }
-Precision KernelRuntime::precision() const { return parts_->interpreter->precision(); }
+Precision KernelRuntime::precision() const {
+  return parts_->interpreter->NodePrecision(parts_->index, plan_->preparing_node());
+}
 const Limits& KernelRuntime::limits() const {
   const InterpreterState& interpreter = *parts_->interpreter;
   if (!interpreter.has_budget()) return interpreter.limits();
   return remaining_limits_ = interpreter.LimitsFor(0);
 }
-const CpuKernels& KernelRuntime::cpu() const { return parts_->interpreter->cpu(); }
+const CpuKernels& KernelRuntime::cpu() const {
+  const bool prepares = plan_->preparing_node() >= 0;
+  return prepares ? parts_->interpreter->CpuFor(precision()) : parts_->interpreter->cpu();
+}
 
 std::span<const int> KernelRuntime::DeclaredShape(int tensor_index) const {
   const bool is_declared =

@@ -93,9 +93,11 @@ class Runtime {
   // none.
   virtual TileObserver* tile_observer() = 0;
   virtual Arithmetic arithmetic() const = 0;
+  // For prepare: returns the precision of the node's products.
   virtual Precision precision() const = 0;
   virtual const Limits& limits() const = 0;
-  // Returns the table of kernels of the interpreter; see CpuOf in kernels/cpu/cpu.h.
+  // Returns the table of kernels of the interpreter, in prepare that for the node's precision; see
+  // CpuOf in kernels/cpu/cpu.h.
   virtual const CpuKernels& cpu() const = 0;
 
   // Returns false if the tensor is certainly not read: by no node of the current plan, by no

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -494,6 +495,28 @@ class DelegatesTest(unittest.TestCase):
         items, _ = digits(1)
         self.assertTrue(Runner(INT8, weight_cache=cache).run_one((items[0] * 100).astype(np.int8)).ok)
         self.assertTrue(cache.exists())
+
+    def test_a_precision_plan_belongs_to_its_model(self):
+        plan = pathlib.Path(FOLDER.name) / 'plan'
+        plan.write_text('deputy precision plan 1, model 0\n')
+        with self.assertRaisesRegex(RuntimeError, 'it is for another model') as caught:
+            batch.Interpreter(FLOAT, precision_plan=plan)
+        fingerprint = re.search('expected ([0-9a-f]{32})', str(caught.exception)).group(1)
+
+        def output(**options):
+            interpreter = batch.Interpreter(FLOAT, **options)
+            interpreter.allocate_tensors()
+            return run(interpreter, digits(1)[0][0]).tobytes()
+
+        exact, lower = output(), output(precision='fp16')
+        if exact == lower:
+            self.skipTest('this CPU has no products of 16 bits')
+        count = len(batch.Interpreter(FLOAT).explain()['nodes'])
+        nodes = ''.join(f'0 {node} fp16\n' for node in range(count))
+        plan.write_text(f'deputy precision plan 1, model {fingerprint}\n')
+        self.assertEqual(output(precision_plan=plan), exact)
+        plan.write_text(f'deputy precision plan 1, model {fingerprint}\n{nodes}')
+        self.assertEqual(output(precision_plan=plan), lower)
 
 
 if __name__ == '__main__':

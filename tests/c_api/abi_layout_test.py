@@ -37,7 +37,7 @@ HEADERS = ['c_api.h', 'c_api_experimental.h', 'c_api_opaque.h', 'common.h', 'bui
            'external_delegate_interface.h', 'telemetry_profiler.h', 'telemetry_setting.h', 'stable_delegate.h']
 DEPUTY_HEADERS = ['deputy.h', 'deputy_graph.h', 'deputy_plugin.h', 'deputy_cpu.h', 'deputy_gpu.h',
                   'deputy_layers.h', 'deputy_devices.h', 'deputy_async.h',
-                  'deputy_placement.h', 'deputy_plugin_async.h',
+                  'deputy_placement.h', 'deputy_precision.h', 'deputy_plugin_async.h',
                   'deputy_compiled.h', 'deputy_state.h', 'deputy_layout.h',
                   'deputy_plugin_layout.h', 'deputy_process.h']
 

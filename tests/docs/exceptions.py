@@ -35,6 +35,8 @@ COMMANDS = (
     ('docs/raspberry-pi.md', 'cd deb-arm64', 'needs a board'),
     ('docs/writing-a-delegate.md', 'palm_detection', 'the repository has no such model'),
     ('README.md', 'deputy replay', 'replay_test runs it, after a record'),
+    ('docs/precision-plans.md', '--precision-plan', 'needs a plan; precision_command_test runs it'),
+    ('*', 'deputy precision', 'needs products of 16 bits; precision_command_test runs it'),
     ('*', 'deputy certify', 'takes a minute; certify_test runs it'),
 )
 

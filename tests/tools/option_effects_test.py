@@ -210,6 +210,10 @@ ELSEWHERE = {
                                           "--warmup-secs"],
                          "test_pauses_between_inferences": ["--run-delay", "--run-frequency"],
                          "test_explain_measures_the_requested_inferences": ["--profile"]},
+    "precision_command_test": {
+        "test_inputs_are_random_or_given": ["--inputs", "--seed", "--rows-input", "--image-input"],
+        "test_the_bound_limits_the_error": ["--bound"], "test_times_are_measured": ["--measure", "--json"],
+        "test_a_plan_selects_the_precision_of_nodes": ["--precision-plan"]},
     "bench_all_test": {"": ["--all-delegates"]},
     "certify_test": {"": ["--model", "--only", "--jobs", "--timeout", "--max-slowdown", "--all",
                           "--list", "--progress", "--json", "--html", "--junit", "--badge"]},

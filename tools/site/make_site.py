@@ -21,7 +21,7 @@ LINK = re.compile(r'\]\(([^)#\s]+)(#[^)\s]*)?\)')
 TOP = ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md')
 # Titles of the sections, and names of pages in docs, without .md.
 SECTIONS = {
-    'Applications': 'application-guide installing python cpp delegates gpu xnnpack onnxruntime placement background '
+    'Applications': 'application-guide installing python cpp delegates gpu xnnpack onnxruntime placement precision-plans background '
                     'async compile weight-cache shared-state containers raspberry-pi mindspore mindspore-models',
     'Authors of delegates': 'writing-a-delegate device-buffers certify validation record-replay layers sandbox layouts '
                             'devices cpu_delegate nnapi hexagon android',

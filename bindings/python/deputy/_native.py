@@ -249,6 +249,7 @@ _FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
     ('DeputyInterpreterOptionsSetArithmetic', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetDelegatePolicy', INT, [POINTER, ctypes.c_int]),
     ('DeputyInterpreterOptionsSetPrecision', INT, [POINTER, ctypes.c_int]),
+    ('DeputyInterpreterOptionsSetPrecisionPlan', INT, [POINTER, POINTER, TEXT]),
     ('DeputyInterpreterOptionsSetVerification', INT, [POINTER, ctypes.POINTER(Verification)]),
     ('DeputyInterpreterGetVerificationStatus', INT, [POINTER, ctypes.POINTER(VerificationStatus)]),
     ('DeputyInterpreterOptionsSetValidation', INT, [POINTER, ctypes.POINTER(ValidationOptions)]),

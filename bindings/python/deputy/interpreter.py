@@ -3,9 +3,9 @@
 
 A program for `tflite_runtime.interpreter` or `ai_edge_litert.interpreter` runs after changing its
 import to this module. Additions of Deputy: `delegate_policy`, `validation`, `background`, `placement`,
-`weight_cache`, `memory_budget`, `precision` and `verification` of an Interpreter, `explain()`, `placement_plan()`,
-`weight_cache_use()`, `delegation_status()`, `verification_status()`, `background_status()`,
-`wait_for_background()`, `findings()`,
+`weight_cache`, `memory_budget`, `precision`, `precision_plan` and `verification` of an Interpreter,
+`explain()`, `placement_plan()`, `weight_cache_use()`, `delegation_status()`, `verification_status()`,
+`background_status()`, `wait_for_background()`, `findings()`,
 `release_memory()`, `share_state()`, `shared_state()` and `reset_shared_states()`.
 
 One interpreter runs one call at a time, see _guard.py. Several interpreters run in parallel, since
@@ -116,6 +116,8 @@ class Interpreter:
     verification: compares delegates' results with the CPU's (docs/design/verification.md): 'never',
         'first', 'always', a number for every n-th run, or a dictionary with mode, interval,
         float32_tolerance, float16_tolerance and quantized_steps.
+    precision_plan: file of `deputy precision` with the precision of single nodes
+        (docs/precision-plans.md).
 
     A rejected model raises ValueError, a failure at run time RuntimeError; both contain the texts
     that Deputy, operators and delegates reported. A call while another thread is in invoke(),
@@ -139,7 +141,8 @@ class Interpreter:
                  placement: Union[bool, Dict[str, Any], None] = None,
                  weight_cache: Optional[Path] = None, memory_budget: Optional[int] = None,
                  precision: Optional[str] = None,
-                 verification: Union[str, int, Dict[str, Any], None] = None) -> None:
+                 verification: Union[str, int, Dict[str, Any], None] = None,
+                 precision_plan: Optional[Path] = None) -> None:
         self._lib = lib = library()
         _log.follow(lib)
         self._guard, self._reports = CallGuard(), Reports()
@@ -150,6 +153,9 @@ class Interpreter:
         self._options = _create_options(lib, self._reports, num_threads,
                                         experimental_op_resolver_type, delegate_policy, validation,
                                         weight_cache, memory_budget, precision, verification)
+        if precision_plan is not None:
+            _must(lib.DeputyInterpreterOptionsSetPrecisionPlan(
+                self._options.pointer, self._model.pointer, os.fsencode(precision_plan)))
         self._add_custom_ops(self._options.pointer)
         self._preserved = None
         if experimental_preserve_all_tensors:
