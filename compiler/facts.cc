@@ -47,9 +47,10 @@ Facts OfCast(TfLiteType type, const Facts& a) {
   return facts;
 }
 
-Facts OfRounding(const Facts& a) {
+// Returns the facts of a number that is rounded. The floor of a negative number is not 0.
+Facts OfRounding(ScalarOp op, const Facts& a) {
   Facts facts{std::floor(a.min), std::ceil(a.max), a.may_be_nan, false, true};
-  facts.may_be_negative_zero = a.may_be_negative_zero || a.min < 0;
+  facts.may_be_negative_zero = a.may_be_negative_zero || (op != ScalarOp::kFloor && a.min < 0);
   return facts;
 }
 
@@ -127,7 +128,7 @@ Facts OfReal(const ScalarNode& node, const Facts& a, const Facts& b) {
     case ScalarOp::kCeil:
     case ScalarOp::kRoundEven:
     case ScalarOp::kRoundAway:
-      return OfRounding(a);
+      return OfRounding(node.op, a);
     case ScalarOp::kExp:
       return Within(0, kInfinity, {0, 0, a.may_be_nan, false, false});
     case ScalarOp::kLogistic:

@@ -179,6 +179,20 @@ TEST(Simplified, keeps_an_integer_that_saturates) {
             "FLOAT32(FLOAT16(a))");
 }
 
+// The floor of a number that is not a negative zero is none either.
+TEST(Simplified, removes_an_integer_that_a_floor_has_made) {
+  const auto bytes = [](int plus) {
+    return Of([=](Expression* e, int x) {
+      const int sum = plus == 0 ? x : e->Apply(kAdd, x, Number32(e, plus));
+      const int low = e->Apply(kMax, e->Apply(kFloor, sum), Number32(e, -128));
+      const int bounded = e->Apply(kMin, low, Number32(e, 127));
+      return e->Cast(e->Cast(bounded, kTfLiteInt8), kTfLiteFloat32);
+    });
+  };
+  EXPECT_EQ(SimplifiedText(bytes(4)), "min(max(floor((a + 4)), -128), 127)");
+  EXPECT_EQ(SimplifiedText(bytes(0)), "FLOAT32(INT8(min(max(floor(a), -128), 127)))");
+}
+
 TEST(Simplified, keeps_an_integer_that_normalizes_negative_zero) {
   EXPECT_EQ(SimplifiedText(Of([](Expression* e, int x) {
               x = e->Apply(kMin, e->Apply(kMax, x, Number32(e, -8)), Number32(e, 8));
