@@ -125,6 +125,9 @@ class RangeSearch {
 
   // Considers the adjacent nodes [first, end).
   void Run(size_t first, size_t end) {
+    size_t constants = 0;
+    for (size_t n = first; n < end; ++n) constants += nodes_[n].constant_bytes;
+    const double constant_cost = constants <= cache_bytes_ / 2 ? 0 : 1;
     double sum = 0, best = 0;
     size_t begin = end;  // first node of the sum; `end`: none
     BatchRange found;
@@ -133,9 +136,9 @@ class RangeSearch {
         begin = n;
         sum = 0;
       }
-      sum -= static_cast<double>(nodes_[n].constant_bytes);
+      sum -= constant_cost * static_cast<double>(nodes_[n].constant_bytes);
       const bool ends = n + 1 == nodes_.size() || !nodes_[n + 1].continues;
-      if (begin != end && ends && sum > best) {
+      if (begin != end && ends && sum >= best && sum > 0) {
         best = sum;
         found = {static_cast<int>(begin), static_cast<int>(n)};
       }

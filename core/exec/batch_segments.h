@@ -43,7 +43,8 @@ std::vector<BatchNode> DescribeNodes(const Graph& graph, const PlanGroups& group
 // Returns the ranges that become segments, in plan order. Among adjacent nodes that work by image
 // it is the range with the largest positive gain per image: the bytes that its nodes pass to later
 // ones in the cache, less the bytes of constants, which a batch reads only once. Only outputs of
-// which a batch exceeds half of `cache_bytes` are a gain. A range does not divide a fusion group.
+// which a batch exceeds half of `cache_bytes` are a gain; constants cost nothing if those of all
+// adjacent nodes fit into half of it. A range does not divide a fusion group.
 std::vector<BatchRange> FindBatchRanges(std::span<const BatchNode> nodes, int images,
                                         size_t cache_bytes);
 

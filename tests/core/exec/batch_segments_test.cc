@@ -47,6 +47,12 @@ TEST(BatchRanges, activations_are_looped_and_constants_are_not) {
   EXPECT_EQ(FindBatchRanges(nodes, 8, kCache), (std::vector<BatchRange>{{0, 2}}));
 }
 
+TEST(BatchRanges, constants_that_stay_in_the_cache_cost_nothing) {
+  const std::vector<BatchNode> nodes = {Node(300, 10), Node(300, 10), Node(10, 240), Node(10, 240)};
+  EXPECT_EQ(FindBatchRanges(nodes, 8, kCache), (std::vector<BatchRange>{{0, 3}}));
+  EXPECT_EQ(FindBatchRanges(nodes, 8, kCache - kKilobyte), (std::vector<BatchRange>{{0, 2}}));
+}
+
 TEST(BatchRanges, images_that_fit_the_cache_stay_a_batch) {
   const std::vector<BatchNode> nodes = {Node(100, 1), Node(100, 1), Node(100, 1)};
   EXPECT_EQ(FindBatchRanges(nodes, 5, kCache), std::vector<BatchRange>());
@@ -69,12 +75,14 @@ TEST(BatchRanges, other_nodes_and_groups_are_not_divided) {
 // The gain of a range: outputs of all nodes but the last, less the constants.
 double GainOf(const std::vector<BatchNode>& nodes, int first, int last, int images) {
   double gain = 0;
+  size_t constants = 0;
+  for (const BatchNode& node : nodes) constants += node.constant_bytes;
   for (int n = first; n <= last; ++n) {
     const BatchNode& node = nodes[static_cast<size_t>(n)];
     const bool counts = node.image_bytes >= 64 * kKilobyte &&
                         node.image_bytes > kCache / 2 / static_cast<size_t>(images);
     if (counts && n < last) gain += static_cast<double>(node.image_bytes);
-    gain -= static_cast<double>(node.constant_bytes);
+    if (constants > kCache / 2) gain -= static_cast<double>(node.constant_bytes);
   }
   return gain;
 }
@@ -135,13 +143,14 @@ class ModelWriterOfImages {
     AddConv(16);
     std::vector<int32_t> outputs;
     for (int n = 0; n < layers; ++n) {
-      const int kind = Pick(0, 6);
+      const int kind = Pick(0, 7);
       if (kind < 2) AddConv(Pick(1, 3) * 8);
       if (kind == 2) AddDepthwise();
       if (kind == 3) AddResidual();
       if (kind == 4) AddGate();
       if (kind == 5) AddConcatenation();
       if (kind == 6) AddUnary();
+      if (kind == 7) AddAbs();
       if (Pick(0, 9) == 0) outputs.push_back(value_);
     }
     outputs.push_back(Flat());
@@ -210,6 +219,12 @@ class ModelWriterOfImages {
   void AddUnary() {
     const int out = Tensor();
     m_.AddOp(Pick(0, 1) == 0 ? kTfLiteBuiltinTanh : kTfLiteBuiltinHardSwish, {value_}, {out});
+    value_ = out;
+  }
+  // An operator that ends a segment.
+  void AddAbs() {
+    const int out = Tensor();
+    m_.AddOp(kTfLiteBuiltinAbs, {value_}, {out});
     value_ = out;
   }
   // The mean of each channel, and a dense layer, which does not work by image.
