@@ -98,6 +98,7 @@ TEST(IntegerProducts, a_filter_of_uint8_becomes_int8) {
   product.filter_zeros = {128};
   Importer importer(product.Model(), Products::kIntegers);
   const Operation& matmul = importer.graph.operations[0];
+  ASSERT_TRUE(std::holds_alternative<MatMul>(matmul.kind)) << importer.text;
   const Value& filter = importer.graph.value(matmul.inputs[1]);
   ASSERT_EQ(filter.type, kTfLiteInt8);
   std::vector<int64_t> numbers;
