@@ -6,6 +6,7 @@
 // The default arithmetic rescales quantised averages, and the input of MAX_POOL_2D, to the output's
 // scale. The reference arithmetic does not: as in upstream, the output's scale is assumed to be the
 // input's and is only used for the fused activation.
+#include "core/kernel_api/scratch.h"
 #include "kernels/common/activation_range.h"
 #include "kernels/common/families.h"
 #include "kernels/common/kernel.h"
@@ -341,8 +342,99 @@ TfLiteStatus RunRescaledAverage(TfLiteContext* context, TfLiteNode* node) {
   return Run(context, node, RescaledAverage<T>{DataOf<PoolData>(node).int_range, rescaler});
 }
 
+// Rows of the one window of an image, divided into blocks for threads. The blocks depend on the
+// shape only, so that results do not depend on the threads.
+struct WindowBlocks {
+  static constexpr int kBlocks = 16;
+  // Minimum number of input values for which the blocks are worthwhile.
+  static constexpr double kMinValues = kBlocks * static_cast<double>(kElementsPerTask);
+
+  explicit WindowBlocks(const PoolData& data)
+      : rows(data.y.LastTap(0) - data.y.FirstTap(0)),
+        columns(data.x.LastTap(0) - data.x.FirstTap(0)) {}
+  int Begin(int64_t block) const { return static_cast<int>(rows * block / kBlocks); }
+  int Rows(int64_t block) const { return Begin(block + 1) - Begin(block); }
+
+  const int rows, columns;
+};
+
+// Returns true if each image has a single window, with enough rows to divide.
+bool IsDivided(const PoolData& data) {
+  if (data.y.output != 1 || data.x.output != 1) return false;
+  const WindowBlocks blocks(data);
+  const double values = static_cast<double>(blocks.rows) * blocks.columns * data.channels;
+  return blocks.rows >= 2 * WindowBlocks::kBlocks && values >= WindowBlocks::kMinValues;
+}
+
+// Returns the bytes of the averages of all blocks.
+size_t BlockBytes(const PoolData& data) {
+  return static_cast<size_t>(data.batches) * WindowBlocks::kBlocks *
+         static_cast<size_t>(data.channels) * sizeof(float);
+}
+
+TfLiteStatus PrepareAverage(TfLiteContext* context, TfLiteNode* node) {
+  DEPUTY_TRY(PrepareTypes(context, node, kFloat32Bit | kQuantizedTypes));
+  const PoolData& data = DataOf<PoolData>(node);
+  if (Input(context, node, 0)->type == kTfLiteFloat32 && IsDivided(data)) {
+    AnnounceScratch(context, BlockBytes(data));
+  }
+  return kTfLiteOk;
+}
+
+// Averages blocks of rows on all threads, and then these averages, weighted by their rows.
+TfLiteStatus RunDividedAverage(TfLiteContext* context, TfLiteNode* node) {
+  const PoolData& data = DataOf<PoolData>(node);
+  const WindowBlocks blocks(data);
+  const auto channels = static_cast<size_t>(data.channels);
+  Scratch scratch;
+  if (!scratch.Acquire(context, BlockBytes(data))) {
+    return TensorError(context, Output(context, node, 0), "out of memory for %zu bytes of averages",
+                       BlockBytes(data));
+  }
+  auto* const averages = scratch.as<float>();
+  const float* const input = Data<float>(Input(context, node, 0));
+  const auto loop = CpuOf(context).vector.average_pool_f32;
+  const FloatRange all = ActivationRange(kTfLiteActNone);
+  const int64_t row_stride = int64_t{data.x.input} * data.channels;
+  ParallelRanges(
+      context, int64_t{data.batches} * WindowBlocks::kBlocks, 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t batch = i / WindowBlocks::kBlocks, block = i % WindowBlocks::kBlocks;
+          const int64_t row =
+              batch * data.y.input + data.y.Start(0) + data.y.FirstTap(0) + blocks.Begin(block);
+          const int64_t column = data.x.Start(0) + data.x.FirstTap(0);
+          loop({.first = input + row * row_stride + column * data.channels,
+                .rows = blocks.Rows(block),
+                .columns = blocks.columns,
+                .channels = data.channels,
+                .row_stride = row_stride,
+                .column_stride = data.channels,
+                .out = averages + static_cast<size_t>(i) * channels},
+               {all.low, all.high});
+        }
+      });
+  float* out = Data<float>(Output(context, node, 0));
+  for (int batch = 0; batch < data.batches; ++batch, out += channels) {
+    const float* const first =
+        averages + static_cast<size_t>(batch) * WindowBlocks::kBlocks * channels;
+    for (size_t c = 0; c < channels; ++c) {
+      float sum = 0;
+      for (int block = 0; block < WindowBlocks::kBlocks; ++block) {
+        sum += first[static_cast<size_t>(block) * channels + c] *
+               (static_cast<float>(blocks.Rows(block)) / static_cast<float>(blocks.rows));
+      }
+      out[c] = Clamp(sum, data.float_range);
+    }
+  }
+  return kTfLiteOk;
+}
+
 TfLiteStatus EvalAverage(TfLiteContext* context, TfLiteNode* node) {
   const TfLiteTensor* input = Input(context, node, 0);
+  if (input->type == kTfLiteFloat32 && IsDivided(DataOf<PoolData>(node)) &&
+      CpuOf(context).vector.average_pool_f32 != nullptr) {
+    return RunDividedAverage(context, node);
+  }
   if (!NeedsRescaling(context, input, Output(context, node, 0))) {
     return Eval<&AverageLoops, AverageFloat, AverageSteps>(context, node);
   }
@@ -360,7 +452,7 @@ TfLiteStatus EvalL2(TfLiteContext* context, TfLiteNode* node) {
 constexpr OpDef kTable[] = {
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "AVERAGE_POOL_2D", kTfLiteBuiltinAveragePool2d, 3, kFloat32Bit | kQuantizedTypes,
-        &Guarded<&Prepare<kFloat32Bit | kQuantizedTypes>>, &Guarded<&EvalAverage>)),
+        &Guarded<&PrepareAverage>, &Guarded<&EvalAverage>)),
     WithOptions<5, TfLitePoolParams, &FillPool>(KernelRow<PoolData>(
         "MAX_POOL_2D", kTfLiteBuiltinMaxPool2d, 3, kFloat32Bit | kQuantizedTypes,
         &Guarded<&PrepareMove<RescaleInputs(1), &Prepare<kFloat32Bit | kQuantizedTypes>>>,

@@ -149,7 +149,12 @@ TfLiteStatus CopyTensor(TfLiteContext* context, const TfLiteTensor* from, TfLite
   }
   // `from` and `to` may be the same memory, for which memcpy is undefined.
   if (from->bytes > 0 && to->data.data != from->data.data) {
-    std::memcpy(to->data.data, from->data.data, from->bytes);
+    constexpr int64_t kBytesPerTask = 32 * 1024;
+    ParallelRanges(context, static_cast<int64_t>(from->bytes), kBytesPerTask,
+                   [&](int64_t first, int64_t last) {
+                     std::memcpy(to->data.raw + first, from->data.raw + first,
+                                 static_cast<size_t>(last - first));
+                   });
   }
   return kTfLiteOk;
 }

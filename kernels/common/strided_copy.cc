@@ -124,10 +124,27 @@ void StridedCopy::Run(const T* in, T* out) const {
 
 template <typename T>
 void StridedCopy::Run(TfLiteContext* context, const T* in, T* out) const {
-  if (empty_ || rank_ < 2) return Run(in, out);
-  const Axis& outer = axes_[0];
+  if (empty_ || rank_ == 0) return Run(in, out);
+  const Axis &outer = axes_[0], &second = axes_[1];
   int64_t inner = 1;
   for (int i = 1; i < rank_; ++i) inner *= axes_[static_cast<size_t>(i)].extent;
+  if (rank_ > 2 && outer.extent < 4 * int64_t{ThreadCount(context)}) {
+    // The first axis has too few steps for all threads, so the second one is divided, too.
+    ParallelRanges(context, outer.extent * second.extent,
+                   kElementsPerTask / (inner / second.extent) + 1,
+                   [&](int64_t first, int64_t last) {
+                     StridedCopy part = *this;
+                     part.axes_[0].extent = 1;
+                     for (int64_t count; first < last; first += count) {
+                       const int64_t i = first / second.extent, j = first % second.extent;
+                       count = std::min(last - first, second.extent - j);
+                       part.axes_[1].extent = count;
+                       part.Level(0, in + i * outer.step_in + j * second.step_in,
+                                  out + i * outer.step_out + j * second.step_out);
+                     }
+                   });
+    return;
+  }
   ParallelRanges(context, outer.extent, kElementsPerTask / inner + 1,
                  [&](int64_t first, int64_t last) {
                    StridedCopy part = *this;

@@ -34,8 +34,10 @@ struct RowsPlan {
     // Minimum number of operations per task; smaller tasks cost more in dispatch than parallelism
     // saves.
     constexpr double kMinTaskOperations = 100e3;
-    const double operations = static_cast<double>(shape.output_pixels()) * columns * shape.depth *
-                              shape.y.filter * shape.x.filter;
+    // Number of operations. Fewer pixels than a tile has rows take as long as a whole tile.
+    const double pixels =
+        static_cast<double>(std::max<int64_t>(shape.output_pixels(), kernels.rows));
+    const double operations = pixels * columns * shape.depth * shape.y.filter * shape.x.filter;
     // Four tasks per thread, for load balancing.
     const double wanted =
         threads <= 1 ? 1 : std::min(4.0 * threads, operations / kMinTaskOperations);

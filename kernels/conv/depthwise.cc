@@ -22,21 +22,24 @@ ConvShape SwapAxesOfThinImages(const ConvShape& shape) {
   return swapped;
 }
 
-// Computes consecutive output rows of a batch, from `y_row` on, with the kernel for several lines.
+// Computes columns of consecutive output rows of a batch, from `y_row` on, with the kernel for
+// several lines.
 class FloatLines {
  public:
   FloatLines(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
-             char* scratch)
+             DepthwiseRows::Columns columns, char* scratch)
       : rows_(rows),
         input_(input),
         row_(batch * rows.shape.y.output + y_row),
         y_(y_row),
         first_(rows.shape.y.FirstTap(y_row)),
         count_(rows.shape.y.LastTap(y_row) - first_),
+        columns_(columns),
+        start_(rows.shape.x.Start(columns.first)),
         pointers_(reinterpret_cast<const float**>(scratch)) {}
 
-  // Computes rows to `out`, where they are contiguous, and returns their number, at most
-  // `max_rows`; 0 if the kernel does not support them.
+  // Computes rows to `out`, where the columns of all rows are contiguous, and returns their number,
+  // at most `max_rows`; 0 if the kernel does not support them.
   int Run(int64_t max_rows, float* out) const {
     const ConvShape& shape = rows_.shape;
     const WindowAxis& x = shape.x;
@@ -53,15 +56,15 @@ class FloatLines {
       weights[i] = rows_.weights +
                    (first_ + static_cast<int64_t>(i)) * x.filter * int64_t{shape.output_channels};
     }
-    const auto epilogue = PartOf(rows_.epilogue, row_ * x.output, 0);
+    const auto epilogue = PartOf(rows_.epilogue, row_ * x.output + columns_.first, 0);
     const bool done = lines_of({.lines = lines,
-                                .columns = x.output,
+                                .columns = columns_.last - columns_.first,
                                 .channels = shape.output_channels,
                                 .rows = count_,
                                 .taps = x.filter,
                                 .stride = x.stride,
-                                .before = x.before,
-                                .width = x.input,
+                                .before = std::max(0, -start_),
+                                .width = x.input - std::max(0, start_),
                                 .inputs = pointers_,
                                 .weights = weights,
                                 .bias = rows_.bias,
@@ -79,8 +82,9 @@ class FloatLines {
   }
   void PointAt(int row, const float** inputs) const {
     const WindowAxis& y = rows_.shape.y;
+    const int64_t skipped = int64_t{std::max(0, start_)} * rows_.shape.input_channels;
     for (int i = 0; i < count_; ++i) {
-      inputs[i] = input_.Row(y.Start(row) + int64_t{first_ + i} * y.dilation);
+      inputs[i] = input_.Row(y.Start(row) + int64_t{first_ + i} * y.dilation) + skipped;
     }
   }
 
@@ -88,20 +92,26 @@ class FloatLines {
   const RowRing<const float>& input_;
   const int64_t row_;
   const int y_, first_, count_;
+  const DepthwiseRows::Columns columns_;
+  const int start_;  // first input column of the windows; negative in the padding
   const float** const pointers_;
 };
 
-// Computes one output row. row_ counts over all batches, y_ within one.
+// Computes columns of one output row. row_ counts over all batches, y_ within one.
 class FloatRow {
  public:
   FloatRow(const DepthwiseRows& rows, const RowRing<const float>& input, int64_t batch, int y_row,
-           char* scratch, float* out)
+           DepthwiseRows::Columns columns, char* scratch, float* out)
       : rows_(rows),
         input_(input),
         row_(batch * rows.shape.y.output + y_row),
         y_(y_row),
+        columns_(columns),
+        interior_(rows.interior),
         inputs_(reinterpret_cast<const float**>(scratch)),
         out_(out) {
+    interior_.first = std::clamp(interior_.first, columns.first, columns.last);
+    interior_.last = std::clamp(interior_.last, interior_.first, columns.last);
     const WindowAxis& y = rows.shape.y;
     first_ = y.FirstTap(y_);
     count_ = y.LastTap(y_) - first_;
@@ -109,15 +119,13 @@ class FloatRow {
   }
 
   void Run() {
-    const WindowAxis& x = rows_.shape.x;
-    const Interior& interior = rows_.interior;
-    for (int i = 0; i < interior.first; ++i) Columns(i, 1, x.FirstTap(i), x.LastTap(i));
+    for (int i = columns_.first; i < interior_.first; ++i) Border(i);
     if (rows_.flat.period > 0 && HasFlatEpilogue()) {
-      FlatColumns(interior);
-    } else if (interior.columns() > 0) {
-      Columns(interior.first, interior.columns(), 0, x.filter);
+      FlatColumns(interior_);
+    } else if (interior_.columns() > 0) {
+      Columns(interior_.first, interior_.columns(), 0, rows_.shape.x.filter);
     }
-    for (int i = interior.last; i < x.output; ++i) Columns(i, 1, x.FirstTap(i), x.LastTap(i));
+    for (int i = interior_.last; i < columns_.last; ++i) Border(i);
   }
 
  private:
@@ -139,6 +147,11 @@ class FloatRow {
           input_.Row(y.Start(y_) + ky * y.dilation) + ix * int64_t{rows_.shape.input_channels};
       weights_[i] = weights + (ky * x.filter + first_tap) * channels;
     }
+  }
+
+  void Border(int column) {
+    const WindowAxis& x = rows_.shape.x;
+    Columns(column, 1, x.FirstTap(column), x.LastTap(column));
   }
 
   // Computes `columns` columns from `first` on, with taps [first_tap, last_tap) of each filter row
@@ -194,7 +207,7 @@ class FloatRow {
                                .high = rows_.range.high,
                                .out = out_ + interior.first * Step(1),
                                .epilogue = epilogue ? &*epilogue : nullptr};
-    rows_.cpu.depthwise_f32.columns(run);
+    if (periods > 0) rows_.cpu.depthwise_f32.columns(run);
     if (remainder == 0) return;
     const size_t done = static_cast<size_t>(periods) * period;
     if (epilogue && epilogue->addend != nullptr) epilogue->addend += done;
@@ -215,9 +228,28 @@ class FloatRow {
   int64_t row_;
   int y_;
   int first_, count_;  // first filter row that lies inside the input, and the number of such rows
+  DepthwiseRows::Columns columns_;
+  Interior interior_;  // those of the columns whose windows lie inside the input
   const float** inputs_;
   const float** weights_;
   float* out_;
+};
+
+// Partition of output rows into parts of columns, if there are too few rows for the threads.
+struct ColumnCut {
+  ColumnCut(const ConvShape& shape, int threads) : rows(int64_t{shape.batches} * shape.y.output) {
+    constexpr int kMinColumns = 3;
+    constexpr double kMinOperations = 10e3;
+    if (rows <= 0 || rows >= threads) return;
+    const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
+                              shape.y.filter * shape.x.filter;
+    const auto useful = static_cast<int64_t>(std::min(operations / kMinOperations, 1e6));
+    parts = static_cast<int>(std::clamp<int64_t>(
+        threads / rows, 1, std::min<int64_t>(useful, shape.x.output / kMinColumns)));
+  }
+
+  int64_t rows;
+  int parts = 1;  // number of parts of each row
 };
 
 bool IsFloat(const ConvData& data, const ConvTensors& tensors, const CpuKernels& cpu) {
@@ -262,16 +294,29 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData*, const ConvTensors& tens
   const int64_t input_values = int64_t{shape.x.input} * shape.input_channels;
   const int64_t height = shape.y.output;
   FetchWeights(weights, DepthwiseTaps(shape) * static_cast<size_t>(shape.output_channels));
+  const auto image = [&](int64_t batch) -> RowRing<const float> {
+    return {Data<float>(tensors.input) + batch * shape.y.input * input_values, shape.y.input,
+            input_values};
+  };
+  if (const ColumnCut cut(shape, ThreadCount(context)); cut.parts > 1) {
+    ParallelFor(context, static_cast<int>(cut.rows * cut.parts), [&](int task, int worker) {
+      const int row = task / cut.parts, part = task % cut.parts;
+      const int64_t batch = row / height;
+      const int first = shape.x.output * part / cut.parts;
+      const int last = shape.x.output * (part + 1) / cut.parts;
+      rows.RunPart(image(batch), batch, static_cast<int>(row - batch * height), {first, last},
+                   scratch.worker(worker), Data<float>(tensors.output) + row * row_values);
+    });
+    return kTfLiteOk;
+  }
   // Portions may be smaller than kMaxLines, so that threads finish at about the same time.
   ForEachOutputRun(
       context, shape, DepthwiseRows::kMaxLines / 2, [&](int64_t row, int64_t end, int worker) {
         for (int64_t last; row < end; row = last) {
           const int64_t batch = row / height;
           last = std::min(end, (batch + 1) * height);
-          const float* const image =
-              Data<float>(tensors.input) + batch * shape.y.input * input_values;
-          rows.Run({image, shape.y.input, input_values}, batch, row - batch * height,
-                   last - batch * height, scratch.worker(worker),
+          rows.Run(image(batch), batch, row - batch * height, last - batch * height,
+                   scratch.worker(worker),
                    {Data<float>(tensors.output) + batch * height * row_values, height, row_values});
         }
       });
@@ -280,13 +325,22 @@ TfLiteStatus RunFloat(TfLiteContext* context, ConvData*, const ConvTensors& tens
 
 }  // namespace
 
+void DepthwiseRows::RunPart(const RowRing<const float>& input, int64_t batch, int row,
+                            Columns columns, char* scratch, float* out) const {
+  float* const first = out + int64_t{columns.first} * shape.output_channels;
+  if (FloatLines(*this, input, batch, row, columns, scratch).Run(1, first) == 0) {
+    FloatRow(*this, input, batch, row, columns, scratch, out).Run();
+  }
+}
+
 void DepthwiseRows::Run(const RowRing<const float>& input, int64_t batch, int64_t first,
                         int64_t last, char* scratch, const RowRing<float>& out) const {
   for (int64_t row = first; row < last;) {
     const int y = static_cast<int>(row);
     const int64_t max_rows = std::min({last - row, out.RunFrom(row), int64_t{kMaxLines}});
-    const int done = FloatLines(*this, input, batch, y, scratch).Run(max_rows, out.Row(row));
-    if (done == 0) FloatRow(*this, input, batch, y, scratch, out.Row(row)).Run();
+    const Columns all = {0, shape.x.output};
+    const int done = FloatLines(*this, input, batch, y, all, scratch).Run(max_rows, out.Row(row));
+    if (done == 0) FloatRow(*this, input, batch, y, all, scratch, out.Row(row)).Run();
     row += std::max(done, 1);
   }
 }

@@ -114,6 +114,15 @@ struct DepthwiseRows {
                         sizeof(void*));
   }
 
+  // Output columns [first, last).
+  struct Columns {
+    int first, last;
+  };
+
+  // Computes some columns of an output row of batch `batch`, whose input is `input`. `out` is the
+  // whole row. May be called from several threads.
+  void RunPart(const RowRing<const float>& input, int64_t batch, int row, Columns columns,
+               char* scratch, float* out) const;
   // Computes output rows [first, last) of batch `batch`, whose input is `input`. May be called from
   // several threads.
   void Run(const RowRing<const float>& input, int64_t batch, int64_t first, int64_t last,

@@ -56,6 +56,13 @@ class Layer {
     return Inside(shape_.y.Start(static_cast<int>(row)) + ReachOf(shape_.y));
   }
 
+  // Returns an estimate of the work of an output row: its multiply-adds, and its stores.
+  double RowWork() const {
+    constexpr double kStore = 8;
+    return static_cast<double>(row_values()) *
+           (static_cast<double>(shape_.depth) * shape_.y.filter * shape_.x.filter + kStore);
+  }
+
   // Returns the bytes of the memory shared by all workers.
   size_t SharedBytes() const {
     if (kind_ == Kind::kRows) return ConvRows::SharedBytes(shape_);
@@ -186,11 +193,10 @@ class Strips {
       DEPUTY_TRY(layers_[static_cast<size_t>(n)]->Begin(context, buffer));
       buffer += At(n).SharedBytes();
     }
-    // Minimum number of rows per task: with fewer tasks, fewer rows at their borders are computed
-    // twice.
+    // Minimum number of rows of a block of a share.
     constexpr int64_t kMinRows = 8;
-    const int64_t batches = Last().batches(), shares = (threads - 1) / batches + 1;
-    const EvenCut cut(Last().rows(), 1, std::min(shares, Last().rows() / kMinRows),
+    const int64_t batches = Last().batches(), shares = CountShares(CeilDiv(threads, batches));
+    const EvenCut cut(Last().rows(), 1, shares,
                       threads > 1 && Last().rows() >= 2 * kMinRows * shares ? 2 : 1);
     ParallelFor(context, static_cast<int>(batches * cut.parts()), [&](int task, int worker) {
       const int64_t part = task % cut.parts();
@@ -206,6 +212,31 @@ class Strips {
   const Layer& At(int n) const { return *layers_[static_cast<size_t>(n)]; }
   const Layer& Last() const { return At(count_ - 1); }
   int64_t Kept(int n) const { return kept_[static_cast<size_t>(n)]; }
+
+  // Returns the number of shares of an image's rows, at most `max_shares`, with which the largest
+  // share has the least work: rows at the borders of shares are computed twice.
+  int64_t CountShares(int64_t max_shares) const {
+    // Minimum factor by which more shares must reduce the work of the largest.
+    constexpr double kMinGain = 1.05;
+    const int64_t all_rows = Last().rows();
+    int64_t best = 1;
+    double least = WorkOf(all_rows);
+    for (int64_t shares = 2; shares <= std::min(max_shares, all_rows); ++shares) {
+      const double work = WorkOf(CeilDiv(all_rows, shares));
+      if (work * kMinGain < least) best = shares, least = work;
+    }
+    return best;
+  }
+
+  // Returns the work of `rows` rows of the last layer.
+  double WorkOf(int64_t rows) const {
+    double work = 0;
+    for (int n = count_ - 1; n >= 0; --n) {
+      work += static_cast<double>(rows) * At(n).RowWork();
+      rows = At(n).InputRows(rows);
+    }
+    return work;
+  }
 
   RowRing<float> OutputOf(int n, int batch, char* scratch) const {
     if (n == count_ - 1) return At(n).output(batch);

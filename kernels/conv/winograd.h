@@ -84,7 +84,7 @@ struct WinogradPlan {
   int group_tiles = 0;
   int panel_columns = 0, panels = 0;
   int block_tiles = 0;  // number of tiles per task that multiplies
-  int input_tiles = 0;  // number of tiles per task that transforms inputs
+  int input_tasks = 1;  // number of tasks that transform the inputs of a group
 
   // `tile_rows` is the number of rows that the product's kernel processes at once.
   WinogradPlan(const ConvShape& shape, int tile_size, int tile_rows, int columns, int threads)
@@ -99,8 +99,24 @@ struct WinogradPlan {
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
     const int min_tiles = std::min(group_tiles, 4 * tile_rows);
     block_tiles = std::max({TilesOf(group_tiles, wanted), min_tiles, 1});
-    input_tiles = threads <= 1 ? group_tiles : TilesOf(group_tiles, 4 * threads);
-    input_tiles = std::max(input_tiles, 1);
+    if (threads > 1 && panels * TilesOf(group_tiles, block_tiles) < 2 * threads) {
+      block_tiles = BlockOfFewTiles(tile_rows, threads);
+    }
+    if (threads > 1) input_tasks = 4 * threads;
+  }
+
+  // Returns the number of tiles per block, at most block_tiles, with which `threads` threads end
+  // earliest.
+  int BlockOfFewTiles(int tile_rows, int threads) const {
+    // Cost of a block in addition to its tiles, as a number of tiles: it transforms the weights.
+    constexpr int kCost = 6;
+    int best = block_tiles, least = std::numeric_limits<int>::max();
+    for (int size = block_tiles; size >= std::min(tile_rows, block_tiles); --size) {
+      const int rounds = TilesOf(panels * TilesOf(group_tiles, size), threads);
+      const int time = rounds * (size + kCost);
+      if (time < least) best = size, least = time;
+    }
+    return best;
   }
 
   // Returns the maximum number of tiles of a group, such that the group's planes stay in the cache
@@ -149,9 +165,9 @@ void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transfo
   for (int64_t group = 0; group < plan.tiles.count; group += plan.group_tiles) {
     const int tiles =
         static_cast<int>(std::min<int64_t>(plan.group_tiles, plan.tiles.count - group));
-    ParallelFor(context, TilesOf(tiles, plan.input_tiles), [&](int task, int) {
-      const int first = task * plan.input_tiles;
-      transform(group, first, std::min(first + plan.input_tiles, tiles));
+    const EvenCut inputs(tiles, 1, plan.input_tasks, 1);
+    ParallelFor(context, static_cast<int>(inputs.parts()), [&](int task, int) {
+      transform(group, static_cast<int>(inputs.Begin(task)), static_cast<int>(inputs.End(task)));
     });
     const int blocks = TilesOf(tiles, plan.block_tiles);
     ParallelFor(context, plan.panels * blocks, [&](int task, int worker) {

@@ -5,8 +5,10 @@
 // operator tables themselves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <set>
 #include <string>
 
@@ -557,6 +559,44 @@ TEST(Softmax, long_flat_int8_rows_become_zero) {
   interpreter.Set<int8_t>(0, std::vector<int8_t>(2000, 5));
   ASSERT_EQ(interpreter.Invoke(), kTfLiteOk);
   EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(2000, -128));
+}
+
+// A window over a whole image of many rows is averaged in blocks of rows, here of two and three.
+TEST(AveragePool, averages_a_window_over_a_whole_image) {
+  constexpr int kBatches = 2, kHeight = 37, kWidth = 61, kChannels = 40;
+  ModelBuilder m;
+  const int input = m.AddTensor(kTfLiteFloat32, {kBatches, kHeight, kWidth, kChannels}, "input");
+  const int output = m.AddTensor(kTfLiteFloat32, {kBatches, 1, 1, kChannels}, "output");
+  m.AddOp(kTfLiteBuiltinAveragePool2d, {input}, {output},
+          schema::CreatePool2DOptions(m.fbb(), schema::Padding::VALID, 1, 1, kWidth, kHeight,
+                                      schema::ActivationFunctionType::RELU6));
+  m.SetInputs({input});
+  m.SetOutputs({output});
+  TestInterpreter interpreter(m.Finish());
+  ASSERT_EQ(interpreter.Allocate(), kTfLiteOk) << interpreter.log();
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(3, 40);
+  std::vector<float> values(size_t{kBatches} * kHeight * kWidth * kChannels);
+  for (float& value : values) value = normal(random);
+  // A channel above the range of the activation, and one whose rows differ by a trend.
+  for (size_t i = 0; i < values.size(); i += kChannels) {
+    values[i] += 100;
+    values[i + 1] = static_cast<float>(i / (kWidth * kChannels) % kHeight) * 0.1f;
+  }
+  interpreter.Set(0, values);
+  ASSERT_EQ(interpreter.Invoke(), kTfLiteOk) << interpreter.log();
+  const std::vector<float> found = interpreter.Get<float>(0);
+  for (int batch = 0; batch < kBatches; ++batch) {
+    for (int c = 0; c < kChannels; ++c) {
+      double sum = 0;
+      for (int pixel = 0; pixel < kHeight * kWidth; ++pixel) {
+        sum += values[(size_t{1} * batch * kHeight * kWidth + pixel) * kChannels + c];
+      }
+      const double expected = std::clamp(sum / (kHeight * kWidth), 0.0, 6.0);
+      EXPECT_NEAR(found[static_cast<size_t>(batch * kChannels + c)], expected, 2e-5) << c;
+    }
+  }
+  EXPECT_EQ(found[0], 6.0f);
 }
 
 TEST(HardSwish, requires_an_output_scale_above_a_128th_of_the_input_scale) {
