@@ -98,6 +98,7 @@ bench: setup
 	$(BUILD)/deputy bench $(DIGITS)/digits_int8.tflite
 	cmake --build $(BUILD) -j $(JOBS) --target write_mobilenet_v2
 	$(BUILD)/tests/write_mobilenet_v2 float32 $(BUILD)/mobilenet_v2_float32.tflite
+	python3 tools/bench/balance.py --build $(BUILD) $(DIGITS)/*.tflite $(BUILD)/mobilenet_v2_float32.tflite
 	python3 tools/bench/own_process.py $(BUILD) $(OWN_PROCESS)
 	python3 tools/bench/compare.py --build $(BUILD) $(COMPARE_ARGS)
 

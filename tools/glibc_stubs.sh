@@ -30,5 +30,5 @@ for library in libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1; do
 done
 "$cc" -O2 -fPIC -ffunction-sections -c "$here/glibc_compat.c" -o "$out/compat.o"
 "$("$cc" -print-prog-name=ar)" rcs "$out/libcompat.a" "$out/compat.o"
-echo "GROUP ( $out/libc.so.6 $out/libc_nonshared.a $out/libcompat.a AS_NEEDED ( $out/libld.so.2 ) )" >"$out/libc.so"
+echo "GROUP ( $out/libc.so.6 $out/libc_nonshared.a $out/libcompat.a AS_NEEDED ( $out/libpthread.so.0 $out/libld.so.2 ) )" >"$out/libc.so"
 touch "$out/complete"

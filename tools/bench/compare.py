@@ -217,6 +217,26 @@ def print_best(rows, names):
                   f"{max(ratios):.2f})")
 
 
+def speed_ups(rows, peers=("ours", "xnnpack")):
+    """Returns (model, threads, speed-ups by engine): the best time with the fewest threads by that with `threads`."""
+    fewest, found = {}, []
+    for row in sorted(rows, key=lambda row: row["threads"]):
+        first = fewest.setdefault(row["model"], row)
+        if first is not row:
+            found.append((row["model"], row["threads"],
+                          [first[peer][1] / row[peer][1] if first[peer] and row[peer] else None for peer in peers]))
+    return found
+
+
+def print_speed_ups(rows):
+    found = speed_ups(rows)
+    if found:
+        fewest = min(row["threads"] for row in rows)
+        print(f"\n{f'speed-up over {fewest} thread' + 's' * (fewest > 1):<36} threads  {'ours':>6} {'xnnpack':>8}")
+    for model, threads, (ours, peer) in found:
+        print(f"{model:<36} {threads:>7}  {show(ours, '{:.2f}'):>6} {show(peer, '{:.2f}'):>8}")
+
+
 def compare_models(library, paths, arguments):
     names = available_engines(arguments)
     print(f"\n{'milliseconds: median, best':<40} " +
@@ -228,6 +248,7 @@ def compare_models(library, paths, arguments):
             rows.append(compare_model(library, path, threads, arguments))
             print_row(rows[-1], names)
     print_best(rows, names)
+    print_speed_ups(rows)
     return rows
 
 
