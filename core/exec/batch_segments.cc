@@ -94,16 +94,16 @@ BatchNode DescribeNode(const Graph& graph, int node_index, int images, bool stor
   const TfLiteTensor* const output = graph.tensor(node.outputs->data[0]);
   if (output == nullptr || !HasImages(*output, images)) return result;
   if (stores) result.image_bytes = output->bytes / static_cast<size_t>(images);
-  bool any = false;
+  bool has_images = false;
   for (int n = 0; n < node.inputs->size; ++n) {
     const TfLiteTensor* const input = graph.tensor(node.inputs->data[n]);
     if (input == nullptr) continue;
     const bool may_have_images = kind->input < 0 || kind->input == n;
     if (may_have_images && HasImages(*input, images)) {
       if (kind->input < 0 && input->dims->size != output->dims->size) return {};
-      any = true;
+      has_images = true;
     } else if (IsConstant(*input)) {
-      // A constant for each image.
+      // The constant differs between images.
       if (kind->input < 0 && input->dims->size == output->dims->size && input->dims->size > 0 &&
           input->dims->data[0] == images) {
         return {};
@@ -113,7 +113,7 @@ BatchNode DescribeNode(const Graph& graph, int node_index, int images, bool stor
       return {};
     }
   }
-  result.by_image = any;
+  result.by_image = has_images;
   return result;
 }
 
@@ -234,7 +234,7 @@ BatchSegment::BatchSegment(const Graph& graph, std::span<const Lifetime> uses, B
     const TfLiteTensor& tensor = *graph.tensor(index);
     const Lifetime& use = uses[static_cast<size_t>(index)];
     const bool is_inside = use.first >= range.first && use.last <= range.last;
-    if (!is_inside || tensor.allocation_type == kTfLiteCustom) lasting_.push_back(index);
+    if (!is_inside || tensor.allocation_type == kTfLiteCustom) external_.push_back(index);
     IntArray dims = MakeArray(IndicesOf(tensor.dims));
     dims->data[0] = 1;
     tensors_.push_back({.tensor = index,
@@ -265,7 +265,7 @@ void BatchSegment::NoteMemory(std::span<const Arena::Slot> slots) {
     return owner < 0 ? tensor : owner;
   };
   std::vector<int> owners;
-  for (int tensor : lasting_) owners.push_back(owner_of(tensor));
+  for (int tensor : external_) owners.push_back(owner_of(tensor));
   std::sort(owners.begin(), owners.end());
   for (Sliced& sliced : tensors_) {
     sliced.stored = std::binary_search(owners.begin(), owners.end(), owner_of(sliced.tensor));
@@ -273,7 +273,7 @@ void BatchSegment::NoteMemory(std::span<const Arena::Slot> slots) {
 }
 
 bool BatchSegment::OverlapsClientMemory(const Graph& graph) const {
-  for (int index : lasting_) {
+  for (int index : external_) {
     const TfLiteTensor& own = *graph.tensor(index);
     if (own.allocation_type != kTfLiteCustom) continue;
     for (const Sliced& sliced : tensors_) {

@@ -58,14 +58,14 @@ class BatchSegment {
 
   const BatchRange& range() const { return range_; }
   int images() const { return images_; }
-  // Returns true if the tensors have the shapes that they had when the segment was created, but for
-  // dimension 0, which is 1. For use in an ImageView.
+  // Returns true if the tensors have the shapes that they had when the segment was created, except
+  // for dimension 0, which is 1. Requires an ImageView.
   bool HasImageShapes(const Graph& graph) const;
-  // Returns the tensors that nodes outside of the segment or clients use as well: every image of
-  // them exists during the whole segment.
-  std::span<const int> lasting() const { return lasting_; }
-  // Called when memory is planned: images of tensors that share no memory with a lasting one are
-  // stored at the same address.
+  // Returns the tensors that nodes outside of the segment or clients use as well. All their images
+  // exist during the whole segment.
+  std::span<const int> external() const { return external_; }
+  // Updates the addresses of images after memory was planned: all images of a tensor that shares no
+  // memory with an external one have the same address.
   void NoteMemory(std::span<const Arena::Slot> slots);
   // Returns true if memory of the client overlaps that of another tensor of the segment.
   bool OverlapsClientMemory(const Graph& graph) const;
@@ -84,7 +84,7 @@ class BatchSegment {
   BatchRange range_;
   int images_;
   std::vector<Sliced> tensors_;
-  std::vector<int> lasting_;
+  std::vector<int> external_;
 };
 
 // RAII guard: the tensors of a segment have the shape of one image.

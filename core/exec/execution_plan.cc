@@ -134,8 +134,8 @@ TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
   fusion_.Form(next_to_prepare_, last_prepared);
   const int images = BatchSize(last_prepared);
   if (images < 2) return kTfLiteOk;
-  // Independent of the number of threads, as are results: a kernel may choose another
-  // implementation for an image than for a batch.
+  // The ranges do not depend on the number of threads, because a kernel may choose another
+  // implementation, with other results, for an image than for a batch.
   const std::vector<BatchRange> ranges =
       FindBatchRanges(DescribeNodes(*graph_, fusion_.groups(), images, last_prepared + 1), images,
                       SecondLevelCacheBytes());
@@ -152,8 +152,9 @@ TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
                      static_cast<size_t>(range.last - range.first) + 1);
     for (int node : nodes) is_prepared_again[static_cast<size_t>(node)] = 1;
     if (PrepareImage(nodes, &segment)) {
-      for (int node : nodes)
+      for (int node : nodes) {
         segment_of_[static_cast<size_t>(node)] = static_cast<int>(segments_.size());
+      }
       segments_.push_back(std::move(segment));
       continue;
     }

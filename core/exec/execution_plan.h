@@ -122,8 +122,8 @@ class ExecutionPlan {
   int BatchSize(int last_prepared) const;
   // Prepares the nodes of a segment for one image; returns false if that is not possible.
   bool PrepareImage(std::span<const int> nodes, BatchSegment* segment);
-  // Calls visit(first, last) for the positions from `first` to `last` in parts: segments, whose
-  // tensors have the shape of an image meanwhile, and the positions between.
+  // Calls visit(first, last) for the positions from `first` to `last` in parts: each segment, with
+  // the shapes of an image, and the positions between segments.
   template <typename Visit>
   void ForEachSection(int first, int last, const Visit& visit);
   // Returns the segment of a node, or null.

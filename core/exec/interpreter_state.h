@@ -48,7 +48,7 @@ struct InterpreterConfig {
   Limits limits;
   // Table of the interpreter's kernels; must outlive the interpreter. Required.
   const CpuKernels* cpu = nullptr;
-  // Table for nodes in float16, likewise; null: `cpu`.
+  // Table for nodes in float16; must outlive the interpreter. Null: `cpu`.
   const CpuKernels* cpu_float16 = nullptr;
   // Upper bound on InterpreterState::MemoryUse; the maximum value: none.
   size_t memory_budget = std::numeric_limits<size_t>::max();

@@ -53,7 +53,7 @@ std::vector<Lifetime> MemoryLayout::Lifetimes(const Nodes& nodes) const {
     }
   }
   for (const BatchSegment& segment : nodes.segments) {
-    for (int index : segment.lasting()) {
+    for (int index : segment.external()) {
       lifetimes[index].Include(segment.range().first);
       lifetimes[index].Include(segment.range().last);
     }
@@ -145,7 +145,7 @@ std::vector<InPlaceNode> MemoryLayout::InPlaceNodes(const Nodes& nodes) const {
     const uint64_t mask = graph_->registration(node_index)->inplace_operator;
     ViewOffer views = nodes.prepared->Of(node_index).views;
     if (node.delegate != nullptr || views.kind == ViewOffer::Kind::kRefused) continue;
-    // The parts of a batch do not follow each other as those of an image do.
+    // Views were chosen for one image; in a batch the parts of an image are not adjacent.
     while (segment != nodes.segments.end() && segment->range().last < position) ++segment;
     const bool by_image = segment != nodes.segments.end() && segment->range().first <= position;
     if (!nodes.fuses || by_image) views = {};

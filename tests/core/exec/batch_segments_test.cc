@@ -221,13 +221,13 @@ class ModelWriterOfImages {
     m_.AddOp(Pick(0, 1) == 0 ? kTfLiteBuiltinTanh : kTfLiteBuiltinHardSwish, {value_}, {out});
     value_ = out;
   }
-  // An operator that ends a segment.
+  // Adds an operator that ends a segment.
   void AddAbs() {
     const int out = Tensor();
     m_.AddOp(kTfLiteBuiltinAbs, {value_}, {out});
     value_ = out;
   }
-  // The mean of each channel, and a dense layer, which does not work by image.
+  // Adds the mean of each channel, and a dense layer, which does not work by image.
   int Flat() {
     const int channels = shape_[3];
     shape_ = {1, channels};
@@ -485,7 +485,7 @@ TEST_F(BatchSegments, the_last_dense_layer_is_outside) {
   EXPECT_EQ(SegmentsOf(t)[0].range().first, 0);
   EXPECT_LT(SegmentsOf(t)[0].range().last, nodes - 1);
   // Clients see the whole batch.
-  for (int tensor : SegmentsOf(t)[0].lasting()) {
+  for (int tensor : SegmentsOf(t)[0].external()) {
     EXPECT_EQ(TestInterpreter::Shape(t.Tensor(tensor))[0], 4);
   }
 }
