@@ -44,7 +44,7 @@ const char* TextOf(DeputyPrecision precision) {
   return precision == kDeputyPrecisionFloat16 ? "fp16" : "bf16";
 }
 
-// Least time of each node, or fusion group by its head, in milliseconds.
+// Shortest time of each node, or fusion group by its head, in milliseconds.
 class NodeTimes {
  public:
   explicit NodeTimes(const Session& session) : interpreter_(session.interpreter()) {
@@ -57,7 +57,7 @@ class NodeTimes {
   NodeTimes& operator=(const NodeTimes&) = delete;
 
   size_t count() const { return times_.size(); }
-  // Returns 0 for a node that did not run by itself.
+  // Returns 0 for a node that runs as a part of another node's group.
   double Of(size_t node) const { return std::isfinite(times_[node]) ? times_[node] : 0; }
   double Sum() const {
     double sum = 0;
@@ -111,7 +111,7 @@ class Search {
     const int item_input = items_.count() == 0 ? -1 : FindItemInput();
     item_input_ = item_input;
     count_ = items_.count() == 0 ? static_cast<size_t>(options.random_inputs) : items_.count();
-    if (count_ < 2) FailUsage("expected at least two inputs: one of two is held out");
+    if (count_ < 2) FailUsage("expected at least two inputs, since every second one is held out");
     for (size_t i = 0; i < count_; ++i) {
       (i % 2 == 0 ? calibration_ : held_out_).push_back(i);
       expected_.push_back(OutputsFor(i, &exact_));
@@ -125,8 +125,8 @@ class Search {
     MeasureErrors();
     Choose();
     if (chosen_.empty()) {
-      FailWork("all nodes stay in float32: each of %zu would exceed the bound %g", considered,
-               options_.bound);
+      FailWork("all nodes stay in float32: each of %zu candidates would exceed the bound %g",
+               considered, options_.bound);
     }
     CompareTimes();
     Write();
@@ -206,7 +206,8 @@ class Search {
     return rounds;
   }
 
-  // Where there are no products of float16, the precision fp16 selects those of bfloat16.
+  // Returns true if a node multiplies in exactly this precision: fp16 selects products of bfloat16
+  // on CPUs without those of float16.
   static bool HasNodesIn(DeputyPrecision precision, const Session& session, size_t nodes) {
     for (size_t node = 0; node < nodes; ++node) {
       if (ReducedPrecision(RunOf(session, node)) == TextOf(precision)) return true;
@@ -261,7 +262,7 @@ class Search {
                      [&](const Candidate& a, const Candidate& b) { return merit(a) > merit(b); });
   }
 
-  // Returns the nodes of candidates. The first candidate that has a node decides.
+  // Returns the nodes of candidates. A node has the precision of the first candidate with it.
   static Assignment NodesOf(const std::vector<Candidate>& candidates) {
     Assignment nodes;
     for (const Candidate& each : candidates) nodes.insert(each.nodes.begin(), each.nodes.end());
@@ -382,7 +383,7 @@ class Search {
   std::vector<Candidate> candidates_;
   Assignment chosen_;
   double calibration_error_ = 0, held_out_error_ = 0, full_ms_ = 0, plan_ms_ = 0;
-  int rounds_ = 0;  // number of inferences from which the times of nodes are the least ones
+  int rounds_ = 0;  // number of inferences with which full_ms_ and plan_ms_ were measured
 };
 
 }  // namespace

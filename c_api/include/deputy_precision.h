@@ -5,7 +5,7 @@
 //     TfLiteInterpreter* interpreter = TfLiteInterpreterCreate(model, options);
 //
 // `deputy precision MODEL --bound 1e-2 -o FILE` makes a plan: nodes multiply in bfloat16 or float16
-// where that is faster, as far as the error of the model's outputs stays below a bound.
+// where that is faster, while the error of the model's outputs stays below a bound.
 // docs/precision-plans.md describes the method.
 #ifndef DEPUTY_C_API_INCLUDE_DEPUTY_PRECISION_H_
 #define DEPUTY_C_API_INCLUDE_DEPUTY_PRECISION_H_
@@ -28,7 +28,8 @@ DeputyInterpreterOptionsSetNodePrecision(TfLiteInterpreterOptions* options, int3
 
 // Reads a plan from a file and sets the precision of its nodes in addition to those that are set.
 // The file is not trusted: it must be a plan for exactly the bytes of `model`, and name nodes of
-// it. kTfLiteError, after a report and with unchanged options, otherwise, and for NULL.
+// it. Otherwise returns kTfLiteError, after a report and with unchanged options. kTfLiteError for
+// NULL.
 TFL_CAPI_EXPORT TfLiteStatus DeputyInterpreterOptionsSetPrecisionPlan(
     TfLiteInterpreterOptions* options, const TfLiteModel* model, const char* path);
 

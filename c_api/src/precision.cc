@@ -91,7 +91,7 @@ std::string ParseNodes(std::string_view text, const ModelDesc& model, NodePrecis
 // Parses a plan. Returns the reason why it cannot be used, or "".
 std::string ParsePlan(std::string_view text, const Model& model, NodePrecisions* out) {
   const std::string_view heading = TakeLine(&text);
-  if (!heading.starts_with(kFormat)) return "it is no precision plan";
+  if (!heading.starts_with(kFormat)) return "it is not a precision plan";
   const std::string expected = FingerprintText(model), found(heading.substr(kFormat.size()));
   if (found != expected) {
     return "it is for another model: expected " + expected + ", found " + found.substr(0, 40);

@@ -221,8 +221,8 @@ TEST_F(PrecisionPlan, a_wrong_file_is_refused) {
   digit = digit == '0' ? '1' : '0';
   const std::string expected = ": expected 'SUBGRAPH NODE float32|bf16|fp16', found '";
   const std::pair<std::string, std::string> rows[] = {
-      {"", "it is no precision plan"},
-      {"deputy precision plan 2, model 1\n", "it is no precision plan"},
+      {"", "it is not a precision plan"},
+      {"deputy precision plan 2, model 1\n", "it is not a precision plan"},
       {other, "it is for another model: expected"},
       {heading + "0 1 bf16\n0 3 bf16\n", "line 3: the model has no node '0 3 bf16'"},
       {heading + "1 0 bf16\n", "line 2: the model has no node '1 0 bf16'"},
@@ -350,7 +350,7 @@ TEST_F(PrecisionCommand, a_wrong_plan_or_option_is_a_usage_error) {
   Write(plan_, "not a plan\n");
   const auto [status, text] = Deputy("run", "--random --precision-plan " + plan_);
   EXPECT_EQ(status, 2);
-  EXPECT_NE(text.find("it is no precision plan"), std::string::npos) << text;
+  EXPECT_NE(text.find("it is not a precision plan"), std::string::npos) << text;
   for (const char* arguments :
        {"", "-o x --precision bf16", "-o x --precision-plan x", "-o x --reference",
         "-o x --delegate npu_stub", "-o x --inputs 1", "-o x --bound -1"}) {
