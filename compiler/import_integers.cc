@@ -46,9 +46,10 @@ std::optional<Range> RangeOf(TfLiteType type, Quantization quantization,
   }
 }
 
-// Returns whether no sum of a product overflows int32, nor one of an image that is stored with
-// another zero point.
+// Returns true if no sum of a product overflows int32, for the stored image and for one that
+// kernels convert from int8 to uint8 or the reverse.
 bool SumsFit(const Value& filter, int axis, const Value* bias) {
+  // Upper bound on the sum of the magnitudes of an element and of the converted zero point.
   constexpr int64_t kLargestElement = 3 * 255;
   const auto channels = static_cast<size_t>(filter.shape[static_cast<size_t>(axis)]);
   const int64_t stride = Strides(filter.shape)[static_cast<size_t>(axis)];

@@ -40,7 +40,7 @@ bool ImportReshape(NodeImport* node) {
     requested.assign(params.shape, params.shape + rank);
     if (requested == std::vector<int>{0}) requested.clear();
   }
-  // The runtime lets the output follow a resized batch.
+  // The runtime replaces the batch of a constant shape by a resized batch.
   const Shape prepared = node->OutputShape(0);
   if (!prepared.empty() && prepared.size() == requested.size() && requested[0] > 0 &&
       ElementCount(prepared) == ElementCount(node->shape(node->Input(0))) &&

@@ -342,8 +342,8 @@ TfLiteStatus RunRescaledAverage(TfLiteContext* context, TfLiteNode* node) {
   return Run(context, node, RescaledAverage<T>{DataOf<PoolData>(node).int_range, rescaler});
 }
 
-// Rows of the one window of an image, divided into blocks for threads. The blocks depend on the
-// shape only, so that results do not depend on the threads.
+// Rows of an image's only window, divided into blocks for threads. The blocks depend on the shape
+// only, so that results do not depend on the threads.
 struct WindowBlocks {
   static constexpr int kBlocks = 16;
   // Minimum number of input values for which the blocks are worthwhile.
@@ -381,7 +381,8 @@ TfLiteStatus PrepareAverage(TfLiteContext* context, TfLiteNode* node) {
   return kTfLiteOk;
 }
 
-// Averages blocks of rows on all threads, and then these averages, weighted by their rows.
+// Averages blocks of rows on all threads, and then these averages, weighted by their numbers of
+// rows.
 TfLiteStatus RunDividedAverage(TfLiteContext* context, TfLiteNode* node) {
   const PoolData& data = DataOf<PoolData>(node);
   const WindowBlocks blocks(data);

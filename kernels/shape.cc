@@ -65,10 +65,9 @@ std::span<const int32_t> WantedShape(TfLiteContext* context, const TfLiteNode* n
   return {params.shape, static_cast<size_t>(params.num_dimensions)};
 }
 
-// Returns true if the wanted shape is that of the input as the model declares it, with another
-// grouping of the elements of one image, and the client has resized only the batch, dimension 0:
-// the batch of the output then follows that of the input, although the model's shape has the
-// declared batch.
+// Returns true if the output's batch, dimension 0, is that of the input, although the wanted shape
+// has the declared batch: the client has resized only the batch of the input, and an image of the
+// wanted shape has as many elements as one of the input.
 bool FollowsBatch(TfLiteContext* context, const TfLiteNode* node, std::span<const int32_t> wanted) {
   const Runtime* const runtime = RuntimeOf(context);
   if (runtime == nullptr || wanted.empty()) return false;

@@ -84,8 +84,8 @@ struct DeviceProfile {
   // True if the device lists the extension cl_khr_fp16. Some drivers support half precision without
   // listing it; see SharedContext::ComputesInHalf.
   bool lists_fp16 = false;
-  // True if the device is the host's processor, and this one has AVX-512 VNNI. The driver's
-  // compiler may not know that: PoCL 3.1 with LLVM 14 takes newer processors for a Skylake.
+  // True if the device is the host's processor, which has AVX-512 VNNI. The driver's compiler may
+  // not use it: PoCL 3.1 with LLVM 14 compiles for a Skylake on newer processors.
   bool host_vnni = false;
   // True if the device has instructions for dot products of four int8 that OpenCL C can call.
   bool dot_products = false;

@@ -224,10 +224,10 @@ constexpr char kDivisions[] =
     "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n"
     "}\n";
 
-// QUAD(p) loads four elements from p in global memory as an int, the first in
-// the lowest byte; ADD_DOT<n>(s, x, w) adds to each of n sums the dot product of the quads in the
-// same lanes of x and w. The elements of w are signed. PoCL's compiler recognises no dot product in
-// four multiplications, but makes one instruction of each.
+// QUAD(p) loads four elements from p in global memory as an int, the first in the lowest byte.
+// ADD_DOT<n>(s, x, w) adds to each of n sums the dot product of the quads in the same lanes of x
+// and w. The elements of w are signed. Built-in functions and assembly are used because PoCL's
+// compiler does not combine four multiplications into an instruction for dot products.
 constexpr char kUnsignedDots[] =
     "#define QUAD(p) as_int(LOAD(char, 4, p))\n"
     "#define DOTS(n) \\\n"

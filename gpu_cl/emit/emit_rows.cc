@@ -240,7 +240,7 @@ class QuadColumns {
     left_ = k_.Int(window.left);
   }
 
-  // Declares the bias, the filter, and what represents padding: `zeros` and `outside`.
+  // Declares the bias, the filter, and the values of padding: `zeros` in memory, and `outside`.
   void DeclareFilter(const Packing& packing, int32_t flip) {
     const std::string packed = k_.Packed(packing).name;
     k_.Line("global const int* panel = " + packed + " + get_global_id(0) * " +

@@ -16,7 +16,7 @@ namespace {
 // ---- Selection --------------------------------------------------------------------------------
 
 // Returns the best tile size, or 0 if Winograd's algorithm is not faster. Costs were measured with
-// AVX2. The size of the batch has no influence: an image has the same bits in every batch.
+// AVX2. The size of the batch has no influence, so that an image has the same bits in every batch.
 int TileSizeFor(const ConvShape& batch) {
   ConvShape shape = batch;
   shape.batches = std::min(batch.batches, 1);

@@ -105,8 +105,8 @@ struct WinogradPlan {
     if (threads > 1) input_tasks = 4 * threads;
   }
 
-  // Returns the number of tiles per block, at most block_tiles, with which `threads` threads end
-  // earliest.
+  // Returns the number of tiles per block, at most block_tiles, with which `threads` threads take
+  // the least time.
   int BlockOfFewTiles(int tile_rows, int threads) const {
     // Cost of a block in addition to its tiles, as a number of tiles: it transforms the weights.
     constexpr int kCost = 6;

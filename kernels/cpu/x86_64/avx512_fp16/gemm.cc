@@ -95,8 +95,8 @@ template <int kCount>
   for (int r = 0; r < kCount; ++r) chains[r] = _mm512_setzero_ps();
 }
 
-// Copies the sums to memory. They are no array in memory before: g++ 12 would store it in each
-// iteration of a loop.
+// Copies the sums from registers to memory. A loop that adds to an array in memory would store it
+// in each iteration (g++ 12).
 template <int kCount>
 [[gnu::always_inline]] inline void Copy(const __m512 (&chains)[kCount], __m512* out) {
 #pragma GCC unroll 16
