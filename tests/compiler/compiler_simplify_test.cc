@@ -179,8 +179,8 @@ TEST(Simplified, keeps_an_integer_that_saturates) {
             "FLOAT32(FLOAT16(a))");
 }
 
-// The floor of a number that is not a negative zero is none either.
-TEST(Simplified, removes_an_integer_that_a_floor_has_made) {
+// A floor makes a negative zero of a negative zero only.
+TEST(Simplified, removes_a_conversion_after_a_floor) {
   const auto bytes = [](int plus) {
     return Of([=](Expression* e, int x) {
       const int sum = plus == 0 ? x : e->Apply(kAdd, x, Number32(e, plus));

@@ -7,8 +7,8 @@
 Each node is timed with one thread. With N threads the tasks of its jobs are counted; the longest
 thread has the share ceil(tasks / N) / tasks of the node's time, all of it without a job. The ideal
 speed-up is the sum of all times by the sum of these shares, which N processors without costs for
-starting and waiting would reach. The machine may have fewer processors than N. With --nodes the
-nodes follow that lose most.
+starting and waiting would reach. The machine may have fewer processors than N. --nodes prints the
+nodes that lose most, too.
 """
 import argparse
 import collections

@@ -3,7 +3,8 @@
 
 Times are those of blocks that alternate between one image and eight, and between Deputy and TFLite
 with XNNPACK. Instructions are those of Deputy's inference under Valgrind, which has no AVX-512: the
-kernels are those for AVX2. An inference is the difference of two runs that differ by one inference.
+kernels are those for AVX2. The count of an inference is the difference of two runs, of which the
+second has one more inference.
 """
 import json
 import math

@@ -218,7 +218,7 @@ def print_best(rows, names):
 
 
 def speed_ups(rows, peers=("ours", "xnnpack")):
-    """Returns (model, threads, speed-ups by engine): the best time with the fewest threads by that with `threads`."""
+    """Returns (model, threads, speed-ups by engine): the best time with the fewest threads, divided by this row's."""
     fewest, found = {}, []
     for row in sorted(rows, key=lambda row: row["threads"]):
         first = fewest.setdefault(row["model"], row)

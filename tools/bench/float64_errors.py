@@ -7,8 +7,8 @@
 
 Prints a table in Markdown: the largest difference from float64, as a fraction of the largest
 magnitude of the output, over all outputs and N random inputs from 0 to 1; "as float32" where the
-processor has no such products. TensorFlow computes the
-operators in float64, from the constants of the file. Needs tools/requirements-bench.txt.
+processor has no such products. TensorFlow computes the operators in float64, from the constants of
+the file. Needs tools/requirements-bench.txt.
 """
 import argparse
 import os

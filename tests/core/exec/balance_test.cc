@@ -25,7 +25,7 @@
 namespace deputy::balance_test {
 namespace {
 
-// Writes the model of one case: an input, and nodes in a row.
+// Writes the model of one case: an input, and a chain of nodes.
 class Network {
  public:
   Network(TfLiteType type, const std::vector<int32_t>& shape) : type_(type) {
@@ -326,7 +326,7 @@ TEST_P(Balance, the_number_of_threads_changes_no_bit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Balance, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Layers, Balance, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

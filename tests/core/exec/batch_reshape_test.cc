@@ -62,7 +62,7 @@ TEST(BatchReshape, a_declared_batch_of_eight_follows) {
             (std::vector<int>{2, 5, 1}));
 }
 
-TEST(BatchReshape, an_unclear_batch_is_refused) {
+TEST(BatchReshape, an_ambiguous_batch_is_refused) {
   struct Case {
     std::vector<int> from, to, resized;
   };
