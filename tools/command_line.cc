@@ -545,7 +545,7 @@ void AddPrecisionCommand(CLI::App* app) {
       "Every second input is held out: the plan is verified with it. The exit code is\n"
       "1 if all nodes must stay in float32.\n\n"
       "  deputy precision m.tflite --bound 1e-2 --image images/ -o m.precision\n"
-      "  deputy bench m.tflite --precision-plan m.precision");
+      "  deputy run m.tflite --image images/ --precision-plan m.precision");
   command->callback([options, command] {
     if (command->count("--delegate") > 0)
       FailUsage("a plan has nodes on the CPU only: expected no --delegate");
