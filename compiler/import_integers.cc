@@ -96,6 +96,9 @@ std::vector<ValueId> NodeImport::IntegerInputs(const ProductInputs& inputs,
       !(OutputQuantization(0).scale > 0) || !RangeOf(to, OutputQuantization(0), activation)) {
     return {};
   }
+  const TfLiteType from = value(left).type;
+  const std::optional<int> zero_point = ZeroPoint(inputs.left);
+  if (!zero_point || *zero_point < SmallestOf(from) || *zero_point > LargestOf(from)) return {};
   const ValueId numbers = SignedFilter(inputs.filter);
   if (numbers == kNoValue ||
       !SumsFit(value(numbers), inputs.axis, bias == kNoValue ? nullptr : &value(bias))) {

@@ -47,14 +47,25 @@ const char* TextOf(DeputyPrecision precision) {
 // Shortest time of each node, or fusion group by its head, in milliseconds.
 class NodeTimes {
  public:
-  explicit NodeTimes(const Session& session) : interpreter_(session.interpreter()) {
-    const auto nodes = static_cast<size_t>(DeputyInterpreterGetNodeCount(interpreter_, 0));
+  explicit NodeTimes(Session* session) : session_(*session) {
+    const auto nodes =
+        static_cast<size_t>(DeputyInterpreterGetNodeCount(session_.interpreter(), 0));
     times_.assign(nodes, std::numeric_limits<double>::infinity());
-    DeputyInterpreterSetProfileCallback(interpreter_, &OnEvent, this);
+    current_.resize(nodes);
+    DeputyInterpreterSetProfileCallback(session_.interpreter(), &OnEvent, this);
   }
-  ~NodeTimes() { DeputyInterpreterSetProfileCallback(interpreter_, nullptr, nullptr); }
+  ~NodeTimes() { DeputyInterpreterSetProfileCallback(session_.interpreter(), nullptr, nullptr); }
   NodeTimes(const NodeTimes&) = delete;
   NodeTimes& operator=(const NodeTimes&) = delete;
+
+  // Runs and measures an inference. A node that runs image by image has an event per image.
+  void Invoke() {
+    std::fill(current_.begin(), current_.end(), 0.0);
+    session_.Invoke();
+    for (size_t node = 0; node < count(); ++node) {
+      if (current_[node] > 0) times_[node] = std::min(times_[node], current_[node]);
+    }
+  }
 
   size_t count() const { return times_.size(); }
   // Returns 0 for a node that runs as a part of another node's group.
@@ -68,12 +79,12 @@ class NodeTimes {
  private:
   static void OnEvent(void* self, const DeputyOpEvent* event) {
     if (event->subgraph_index != 0) return;
-    double& time = static_cast<NodeTimes*>(self)->times_[static_cast<size_t>(event->node_index)];
-    time = std::min(time, static_cast<double>(event->duration_ns) / 1e6);
+    static_cast<NodeTimes*>(self)->current_[static_cast<size_t>(event->node_index)] +=
+        static_cast<double>(event->duration_ns) / 1e6;
   }
 
-  TfLiteInterpreter* const interpreter_;
-  std::vector<double> times_;
+  Session& session_;
+  std::vector<double> times_, current_;
 };
 
 DeputyNodeRun RunOf(const Session& session, size_t node) {
@@ -195,8 +206,8 @@ class Search {
     return error;
   }
 
-  // Runs the sessions in turn. Returns the number of rounds.
-  int Alternate(Session* a, Session* b) const {
+  // Runs both in turn. Returns the number of rounds.
+  int Alternate(NodeTimes* a, NodeTimes* b) const {
     const double start = NowMs();
     int rounds = 0;
     for (; rounds < kMinRounds || NowMs() - start < options_.measure_ms; ++rounds) {
@@ -224,8 +235,8 @@ class Search {
     if (!HasNodesIn(precision, *lower, nodes)) return;
     WriteInputs(0, full.get());
     WriteInputs(0, lower.get());
-    const NodeTimes full_times(*full), lower_times(*lower);
-    Alternate(full.get(), lower.get());
+    NodeTimes full_times(full.get()), lower_times(lower.get());
+    Alternate(&full_times, &lower_times);
     const std::vector<size_t> sets = FusedSets(*full, *lower, nodes);
     std::map<size_t, Candidate> candidates;
     for (size_t node = 0; node < nodes; ++node) {
@@ -302,8 +313,8 @@ class Search {
     const std::unique_ptr<Session> full = Shared({}), plan = Shared(chosen_);
     WriteInputs(0, full.get());
     WriteInputs(0, plan.get());
-    const NodeTimes full_times(*full), plan_times(*plan);
-    rounds_ = Alternate(full.get(), plan.get());
+    NodeTimes full_times(full.get()), plan_times(plan.get());
+    rounds_ = Alternate(&full_times, &plan_times);
     full_ms_ = full_times.Sum();
     plan_ms_ = plan_times.Sum();
   }

@@ -483,7 +483,7 @@ class Windows {
               " ? " + First() + " + (o" + n + " + step) : " + zeros + ";");
     }
     if (in_.texels) {
-      writer_.OpenDepth(depth_);
+      writer_.OpenDepth(k_.Int(run / kTexelWidth));
       writer_.AccumulateTexels(in_.name, "d", true);
       writer_.CloseDepth();
     } else {

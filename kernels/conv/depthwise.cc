@@ -244,8 +244,8 @@ struct ColumnCut {
     const double operations = static_cast<double>(shape.x.output) * shape.output_channels *
                               shape.y.filter * shape.x.filter;
     const auto useful = static_cast<int64_t>(std::min(operations / kMinOperations, 1e6));
-    parts = static_cast<int>(std::clamp<int64_t>(
-        threads / rows, 1, std::min<int64_t>(useful, shape.x.output / kMinColumns)));
+    const int64_t most = std::min<int64_t>(useful, shape.x.output / kMinColumns);
+    parts = static_cast<int>(std::clamp<int64_t>(threads / rows, 1, std::max<int64_t>(most, 1)));
   }
 
   int64_t rows;

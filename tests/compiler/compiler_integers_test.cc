@@ -27,6 +27,7 @@ TensorExtras Scale(std::vector<float> scales, std::vector<int64_t> zeros, int ax
 // A FULLY_CONNECTED of quantised values: two inputs, two outputs.
 struct Product {
   TfLiteType type = kTfLiteInt8, filter_type = kTfLiteInt8, output_type = kTfLiteInt8;
+  int64_t zero_point = 3;
   std::vector<uint8_t> weights = {1, 2, 3, 0xfc};
   std::vector<float> filter_scales = {0.5f, 0.25f};
   std::vector<int64_t> filter_zeros = {0, 0};
@@ -35,7 +36,7 @@ struct Product {
 
   std::vector<uint8_t> Model() const {
     ModelBuilder m;
-    const int x = m.AddTensor(type, {1, 2}, "x", Scale({0.125f}, {3}));
+    const int x = m.AddTensor(type, {1, 2}, "x", Scale({0.125f}, {zero_point}));
     const int w = m.AddConstant<uint8_t>(filter_type, {2, 2}, weights, "w",
                                          Scale(filter_scales, filter_zeros));
     const int b = m.AddConstant<int32_t>(kTfLiteInt32, {2}, bias, "b");
@@ -116,7 +117,9 @@ TEST(IntegerProducts, reals_are_computed_where_integers_cannot_be) {
   zeros.filter_zeros = {0, 1};
   Product bias;  // a sum that may overflow
   bias.bias = {2147483647, 0};
-  for (const Product& product : {wide, zeros, bias}) {
+  Product image;  // a zero point that the image's type does not have
+  image.zero_point = 128;
+  for (const Product& product : {wide, zeros, bias, image}) {
     const std::string text = Imported(product);
     EXPECT_THAT(text, Not(HasSubstr("INT32"))) << text;
   }

@@ -69,6 +69,7 @@ class Inferences:
         if not self._interpreter or library.TfLiteInterpreterAllocateTensors(self._interpreter):
             sys.exit(f"{path} was not prepared")
         self.times, self.names, self.jobs = {}, {}, collections.defaultdict(list)
+        self._current = collections.Counter()
         self._last = None
         # The library keeps pointers to the callbacks.
         self._on_op, self._on_worker = OP_CALLBACK(self._add_op), WORKER_CALLBACK(self._add_worker)
@@ -77,9 +78,12 @@ class Inferences:
 
     def invoke(self):
         self.jobs.clear()
+        self._current = collections.Counter()
         self._last = None
         if self._library.TfLiteInterpreterInvoke(self._interpreter):
             sys.exit("the inference failed")
+        for node, time in self._current.items():
+            self.times[node] = min(self.times.get(node, math.inf), time)
 
     def close(self):
         self._library.TfLiteInterpreterDelete(self._interpreter)
@@ -89,7 +93,8 @@ class Inferences:
     def _add_op(self, _, event):
         node = (event[0].subgraph_index, event[0].node_index)
         self.names[node] = event[0].operator_name.decode()
-        self.times[node] = min(self.times.get(node, math.inf), event[0].duration_ns)
+        # A node that runs image by image has an event per image.
+        self._current[node] += event[0].duration_ns
 
     def _add_worker(self, _, event):
         node, worker = (event[0].subgraph_index, event[0].node_index), event[0].worker
