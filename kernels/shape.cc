@@ -65,12 +65,16 @@ std::span<const int32_t> WantedShape(TfLiteContext* context, const TfLiteNode* n
   return {params.shape, static_cast<size_t>(params.num_dimensions)};
 }
 
-// Returns true if the output's batch, dimension 0, is that of the input, although the wanted shape
-// has the declared batch: the client has resized only the batch of the input, and an image of the
-// wanted shape has as many elements as one of the input.
+// Returns true if the output's batch, dimension 0, is that of the input, although the wanted shape,
+// a constant of the model, has the declared batch: the client has resized only the batch of inputs,
+// and an image of the wanted shape has as many elements as one of the input.
 bool FollowsBatch(TfLiteContext* context, const TfLiteNode* node, std::span<const int32_t> wanted) {
   const Runtime* const runtime = RuntimeOf(context);
-  if (runtime == nullptr || wanted.empty()) return false;
+  const TfLiteTensor* const shape = ShapeTensor(context, node);
+  if (runtime == nullptr || wanted.empty() ||
+      (shape != nullptr && shape->allocation_type != kTfLiteMmapRo)) {
+    return false;
+  }
   const std::span<const int> declared = runtime->DeclaredShape(node->inputs->data[0]);
   const std::span<const int> now = Dims(Input(context, node, 0));
   if (declared.empty() || declared.size() != now.size() || declared[0] != wanted[0] ||

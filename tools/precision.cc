@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "commands.h"
@@ -402,6 +404,10 @@ class Search {
 void ChoosePrecision(const PrecisionOptions& options) {
   const SessionOptions& session = options.inputs.session;
   if (options.output.empty()) FailUsage("no file for the plan given: -o FILE");
+  std::error_code error;
+  if (std::filesystem::equivalent(options.output, session.model, error)) {
+    FailUsage("the plan would replace the model: -o %s", options.output.c_str());
+  }
   if (!session.precision.empty() || !session.precision_plan.empty() || session.reference) {
     FailUsage("this command excludes --precision, --precision-plan and --reference");
   }

@@ -30,8 +30,26 @@ const CpuKernels& KernelRuntime::cpu() const {
 std::span<const int> KernelRuntime::DeclaredShape(int tensor_index) const {
   const bool is_declared =
       tensor_index >= 0 && static_cast<size_t>(tensor_index) < parts_->desc->tensors.size();
-  return is_declared ? parts_->desc->tensors[static_cast<size_t>(tensor_index)].shape
-                     : std::span<const int>();
+  return is_declared && OnlyTheBatchIsResized()
+             ? parts_->desc->tensors[static_cast<size_t>(tensor_index)].shape
+             : std::span<const int>();
+}
+
+bool KernelRuntime::OnlyTheBatchIsResized() const {
+  bool is_resized = false;
+  for (const int input : parts_->graph.inputs()) {
+    const auto index = static_cast<size_t>(input);
+    if (input < 0 || index >= parts_->desc->tensors.size()) continue;
+    const std::span<const int> declared = parts_->desc->tensors[index].shape;
+    const std::span<const int> now = IndicesOf(parts_->graph.tensors()[index].dims);
+    if (std::ranges::equal(declared, now)) continue;
+    if (declared.empty() || declared.size() != now.size() ||
+        !std::ranges::equal(declared.subspan(1), now.subspan(1))) {
+      return false;
+    }
+    is_resized = true;
+  }
+  return is_resized;
 }
 
 bool KernelRuntime::HasDeclaredShape(int tensor_index) const {

@@ -51,6 +51,8 @@ class KernelRuntime final : public Runtime {
   TfLiteExternalContext* external_context(TfLiteExternalContextType type) override;
 
  private:
+  // Returns true if inputs of the graph differ from their declared shapes in dimension 0 only.
+  bool OnlyTheBatchIsResized() const;
   SubgraphParts* const parts_;
   ExecutionPlan* const plan_;
   mutable Limits remaining_limits_;  // result of limits() with a memory budget

@@ -106,7 +106,7 @@ class Runtime {
 
   // Returns true if the tensor has the shape that the model declares, without open extents.
   virtual bool HasDeclaredShape(int tensor_index) const = 0;
-  // Returns the shape that the model declares for a tensor; empty if it declares none.
+  // Returns the declared shape if only dimension 0 of graph inputs is resized, otherwise empty.
   virtual std::span<const int> DeclaredShape(int tensor_index) const = 0;
 
   // Returns the subgraph with this index, or null if it is out of range.

@@ -93,6 +93,15 @@ class PrecisionCommandTest(unittest.TestCase):
         (rows / "a.raw").write_bytes(b"1234")
         self.choose("--rows", rows, code=2)
 
+    def test_the_model_is_not_replaced(self):
+        link = self.folder / "link"
+        link.symlink_to(self.model)
+        for output in self.model, link:
+            result = self.deputy("precision", "-o", output)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("would replace the model", result.stderr)
+            self.assertEqual(self.model.read_bytes(), layer())
+
     def test_the_bound_limits_the_error(self):
         report = self.choose()
         self.assertEqual([each["node"] for each in report["nodes"]], [0])

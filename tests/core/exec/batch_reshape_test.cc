@@ -89,6 +89,55 @@ TEST(BatchReshape, a_model_with_inconsistent_shapes_is_refused) {
   EXPECT_EQ(t.Allocate(), kTfLiteError);
 }
 
+TEST(BatchReshape, a_shape_of_the_client_is_not_changed) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {1, 16}, "x");
+  const int shape = m.AddTensor(kTfLiteInt32, {2}, "shape");
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 16}, "y");
+  m.AddOp(kTfLiteBuiltinReshape, {x, shape}, {y}, schema::CreateReshapeOptions(m.fbb()));
+  m.SetInputs({x, shape});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Resize(0, {3, 16}), kTfLiteOk);
+  ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+  t.Set<int32_t>(1, {1, 16});
+  EXPECT_EQ(t.Invoke(), kTfLiteError);
+  t.Set<int32_t>(1, {1, 48});
+  EXPECT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+}
+
+// TRANSPOSE moves the height, which the client resizes, to dimension 0.
+TEST(BatchReshape, another_dimension_in_the_place_of_the_batch_is_refused) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {4, 1, 3}, "x");
+  const int order = m.AddConstant<int32_t>(kTfLiteInt32, {3}, {1, 0, 2});
+  const int moved = m.AddTensor(kTfLiteFloat32, {1, 4, 3}, "moved");
+  const int to = m.AddConstant<int32_t>(kTfLiteInt32, {2}, {1, 12});
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 12}, "y");
+  m.AddOp(kTfLiteBuiltinTranspose, {x, order}, {moved}, schema::CreateTransposeOptions(m.fbb()));
+  m.AddOp(kTfLiteBuiltinReshape, {moved, to}, {y}, schema::CreateReshapeOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  ASSERT_EQ(t.Resize(0, {4, 2, 3}), kTfLiteOk);
+  EXPECT_EQ(t.Allocate(), kTfLiteError);
+}
+
+// Nothing is resized, but a node's output has another batch than the model declares for it.
+TEST(BatchReshape, an_undeclared_batch_inside_the_model_is_refused) {
+  ModelBuilder m;
+  const int x = m.AddTensor(kTfLiteFloat32, {2, 4}, "x");
+  const int inner = m.AddTensor(kTfLiteFloat32, {1, 4}, "inner");
+  const int to = m.AddConstant<int32_t>(kTfLiteInt32, {3}, {1, 2, 2});
+  const int y = m.AddTensor(kTfLiteFloat32, {1, 2, 2}, "y");
+  m.AddOp(kTfLiteBuiltinLogistic, {x}, {inner});
+  m.AddOp(kTfLiteBuiltinReshape, {inner, to}, {y}, schema::CreateReshapeOptions(m.fbb()));
+  m.SetInputs({x});
+  m.SetOutputs({y});
+  TestInterpreter t(m.Finish());
+  EXPECT_EQ(t.Allocate(), kTfLiteError);
+}
+
 TEST(BatchReshape, a_refused_batch_leaves_the_interpreter_usable) {
   TestInterpreter t(Model({1, 4}, {2, 2}));
   ASSERT_EQ(t.Resize(0, {5, 4}), kTfLiteOk);
