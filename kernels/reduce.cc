@@ -229,7 +229,9 @@ class Folding {
       ShareColumns(context, level, in, out);
       return true;
     }
-    if (is_last || axis.extent >= kMaxPieces) {
+    // An output has the same pieces whatever the number of outputs, so that a batch has the bits of
+    // its images.
+    if (is_last || (axis.extent >= kMaxPieces && !HasPieces(level + 1))) {
       ParallelRanges(context, axis.extent, Grain(axis.step_in), [&](int64_t first, int64_t last) {
         Level(level, last - first, ElementAt(in, axis, first), SumAt(out, axis, first));
       });
@@ -257,13 +259,23 @@ class Folding {
   // merged in order.
   bool SharePieces(TfLiteContext* context, int level, const char* in, char* out) const {
     const Axis& axis = plan_.axes[level];
-    if (loops_.any_order()) {
-      const int64_t wanted = axis.extent * axis.step_in / kFoldsPerTask;
-      const int pieces = static_cast<int>(std::min({wanted, axis.extent, kMaxPieces}));
-      if (pieces > 1) return FoldPieces(context, level, pieces, in, out);
-    }
+    const int pieces = PiecesOf(axis);
+    if (pieces > 1) return FoldPieces(context, level, pieces, in, out);
     Level(level, axis.extent, in, out);
     return true;
+  }
+
+  int PiecesOf(const Axis& axis) const {
+    const int64_t wanted = axis.extent * axis.step_in / kFoldsPerTask;
+    return loops_.any_order() ? static_cast<int>(std::min({wanted, axis.extent, kMaxPieces})) : 1;
+  }
+
+  // Returns true if outputs of the axes from `level` on are reduced in pieces.
+  bool HasPieces(int level) const {
+    while (level < plan_.rank && plan_.axes[level].step_out != 0) ++level;
+    if (level == plan_.rank) return false;
+    const Axis& axis = plan_.axes[level];
+    return (level + 1 == plan_.rank || axis.step_in < kWideRow) && PiecesOf(axis) > 1;
   }
 
   bool FoldPieces(TfLiteContext* context, int level, int pieces, const char* in, char* out) const {

@@ -404,6 +404,7 @@ class Search {
 void ChoosePrecision(const PrecisionOptions& options) {
   const SessionOptions& session = options.inputs.session;
   if (options.output.empty()) FailUsage("no file for the plan given: -o FILE");
+  if (!std::isfinite(options.bound)) FailUsage("--bound: expected a finite number");
   std::error_code error;
   if (std::filesystem::equivalent(options.output, session.model, error)) {
     FailUsage("the plan would replace the model: -o %s", options.output.c_str());

@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
-#include "c_api/include/delegate_serialization.h"
 #include "c_api/src/plugin_handle.h"
 #include "c_api/src/struct_io.h"
+#include "core/base/new_file.h"
 #include "core/base/packed_constants.h"
 #include "core/model/model.h"
 #include "core/model/model_bytes.h"
@@ -120,18 +120,6 @@ DeputyCompiledStatus StatusOf(const char* path, const DeputyPlugin* plugin) {
   return status;
 }
 
-// Writes a new file, and renames it to `path`.
-bool WriteNewFile(const std::string& path, std::span<const char> bytes) {
-  char draft[kDeputySerializationPathBytes];
-  const int file = DeputySerializationMakeDraft(path.c_str(), draft);
-  if (file < 0) return false;
-  bool good = DeputySerializationWriteAll(file, bytes.data(), bytes.size());
-  good = close(file) == 0 && good;
-  if (good && rename(draft, path.c_str()) == 0) return true;
-  unlink(draft);
-  return false;
-}
-
 std::string Unpack(const char* path, const std::string& owner, const std::string& directory) {
   CompiledFile file;
   CompiledModelState state = CompiledModelState::kPlain;
@@ -143,7 +131,7 @@ std::string Unpack(const char* path, const std::string& owner, const std::string
   for (const CompiledSection& section : file.model.sections) {
     if (section.owner != owner) continue;
     if (!IsIntact(file.all(), section)) return "section '" + section.name + "' is damaged";
-    if (!WriteNewFile(directory + "/" + section.name,
+    if (!WriteNewFile((directory + "/" + section.name).c_str(),
                       file.all().subspan(section.offset, section.bytes))) {
       return "'" + directory + "/" + section.name + "' cannot be written";
     }

@@ -4,14 +4,19 @@
 // heading with the fingerprint of the model, then a line "SUBGRAPH NODE PRECISION" per node.
 #include "c_api/include/deputy_precision.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "c_api/src/objects.h"
+#include "core/base/new_file.h"
 #include "core/base/weight_file.h"
 
 namespace deputy {
@@ -38,23 +43,28 @@ bool HasNode(const ModelDesc& model, std::pair<int, int> node) {
              model.subgraphs[static_cast<size_t>(node.first)].operators.size();
 }
 
-// Reads a file of at most kMaxFileBytes bytes. Returns false if it is larger or cannot be read.
-bool ReadText(const char* path, std::string* out) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "re"), &fclose);
-  if (file == nullptr) return false;
-  char part[4096];
-  size_t size = 0;
-  while ((size = fread(part, 1, sizeof part, file.get())) > 0) {
-    out->append(part, size);
-    if (out->size() > kMaxFileBytes) return false;
+// Reads a regular file of at most kMaxFileBytes bytes. Returns the reason why it cannot, or "".
+std::string ReadText(const char* path, std::string* out) {
+  struct stat status;
+  if (stat(path, &status) != 0) return "it cannot be read";
+  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  const auto bytes = static_cast<size_t>(status.st_size);
+  if (bytes > kMaxFileBytes) {
+    return "expected at most " + std::to_string(kMaxFileBytes) + " bytes, found " +
+           std::to_string(bytes);
   }
-  return ferror(file.get()) == 0;
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path, "re"), &fclose);
+  if (file == nullptr) return "it cannot be read";
+  out->resize(bytes);
+  out->resize(fread(out->data(), 1, out->size(), file.get()));
+  return ferror(file.get()) == 0 ? "" : "it cannot be read";
 }
 
-// Removes the first line from `text` and returns it without its end.
+// Removes the first line from `text` and returns it without its end, "\n" or "\r\n".
 std::string_view TakeLine(std::string_view* text) {
-  const std::string_view line = text->substr(0, text->find('\n'));
+  std::string_view line = text->substr(0, text->find('\n'));
   text->remove_prefix(std::min(text->size(), line.size() + 1));
+  if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
@@ -62,7 +72,7 @@ std::string_view TakeLine(std::string_view* text) {
 bool TakeNumber(std::string_view* line, int* out) {
   const char* const last = line->data() + line->size();
   const auto [end, error] = std::from_chars(line->data(), last, *out);
-  if (error != std::errc() || *out < 0 || end == last || *end != ' ') return false;
+  if (error != std::errc() || *line->data() == '-' || end == last || *end != ' ') return false;
   line->remove_prefix(static_cast<size_t>(end + 1 - line->data()));
   return true;
 }
@@ -106,9 +116,9 @@ TfLiteStatus Refuse(const TfLiteInterpreterOptions& options, const char* path, c
 
 TfLiteStatus ReadPlan(TfLiteInterpreterOptions* options, const Model& model, const char* path) {
   std::string text;
-  if (!ReadText(path, &text)) return Refuse(*options, path, "it cannot be read");
   NodePrecisions nodes;
-  const std::string reason = ParsePlan(text, model, &nodes);
+  std::string reason = ReadText(path, &text);
+  if (reason.empty()) reason = ParsePlan(text, model, &nodes);
   if (!reason.empty()) return Refuse(*options, path, reason.c_str());
   nodes.merge(options->config.node_precisions);
   options->config.node_precisions = std::move(nodes);
@@ -126,10 +136,7 @@ TfLiteStatus WritePlan(const TfLiteInterpreterOptions& options, const Model& mod
     text += kNames[static_cast<size_t>(precision)];
     text += '\n';
   }
-  FILE* const file = fopen(path, "we");
-  bool good = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
-  good = file != nullptr && fclose(file) == 0 && good;
-  return good ? kTfLiteOk : Refuse(options, path, "it cannot be written");
+  return WriteNewFile(path, text) ? kTfLiteOk : Refuse(options, path, "it cannot be written");
 }
 
 }  // namespace

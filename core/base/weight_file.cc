@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "core/base/memory.h"
+#include "core/base/new_file.h"
 #include "core/support/int_math.h"
 
 namespace deputy {
@@ -119,16 +120,6 @@ std::string FindBuildId(const char* notes, size_t bytes) {
     bytes -= total;
   }
   return "";
-}
-
-// Returns true if a file of this name can be created or replaced. Devices, pipes, directories and
-// links are not replaced.
-bool IsReplaceable(const char* path) {
-  struct stat status;
-  if (lstat(path, &status) != 0) return errno == ENOENT;
-  if (S_ISREG(status.st_mode)) return true;
-  errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-  return false;
 }
 
 int VisitModule(dl_phdr_info* info, size_t, void* to) {

@@ -55,8 +55,6 @@ std::optional<ImageOperator> FindImageOperator(const TfLiteRegistration& registr
     case kTfLiteBuiltinLogistic:
     case kTfLiteBuiltinTanh:
       return ImageOperator{0};
-    case kTfLiteBuiltinTransposeConv:
-      return ImageOperator{2};
     case kTfLiteBuiltinAdd:
     case kTfLiteBuiltinSub:
     case kTfLiteBuiltinMul:

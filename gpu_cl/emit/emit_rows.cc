@@ -119,22 +119,32 @@ constexpr int kMaxUnrolledTaps = 25;
 
 bool IsUnrolled(const Window& window) { return window.height * window.width <= kMaxUnrolledTaps; }
 
+// Text of the numbers of a window and its image, which are arguments of the kernel.
+class WindowNumbers {
+ protected:
+  WindowNumbers(KernelBuilder* k, const Window& window, const Shape& image)
+      : height_(k->Int(image[1])),
+        width_(k->Int(image[2])),
+        stride_y_(k->Int(window.stride_y)),
+        stride_x_(k->Int(window.stride_x)),
+        dilation_y_(k->Int(window.dilation_y)),
+        dilation_x_(k->Int(window.dilation_x)),
+        top_(k->Int(window.top)),
+        left_(k->Int(window.left)) {}
+
+  const std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
+};
+
 // A window with one statement per tap. Row wy of the window starts at tap<wy>; the distance, in
 // elements, is tap<wy>_step between columns of the image and tap<wy>_next between columns of the
 // window.
-class Taps {
+class Taps : WindowNumbers {
  public:
   Taps(RowWriter* writer, const Window& window, const Shape& image)
-      : writer_(*writer), k_(writer->kernel()), window_(window) {
-    height_ = k_.Int(image[1]);
-    width_ = k_.Int(image[2]);
-    stride_y_ = k_.Int(window.stride_y);
-    stride_x_ = k_.Int(window.stride_x);
-    dilation_y_ = k_.Int(window.dilation_y);
-    dilation_x_ = k_.Int(window.dilation_x);
-    top_ = k_.Int(window.top);
-    left_ = k_.Int(window.left);
-  }
+      : WindowNumbers(&writer->kernel(), window, image),
+        writer_(*writer),
+        k_(writer->kernel()),
+        window_(window) {}
 
   void LoadFilter(const Buffer& filter) {
     for (int tap = 0; tap < window_.height * window_.width; ++tap) {
@@ -219,26 +229,19 @@ class Taps {
   KernelBuilder& k_;
   const Window& window_;
   Buffer in_;  // the image that the windows cover
-  std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_;
 };
 
 // ---- Depthwise convolution of integers ----------------------------------------------------------
 
 // Windows of integers. A column of the window, up to four rows high, is a vector of quads: lane i
 // has the pixels of channel c + i. A higher window has several quads per column.
-class QuadColumns {
+class QuadColumns : WindowNumbers {
  public:
   QuadColumns(RowWriter* writer, const Window& window, const Shape& image)
-      : writer_(*writer), k_(writer->kernel()), window_(window) {
-    height_ = k_.Int(image[1]);
-    width_ = k_.Int(image[2]);
-    stride_y_ = k_.Int(window.stride_y);
-    stride_x_ = k_.Int(window.stride_x);
-    dilation_y_ = k_.Int(window.dilation_y);
-    dilation_x_ = k_.Int(window.dilation_x);
-    top_ = k_.Int(window.top);
-    left_ = k_.Int(window.left);
-  }
+      : WindowNumbers(&writer->kernel(), window, image),
+        writer_(*writer),
+        k_(writer->kernel()),
+        window_(window) {}
 
   // Declares the bias, the filter, and the values of padding: `zeros` in memory, and `outside`.
   void DeclareFilter(const Packing& packing, int32_t flip) {
@@ -333,7 +336,7 @@ class QuadColumns {
   KernelBuilder& k_;
   const Window& window_;
   int shared_ = 0;  // columns that a window shares with the next one
-  std::string height_, width_, stride_y_, stride_x_, dilation_y_, dilation_x_, top_, left_, flip_;
+  std::string flip_;
 };
 
 bool EmitQuadColumns(const compiler::DepthwiseConv2d& kind, StepWriter* steps) {

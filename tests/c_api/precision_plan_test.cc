@@ -6,6 +6,7 @@
 #include "c_api/include/deputy_precision.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,7 +235,9 @@ TEST_F(PrecisionPlan, a_wrong_file_is_refused) {
       {heading + "\n", "line 2" + expected + "'"},
       {heading + std::string("0 1 fp16\0", 9), "line 2" + expected},
       {heading + std::string(1000, '0'), "line 2" + expected},
-      {heading + std::string((size_t{32} << 20) + 1, '\n'), "it cannot be read"}};
+      {heading + "-0 1 fp16\n", "line 2" + expected + "-0 1 fp16'"},
+      {std::string((size_t{32} << 20) + 1, '\n'),
+       "expected at most 33554432 bytes, found 33554433"}};
   const std::string path = PathOf("wrong");
   for (const auto& [wrong, reason] : rows) {
     Write(path, wrong);
@@ -246,6 +249,23 @@ TEST_F(PrecisionPlan, a_wrong_file_is_refused) {
   }
   EXPECT_EQ(SetPlan(PathOf("absent")), kTfLiteError);
   EXPECT_EQ(SetPlan(testing::TempDir()), kTfLiteError);
+  // Opening a pipe would wait for a writer.
+  const std::string pipe = PathOf("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(SetPlan(pipe), kTfLiteError);
+  EXPECT_NE(std::string(DeputyLastError()).find("it is no regular file"), std::string::npos);
+  EXPECT_EQ(DeputyInterpreterOptionsWritePrecisionPlan(options_.get(), model_.get(), pipe.c_str()),
+            kTfLiteError);
+  std::filesystem::remove(pipe);
+  EXPECT_EQ(WrittenPlan(), text);
+}
+
+TEST_F(PrecisionPlan, lines_may_end_with_a_carriage_return) {
+  ASSERT_EQ(Set(1, kDeputyPrecisionBfloat16), kTfLiteOk);
+  const std::string text = WrittenPlan(), path = PathOf("carriage_returns");
+  Write(path, std::regex_replace(text, std::regex("\n"), "\r\n"));
+  ASSERT_EQ(Set(1, kDeputyPrecisionFloat32), kTfLiteOk);
+  ASSERT_EQ(SetPlan(path), kTfLiteOk) << DeputyLastError();
   EXPECT_EQ(WrittenPlan(), text);
 }
 

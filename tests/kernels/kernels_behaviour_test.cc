@@ -561,6 +561,48 @@ TEST(Softmax, long_flat_int8_rows_become_zero) {
   EXPECT_EQ(interpreter.Get<int8_t>(0), std::vector<int8_t>(2000, -128));
 }
 
+// A mean over many elements is computed in the same pieces whatever the number of images.
+TEST(Mean, of_a_batch_has_the_bits_of_its_images) {
+  constexpr int kBatches = 24;
+  struct Case {
+    std::vector<int> image, axes;  // shape of an image; reduced axes of the batch
+  };
+  const Case cases[] = {{{39, 36, 1}, {1, 2}}, {{39, 36, 8}, {1, 2}}, {{39, 36, 24}, {1, 2}},
+                        {{1, 1, 13}, {3}},     {{1, 3, 5}, {3}},      {{3, 2, 2}, {1, 2}},
+                        {{1, 4, 4096}, {3}},   {{1, 1, 40000}, {3}}};
+  for (const Case& each : cases) {
+    const auto shape = [&](int batch) {
+      return std::vector<int>{batch, each.image[0], each.image[1], each.image[2]};
+    };
+    ModelBuilder m;
+    const int input = m.AddTensor(kTfLiteFloat32, shape(1), "input");
+    const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {static_cast<int>(each.axes.size())},
+                                            std::vector<int32_t>(each.axes));
+    const int output = m.AddTensor(kTfLiteFloat32, {1}, "output");
+    m.AddOp(kTfLiteBuiltinMean, {input, axes}, {output}, schema::CreateReducerOptions(m.fbb()));
+    m.SetInputs({input});
+    m.SetOutputs({output});
+    TestInterpreter one(m.Finish());
+    ASSERT_EQ(one.Allocate(), kTfLiteOk) << one.log();
+    const auto size = static_cast<size_t>(each.image[0] * each.image[1] * each.image[2]);
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(size * kBatches), expected;
+    for (float& value : values) value = normal(random);
+    for (auto first = values.begin(); first != values.end(); first += static_cast<int>(size)) {
+      one.Set(0, std::vector<float>(first, first + static_cast<int>(size)));
+      ASSERT_EQ(one.Invoke(), kTfLiteOk);
+      const std::vector<float> found = one.Get<float>(0);
+      expected.insert(expected.end(), found.begin(), found.end());
+    }
+    ASSERT_EQ(one.Resize(0, shape(kBatches)), kTfLiteOk);
+    ASSERT_EQ(one.Allocate(), kTfLiteOk) << one.log();
+    one.Set(0, values);
+    ASSERT_EQ(one.Invoke(), kTfLiteOk);
+    EXPECT_EQ(one.Get<float>(0), expected) << testing::PrintToString(each.image);
+  }
+}
+
 // A window over a whole image of many rows is averaged in blocks of rows, here of two and three.
 TEST(AveragePool, averages_a_window_over_a_whole_image) {
   constexpr int kBatches = 2, kHeight = 37, kWidth = 61, kChannels = 40;
