@@ -60,7 +60,7 @@ class NodeTimes {
   NodeTimes(const NodeTimes&) = delete;
   NodeTimes& operator=(const NodeTimes&) = delete;
 
-  // Runs and measures an inference. A node that runs image by image has an event per image.
+  // Runs and measures an inference. A node that runs in micro-batches has an event for each.
   void Invoke() {
     std::fill(current_.begin(), current_.end(), 0.0);
     session_.Invoke();

@@ -123,9 +123,11 @@ class RangeSearch {
 
   // Considers the adjacent nodes [first, end).
   void Run(size_t first, size_t end) {
+    const size_t micro_batch = MicroBatchOf(nodes_.subspan(first, end - first));
     size_t constants = 0;
     for (size_t n = first; n < end; ++n) constants += nodes_[n].constant_bytes;
-    const double constant_cost = constants <= cache_bytes_ / 2 ? 0 : 1;
+    const double constant_cost =
+        constants <= cache_bytes_ / 2 ? 0.0 : 1.0 / static_cast<double>(micro_batch);
     double sum = 0, best = 0;
     size_t begin = end;  // first node of the sum; `end`: none
     BatchRange found;
@@ -138,9 +140,9 @@ class RangeSearch {
       const bool ends = n + 1 == nodes_.size() || !nodes_[n + 1].continues;
       if (begin != end && ends && sum >= best && sum > 0) {
         best = sum;
-        found = {static_cast<int>(begin), static_cast<int>(n)};
+        found = {static_cast<int>(begin), static_cast<int>(n), static_cast<int>(micro_batch)};
       }
-      sum += BytesKept(nodes_[n]);
+      sum += BytesKept(nodes_[n], micro_batch);
     }
     if (found.last > found.first) ranges_.push_back(found);
   }
@@ -148,12 +150,23 @@ class RangeSearch {
   std::vector<BatchRange> ranges() && { return std::move(ranges_); }
 
  private:
-  // Returns the number of bytes that stay in the cache if the node runs image by image.
-  double BytesKept(const BatchNode& node) const {
-    // Minimum size of a node's images for which the calls per image are cheap.
-    constexpr size_t kMinImageBytes = 64 << 10;
-    const bool exceeds_cache =
-        node.image_bytes >= kMinImageBytes && node.image_bytes > cache_bytes_ / 2 / images_;
+  // Returns the number of images of a micro-batch, the largest divisor of the batch for which no
+  // output exceeds half of the cache.
+  size_t MicroBatchOf(std::span<const BatchNode> nodes) const {
+    size_t largest = 1;
+    for (const BatchNode& node : nodes) largest = std::max(largest, node.image_bytes);
+    size_t images = std::clamp<size_t>(cache_bytes_ / 2 / largest, 1, images_);
+    while (images_ % images != 0) --images;
+    return images;
+  }
+
+  // Returns the number of bytes per image that stay in the cache if the node runs once per
+  // micro-batch.
+  double BytesKept(const BatchNode& node, size_t micro_batch) const {
+    // Minimum size of a micro-batch of a node for which the additional calls are cheap.
+    constexpr size_t kMinBytes = 64 << 10;
+    const bool exceeds_cache = node.image_bytes * micro_batch >= kMinBytes &&
+                               node.image_bytes > cache_bytes_ / 2 / images_;
     return exceeds_cache ? static_cast<double>(node.image_bytes) : 0.0;
   }
 
@@ -216,7 +229,7 @@ std::vector<Lifetime> TensorUses(const Graph& graph) {
 
 BatchSegment::BatchSegment(const Graph& graph, std::span<const Lifetime> uses, BatchRange range,
                            int images)
-    : range_(range), images_(images) {
+    : range_(range), micro_batches_(images / range.images) {
   std::vector<int> indices;
   for (int position = range.first; position <= range.last; ++position) {
     const TfLiteNode& node = *graph.node(graph.plan()[static_cast<size_t>(position)]);
@@ -234,19 +247,19 @@ BatchSegment::BatchSegment(const Graph& graph, std::span<const Lifetime> uses, B
     const bool is_inside = use.first >= range.first && use.last <= range.last;
     if (!is_inside || tensor.allocation_type == kTfLiteCustom) external_.push_back(index);
     IntArray dims = MakeArray(IndicesOf(tensor.dims));
-    dims->data[0] = 1;
+    dims->data[0] = range.images;
     tensors_.push_back({.tensor = index,
                         .dims = std::move(dims),
-                        .bytes = tensor.bytes / static_cast<size_t>(images)});
+                        .bytes = tensor.bytes / static_cast<size_t>(micro_batches_)});
   }
 }
 
-bool BatchSegment::HasImageShapes(const Graph& graph) const {
+bool BatchSegment::HasMicroBatchShapes(const Graph& graph) const {
   for (const Sliced& sliced : tensors_) {
     const TfLiteTensor& tensor = *graph.tensor(sliced.tensor);
     const TfLiteIntArray &now = *tensor.dims, &batch = *sliced.dims;
-    if (now.size != batch.size || now.data[0] != 1 ||
-        tensor.bytes != sliced.bytes / static_cast<size_t>(images_) ||
+    if (now.size != batch.size || now.data[0] != range_.images ||
+        tensor.bytes != sliced.bytes / static_cast<size_t>(micro_batches_) ||
         (tensor.allocation_type != kTfLiteArenaRw && tensor.allocation_type != kTfLiteCustom)) {
       return false;
     }
@@ -285,9 +298,9 @@ bool BatchSegment::OverlapsClientMemory(const Graph& graph) const {
   return false;
 }
 
-// Exchanges the shapes of the batch and of an image. A kernel's prepare may have replaced the array
-// of an image.
-void ImageView::Exchange() {
+// Exchanges the shapes of the batch and of a micro-batch. A kernel's prepare may have replaced the
+// array of a micro-batch.
+void MicroBatchView::Exchange() {
   for (BatchSegment::Sliced& sliced : segment_->tensors_) {
     TfLiteTensor& tensor = *graph_->tensor(sliced.tensor);
     TfLiteIntArray* const dims = sliced.dims.release();
@@ -297,18 +310,18 @@ void ImageView::Exchange() {
   }
 }
 
-ImageView::~ImageView() {
+MicroBatchView::~MicroBatchView() {
   for (BatchSegment::Sliced& sliced : segment_->tensors_) {
     graph_->tensor(sliced.tensor)->data.raw = sliced.data;
   }
   Exchange();
 }
 
-void ImageView::Select(int image, bool keeps_all) {
+void MicroBatchView::Select(int micro_batch, bool keeps_all) {
   for (BatchSegment::Sliced& sliced : segment_->tensors_) {
     TfLiteTensor& tensor = *graph_->tensor(sliced.tensor);
     const size_t offset =
-        keeps_all || sliced.stored ? static_cast<size_t>(image) * tensor.bytes : 0;
+        keeps_all || sliced.stored ? static_cast<size_t>(micro_batch) * tensor.bytes : 0;
     tensor.data.raw = sliced.data == nullptr ? nullptr : sliced.data + offset;
   }
 }

@@ -63,10 +63,10 @@ TfLiteStatus ExecutionPlan::RunSegment(BatchSegment* segment) {
   const FusionPlan::Conditions conditions = CurrentConditions();
   const bool by_node = conditions.runs_each_node || fusion_.client_reads_intermediates() ||
                        (conditions.has_client_memory && segment->OverlapsClientMemory(*graph_));
-  ImageView view(graph_, segment);
+  MicroBatchView view(graph_, segment);
   if (by_node) return RunNodeByNode(*segment, &view);
-  for (int image = 0; image < segment->images(); ++image) {
-    view.Select(image, false);
+  for (int micro_batch = 0; micro_batch < segment->micro_batches(); ++micro_batch) {
+    view.Select(micro_batch, false);
     for (int position = segment->range().first; position <= segment->range().last; ++position) {
       TF_LITE_ENSURE_STATUS(InvokeNode(position));
     }
@@ -74,12 +74,12 @@ TfLiteStatus ExecutionPlan::RunSegment(BatchSegment* segment) {
   return kTfLiteOk;
 }
 
-TfLiteStatus ExecutionPlan::RunNodeByNode(const BatchSegment& segment, ImageView* view) {
+TfLiteStatus ExecutionPlan::RunNodeByNode(const BatchSegment& segment, MicroBatchView* view) {
   runs_each_node_ = true;
   TfLiteStatus status = kTfLiteOk;
   for (int position = segment.range().first; position <= segment.range().last; ++position) {
-    for (int image = 0; image < segment.images() && status == kTfLiteOk; ++image) {
-      view->Select(image, true);
+    for (int n = 0; n < segment.micro_batches() && status == kTfLiteOk; ++n) {
+      view->Select(n, true);
       status = InvokeNode(position);
     }
   }

@@ -135,7 +135,7 @@ TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
   const int images = BatchSize(last_prepared);
   if (images < 2) return kTfLiteOk;
   // The ranges do not depend on the number of threads, because a kernel may choose another
-  // implementation, with other results, for an image than for a batch.
+  // implementation, with other results, for a micro-batch than for a batch.
   const std::vector<BatchRange> ranges =
       FindBatchRanges(DescribeNodes(*graph_, fusion_.groups(), images, last_prepared + 1), images,
                       SecondLevelCacheBytes());
@@ -151,7 +151,7 @@ TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
             .subspan(static_cast<size_t>(range.first),
                      static_cast<size_t>(range.last - range.first) + 1);
     for (int node : nodes) is_prepared_again[static_cast<size_t>(node)] = 1;
-    if (PrepareImage(nodes, &segment)) {
+    if (PrepareMicroBatch(nodes, &segment)) {
       for (int node : nodes) {
         segment_of_[static_cast<size_t>(node)] = static_cast<int>(segments_.size());
       }
@@ -173,13 +173,13 @@ TfLiteStatus ExecutionPlan::FormGroups(int last_prepared) {
   return kTfLiteOk;
 }
 
-bool ExecutionPlan::PrepareImage(std::span<const int> nodes, BatchSegment* segment) {
-  const ImageView view(graph_, segment);
+bool ExecutionPlan::PrepareMicroBatch(std::span<const int> nodes, BatchSegment* segment) {
+  const MicroBatchView view(graph_, segment);
   for (int node : nodes) {
     interpreter_->failure_note().Clear();
     if (RunPrepare(node) != kTfLiteOk) return false;
   }
-  return segment->HasImageShapes(*graph_);
+  return segment->HasMicroBatchShapes(*graph_);
 }
 
 template <typename Visit>
@@ -187,7 +187,7 @@ void ExecutionPlan::ForEachSection(int first, int last, const Visit& visit) {
   for (BatchSegment& segment : segments_) {
     visit(first, segment.range().first - 1);
     {
-      const ImageView view(graph_, &segment);
+      const MicroBatchView view(graph_, &segment);
       visit(segment.range().first, segment.range().last);
     }
     first = segment.range().last + 1;
@@ -281,7 +281,7 @@ TfLiteStatus ExecutionPlan::PackConstants() {
   const size_t packed_before = shared.bytes();
   for (const PackRequest& request : requests) {
     interpreter_->failure_note().Clear();
-    std::optional<ImageView> view;
+    std::optional<MicroBatchView> view;
     if (BatchSegment* const segment = SegmentOf(request.node_index)) view.emplace(graph_, segment);
     const TfLiteStatus status = request.pack(&parts_->context, graph_->node(request.node_index));
     if (status != kTfLiteOk) {

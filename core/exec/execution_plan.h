@@ -120,10 +120,10 @@ class ExecutionPlan {
   TfLiteStatus FormGroups(int last_prepared);
   // Returns the size of the batch if the plan may have batch segments, else 0.
   int BatchSize(int last_prepared) const;
-  // Prepares the nodes of a segment for one image; returns false if that is not possible.
-  bool PrepareImage(std::span<const int> nodes, BatchSegment* segment);
+  // Prepares the nodes of a segment for a micro-batch; returns false if that is not possible.
+  bool PrepareMicroBatch(std::span<const int> nodes, BatchSegment* segment);
   // Calls visit(first, last) for the positions from `first` to `last` in parts: each segment, with
-  // the shapes of an image, and the positions between segments.
+  // the shapes of a micro-batch, and the positions between segments.
   template <typename Visit>
   void ForEachSection(int first, int last, const Visit& visit);
   // Returns the segment of a node, or null.
@@ -144,9 +144,9 @@ class ExecutionPlan {
 
   // Functions that execute_plan.cc defines.
   FusionPlan::Conditions CurrentConditions() const;
-  // Runs the nodes of a segment image by image, or node by node.
+  // Runs the nodes of a segment once per micro-batch, or node by node.
   TfLiteStatus RunSegment(BatchSegment* segment);
-  TfLiteStatus RunNodeByNode(const BatchSegment& segment, ImageView* view);
+  TfLiteStatus RunNodeByNode(const BatchSegment& segment, MicroBatchView* view);
   TfLiteStatus InvokeNode(int position);
   TfLiteStatus InvokeKernel(int position);
   // Runs the node or, if `group` is not null, the group whose head it is; reports a failure.

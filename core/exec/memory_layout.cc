@@ -145,10 +145,10 @@ std::vector<InPlaceNode> MemoryLayout::InPlaceNodes(const Nodes& nodes) const {
     const uint64_t mask = graph_->registration(node_index)->inplace_operator;
     ViewOffer views = nodes.prepared->Of(node_index).views;
     if (node.delegate != nullptr || views.kind == ViewOffer::Kind::kRefused) continue;
-    // Views were chosen for one image; in a batch the parts of an image are not adjacent.
+    // Views were chosen for a micro-batch; in the batch its parts are not adjacent.
     while (segment != nodes.segments.end() && segment->range().last < position) ++segment;
-    const bool by_image = segment != nodes.segments.end() && segment->range().first <= position;
-    if (!nodes.fuses || by_image) views = {};
+    const bool in_segment = segment != nodes.segments.end() && segment->range().first <= position;
+    if (!nodes.fuses || in_segment) views = {};
     if (mask == kTfLiteInplaceOpNone && views.kind == ViewOffer::Kind::kNone) continue;
     InPlaceNode added = {position, IndicesOf(node.inputs), IndicesOf(node.outputs), mask, views};
     if (const PlannedGroup* const group = nodes.groups->At(position)) {

@@ -93,7 +93,7 @@ class Inferences:
     def _add_op(self, _, event):
         node = (event[0].subgraph_index, event[0].node_index)
         self.names[node] = event[0].operator_name.decode()
-        # A node that runs image by image has an event per image.
+        # A node that runs in micro-batches has an event for each.
         self._current[node] += event[0].duration_ns
 
     def _add_worker(self, _, event):

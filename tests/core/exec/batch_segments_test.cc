@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests batch segments: the choice of ranges against brute force, and that batches of random image
-// models have the bits of their images alone, image by image and node by node, for every number of
+// models have the bits of their images alone, by micro-batch and node by node, for every number of
 // threads, with delegates, profilers, client memory and other batches before and after.
 #include "core/exec/batch_segments.h"
 
@@ -56,12 +56,23 @@ TEST(BatchRanges, constants_that_stay_in_the_cache_cost_nothing) {
 TEST(BatchRanges, images_that_fit_the_cache_stay_a_batch) {
   const std::vector<BatchNode> nodes = {Node(100, 1), Node(100, 1), Node(100, 1)};
   EXPECT_EQ(FindBatchRanges(nodes, 5, kCache), std::vector<BatchRange>());
-  EXPECT_EQ(FindBatchRanges(nodes, 6, kCache), (std::vector<BatchRange>{{0, 2}}));
+  EXPECT_EQ(FindBatchRanges(nodes, 6, kCache), (std::vector<BatchRange>{{0, 2, 3}}));
 }
 
-TEST(BatchRanges, small_images_stay_a_batch) {
-  const std::vector<BatchNode> nodes = {Node(63, 0), Node(63, 0), Node(63, 0)};
-  EXPECT_EQ(FindBatchRanges(nodes, 1000, kCache), std::vector<BatchRange>());
+TEST(BatchRanges, small_images_form_micro_batches) {
+  const std::vector<BatchNode> nodes = {Node(50, 0), Node(20, 0), Node(50, 0)};
+  EXPECT_EQ(FindBatchRanges(nodes, 10, kCache), std::vector<BatchRange>());
+  EXPECT_EQ(FindBatchRanges(nodes, 20, kCache), (std::vector<BatchRange>{{0, 2, 10}}));
+  EXPECT_EQ(FindBatchRanges(nodes, 64, kCache), (std::vector<BatchRange>{{0, 2, 8}}));
+  // A prime number of images has micro-batches of one image, which are too small.
+  EXPECT_EQ(FindBatchRanges(nodes, 61, kCache), std::vector<BatchRange>());
+}
+
+TEST(BatchRanges, constants_are_read_once_per_micro_batch) {
+  const std::vector<BatchNode> nodes = {Node(100, 0), Node(100, 700), Node(100, 0)};
+  EXPECT_EQ(FindBatchRanges(nodes, 10, kCache), (std::vector<BatchRange>{{0, 2, 5}}));
+  // Without micro-batches of several images the constants would be read for each image.
+  EXPECT_EQ(FindBatchRanges(nodes, 7, kCache), std::vector<BatchRange>());
 }
 
 TEST(BatchRanges, other_nodes_and_groups_are_not_divided) {
@@ -72,17 +83,31 @@ TEST(BatchRanges, other_nodes_and_groups_are_not_divided) {
   EXPECT_EQ(FindBatchRanges(nodes, 8, kCache), (std::vector<BatchRange>{{0, 2}, {5, 6}}));
 }
 
-// The gain of a range: outputs of all nodes but the last, less the constants.
+// The largest number of images that divides the batch and of which each output fits half of the
+// cache.
+int MicroBatchOf(const std::vector<BatchNode>& nodes, int images) {
+  int found = 1;
+  for (int count = 2; count <= images; ++count) {
+    const bool fits = std::all_of(nodes.begin(), nodes.end(), [&](const BatchNode& node) {
+      return node.image_bytes * static_cast<size_t>(count) <= kCache / 2;
+    });
+    if (fits && images % count == 0) found = count;
+  }
+  return found;
+}
+
+// The gain of a range: outputs of all nodes but the last, less the constants per image.
 double GainOf(const std::vector<BatchNode>& nodes, int first, int last, int images) {
   double gain = 0;
   size_t constants = 0;
+  const int micro_batch = MicroBatchOf(nodes, images);
   for (const BatchNode& node : nodes) constants += node.constant_bytes;
   for (int n = first; n <= last; ++n) {
     const BatchNode& node = nodes[static_cast<size_t>(n)];
-    const bool counts = node.image_bytes >= 64 * kKilobyte &&
+    const bool counts = node.image_bytes * static_cast<size_t>(micro_batch) >= 64 * kKilobyte &&
                         node.image_bytes > kCache / 2 / static_cast<size_t>(images);
     if (counts && n < last) gain += static_cast<double>(node.image_bytes);
-    if (constants > kCache / 2) gain -= static_cast<double>(node.constant_bytes);
+    if (constants > kCache / 2) gain -= static_cast<double>(node.constant_bytes) / micro_batch;
   }
   return gain;
 }
@@ -92,14 +117,14 @@ TEST(BatchRanges, the_range_has_the_largest_gain) {
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
-  int found = 0;
+  int found = 0, with_several = 0;
   for (int run = 0; run < 2000; ++run) {
     std::vector<BatchNode> nodes;
     for (int n = pick(1, 12); n > 0; --n) {
-      nodes.push_back(Node(static_cast<size_t>(pick(0, 400)), static_cast<size_t>(pick(0, 300)),
-                           !nodes.empty() && pick(0, 3) == 0));
+      nodes.push_back(Node(static_cast<size_t>(pick(0, run % 2 == 0 ? 400 : 150)),
+                           static_cast<size_t>(pick(0, 300)), !nodes.empty() && pick(0, 3) == 0));
     }
-    const int images = pick(2, 9), count = static_cast<int>(nodes.size());
+    const int images = pick(2, 16), count = static_cast<int>(nodes.size());
     double best = 0;
     for (int first = 0; first < count; ++first) {
       if (nodes[static_cast<size_t>(first)].continues) continue;
@@ -113,9 +138,12 @@ TEST(BatchRanges, the_range_has_the_largest_gain) {
     if (ranges.empty()) continue;
     ++found;
     ASSERT_EQ(ranges.size(), 1u);
-    EXPECT_EQ(GainOf(nodes, ranges[0].first, ranges[0].last, images), best) << run;
+    EXPECT_NEAR(GainOf(nodes, ranges[0].first, ranges[0].last, images), best, 1e-6 * best) << run;
+    EXPECT_EQ(ranges[0].images, MicroBatchOf(nodes, images)) << run;
+    with_several += ranges[0].images > 1 ? 1 : 0;
   }
   EXPECT_GT(found, 500);
+  EXPECT_GT(with_several, 50);
 }
 
 // ---- Models -------------------------------------------------------------------------------------
@@ -123,7 +151,7 @@ TEST(BatchRanges, the_range_has_the_largest_gain) {
 // RAII guard: a small second-level cache, so that small images form segments.
 class SmallCache {
  public:
-  SmallCache() { OverrideSecondLevelCache(256 << 10); }
+  explicit SmallCache(size_t kilobytes) { OverrideSecondLevelCache(kilobytes << 10); }
   ~SmallCache() { OverrideSecondLevelCache(0); }
   SmallCache(const SmallCache&) = delete;
   SmallCache& operator=(const SmallCache&) = delete;
@@ -299,7 +327,7 @@ TestInterpreter::Configure Threads(int threads) {
 class BatchSegments : public testing::Test {
  private:
   const ScopedFusion fusion_{true};
-  const SmallCache cache_;
+  const SmallCache cache_{256};
 };
 
 TEST_F(BatchSegments, a_batch_has_the_bits_of_its_images) {
@@ -319,6 +347,25 @@ TEST_F(BatchSegments, a_batch_has_the_bits_of_its_images) {
   EXPECT_GT(with_segments, 60);
 }
 
+TEST_F(BatchSegments, micro_batches_of_several_images_have_the_same_bits) {
+  const SmallCache cache(1024);
+  int with_several = 0;
+  for (uint32_t seed = 0; seed < RandomGraphCount(40); ++seed) {
+    const std::vector<uint8_t> model = ModelWriterOfImages(seed).Write(6);
+    const int images = std::vector<int>{6, 8, 9, 12}[seed % 4];
+    const Outputs alone = RunAlone(model, images);
+    TestInterpreter t(model, Threads(1 + static_cast<int>(seed / 4 % 2)));
+    PrepareBatch(&t, images);
+    for (const BatchSegment& segment : SegmentsOf(t)) {
+      with_several += segment.range().images > 1 ? 1 : 0;
+      EXPECT_EQ(segment.range().images * segment.micro_batches(), images);
+    }
+    EXPECT_EQ(RunBatch(&t, images), alone) << seed;
+    EXPECT_EQ(RunBatch(&t, images), alone) << seed;
+  }
+  EXPECT_GT(with_several, 10);
+}
+
 TEST_F(BatchSegments, node_by_node_has_the_same_bits) {
   static int events;
   for (uint32_t seed = 0; seed < RandomGraphCount(20); ++seed) {
@@ -327,18 +374,21 @@ TEST_F(BatchSegments, node_by_node_has_the_same_bits) {
     TestInterpreter t(model, [&](TfLiteInterpreterOptions* options) {
       TfLiteInterpreterOptionsSetTelemetryProfiler(options, &profiler);
     });
-    PrepareBatch(&t, 3);
-    const Outputs by_image = RunBatch(&t, 3);
+    // Micro-batches have one image each, or several.
+    const SmallCache cache(seed % 2 == 0 ? 256 : 1024);
+    const int images = seed % 2 == 0 ? 3 : 8;
+    PrepareBatch(&t, images);
+    const Outputs by_segment = RunBatch(&t, images);
     events = 0;
     profiler.ReportBeginOpInvokeEvent =
         +[](TfLiteTelemetryProfilerStruct*, const char*, int64_t, int64_t) {
           ++events;
           return uint32_t{0};
         };
-    EXPECT_EQ(RunBatch(&t, 3), by_image) << seed;
+    EXPECT_EQ(RunBatch(&t, images), by_segment) << seed;
     EXPECT_GT(events, 0);
     profiler.ReportBeginOpInvokeEvent = nullptr;
-    EXPECT_EQ(RunBatch(&t, 3), by_image) << seed;
+    EXPECT_EQ(RunBatch(&t, images), by_segment) << seed;
   }
 }
 
