@@ -25,7 +25,7 @@ import unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Packages of tools/requirements-*.txt under their import names, peers of tools/bench/gpu_table.py,
 # and the wheel of bindings/python.
-PACKAGES = {'PIL', 'ai_edge_litert', 'apache_beam', 'deputy', 'flatbuffers', 'mlserver', 'mlxtend', 'numpy', 'onnxruntime',
+PACKAGES = {'PIL', 'ai_edge_litert', 'apache_beam', 'clang', 'deputy', 'flatbuffers', 'mlserver', 'mlxtend', 'numpy', 'onnxruntime',
             'openvino', 'pyspark', 'ray', 'tensorflow', 'tflite_runtime', 'torch', 'torchvision', 'tritonclient'}
 COMPARE = ['--library', __file__, '--threads', '1,2', '--runs', '1', '--block-ms', '1', '--models',
            'hand', '--worst', '1', '--no-operators', '--no-nets']
