@@ -26,8 +26,8 @@ TABLES = {
 }
 # Names of other libraries (TfLiteTensor, AHardwareBuffer) are declared in passing.
 PREFIXES = ('LiteRt', 'Lrt', 'HwMemory', 'Profiled', 'Create', 'Destroy', 'Import', 'Lock', 'Unlock', 'Clear')
-# Values of headers outside of litert/c that files or environments contain.
-CONSTANT_FILES = ('litert/core/build_stamp.h', 'litert/core/dynamic_loading.h')
+# Strings and numbers of C++ in headers, also outside of litert/c that files or environments contain.
+CONSTANT_FILES = ('litert/core/build_stamp.h', 'litert/core/dynamic_loading.h', 'litert/vendors/c/litert_compiler_plugin_api.h')
 
 
 def headers(sources):
@@ -75,7 +75,10 @@ def flat(text):
         (r'\(\* ', '(*'),
         (r'(\w)\(\*', r'\1 (*'),
         (r'(\w) \[', r'\1['),
-        (r' ?: : ?', '::'),
+        (r' ?:: ?', '::'),
+        (r' < ', '<'),
+        (r' >', '>'),
+        (r'> &', '>&'),
     ):
         text = re.sub(pattern, new, text)
     return text.strip()
@@ -155,7 +158,8 @@ def function_rows(tree, sources, library, git_directory):
     for header, cursor in declared(tree, sources):
         words = [token.spelling for token in cursor.get_tokens()]
         if cursor.kind.name == 'FUNCTION_DECL':
-            rows.setdefault(cursor.spelling, (header, 'inline' if 'inline' in words else 'function', signature(cursor)))
+            kind = 'inline' if 'inline' in words else 'c++' if 'std' in words else 'function'
+            rows.setdefault(cursor.spelling, (header, kind, signature(cursor)))
         elif cursor.kind.name == 'VAR_DECL' and 'extern' in words:
             rows.setdefault(cursor.spelling, (header, 'data', signature(cursor)))
     for name, (_, kind) in symbols.items():
