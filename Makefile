@@ -26,7 +26,7 @@ COMPARE_DELEGATES = --compare gpu --compare npu_stub \
                     --compare $(BUILD)/examples/libmindspore_plugin.so --compare xnnpack
 READ_DIGITS := --image $(DIGITS)/images --labels $(DIGITS)/labels.txt --expect-from-name
 # Our C and C++ files; `git ls-files` would miss new ones.
-SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub mindspore bridges bindings tests tools \
+SOURCES = $(shell find c_api core kernels compiler gpu_cl npu_stub mindspore bridges bindings litert tests tools \
             examples \
             \( -name '*.cc' -o -name '*.c' -o -name '*.h' -o -name '*.inc' \) 2>/dev/null)
 

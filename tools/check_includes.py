@@ -42,7 +42,7 @@ KERNELS = ('kernels/common', 'kernels/vector', 'kernels/cpu', 'kernels/linalg', 
 
 # Directory -> the directories that its files may include, in addition to itself. A row also applies
 # to subdirectories, unless these have rows of their own. 'public' are the clients' headers:
-# deputy/x.h, tflite/x.h and tensorflow/lite/x.h.
+# deputy/x.h, litert/c/x.h, tflite/x.h and tensorflow/lite/x.h.
 LAYERS = {
     'c_api/include': (),
     'c_api/abi': ('c_api/include',),
@@ -86,6 +86,7 @@ LAYERS = {
     'bridges/replay': ('bridges/layers', 'bridges/layers/record', 'public'),
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
+    'litert/include': ('public',),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('bridges/layers', 'bridges/layers/record', 'mindspore/ms', 'core/support', 'public'),
@@ -108,8 +109,8 @@ LIBRARIES = {
 }
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree. CMake
 # generates mindspore/schema/*.h.
-PUBLIC = ('deputy/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'schema/', 'include/api/',
-          'include/c_api/', 'include/schema/')
+PUBLIC = ('deputy/', 'litert/c/', 'litert/vendors/c/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'schema/',
+          'include/api/', 'include/c_api/', 'include/schema/')
 SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc')
 # Users of core/support/model_writer.h, which includes the schema, besides tests.
 SCHEMA_WRITERS = ('core/support', 'mindspore/ms')
