@@ -16,12 +16,13 @@ import sys
 import unittest
 
 import litert_buffer_topics
+import litert_extension_topics
 import litert_model_topics
 import litert_run_topics
 from litert_calls import CALLBACK, LIBRARY, MASK, ROPE, TABLES, Recorder, in_child, rows_of
 
 SKIPPED = 77
-MODULES = (litert_model_topics, litert_buffer_topics, litert_run_topics)
+MODULES = (litert_model_topics, litert_buffer_topics, litert_run_topics, litert_extension_topics)
 
 
 def topics():

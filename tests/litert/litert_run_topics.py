@@ -16,7 +16,6 @@ from litert_calls import (
     POINTER,
     ROPE,
     SIZE,
-    STATUSES,
     SchedulingInfo,
     Version,
     compiled,
