@@ -85,12 +85,12 @@ class LiteRtHeadersTest(unittest.TestCase):
 
     def test_each_header_compiles_alone(self):
         self.expect_silence([(mode, [], includes([header]))
-                             for header in HEADERS for mode in (C_MODES[-1], CPP_MODES[0])])
+                             for header in HEADERS for mode in (C_MODES[0], CPP_MODES[0])])
 
     def test_all_headers_compile_together_in_every_mode(self):
         self.expect_silence([(mode, defines, includes(headers)) for mode in C_MODES + CPP_MODES
-                             for headers in (HEADERS, HEADERS[::-1])
-                             for defines in ([], ['-DLITERT_ENABLE_FABRIC_INTEGRATION'])])
+                             for headers, defines in ((HEADERS, []),
+                                                      (HEADERS[::-1], ['-DLITERT_ENABLE_FABRIC_INTEGRATION']))])
 
     def test_headers_compile_before_and_after_those_of_tensorflow_lite(self):
         other = ['tflite/c/common.h', 'tflite/c/c_api.h']
