@@ -87,6 +87,7 @@ LAYERS = {
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'litert/include': ('public',),
+    'litert/src': ('core/support', 'public'),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('bridges/layers', 'bridges/layers/record', 'mindspore/ms', 'core/support', 'public'),
@@ -99,7 +100,7 @@ FREE = ('tests',)
 # Libraries restricted to some directories, by the prefix of their headers' names.
 LIBRARIES = {
     ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'mindspore/ms', 'tools'),
-    ('schema_generated.h',): ('core/support', 'core/model', 'mindspore/ms'),
+    ('schema_generated.h',): ('core/support', 'core/model', 'litert/src', 'mindspore/ms'),
     ('ms_bfbs_generated.h',): ('mindspore/ms',),
     ('CLI/',): ('tools',),
     ('nlohmann/',): ('bridges/triton', 'tools'),
@@ -111,7 +112,7 @@ LIBRARIES = {
 # generates mindspore/schema/*.h.
 PUBLIC = ('deputy/', 'litert/c/', 'litert/vendors/c/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'schema/',
           'include/api/', 'include/c_api/', 'include/schema/')
-SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc')
+SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc', 'litert/src/model_load.cc')
 # Users of core/support/model_writer.h, which includes the schema, besides tests.
 SCHEMA_WRITERS = ('core/support', 'mindspore/ms')
 # Files that may include CLI11. option_checks.h contains the validators that the others share.

@@ -10,6 +10,7 @@ functions, the loader of external delegates, attribute maps, asynchronous execut
 DEPUTY_1.0 exactly the Deputy* functions that c_api/include/deputy*.h declares. Both may need only the libraries of C and
 C++ (MAY_NEED), and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
 DEPUTY_1.0, the functions of mindspore/include/*_c.h, and may also need libdeputy.so.1.
+libLiteRt.so exports, under VERS_1.0, functions of docs/litert/functions.csv, and may also need libdeputy.so.1.
 libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h and of TfLiteGpuDelegateV2 without
 a version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also
 binds its symbols locally. libdeputy_xnnpack.so, if built, exports only the entry points and may also
@@ -123,6 +124,14 @@ def check_mindspore_library(library):
                                  dict.fromkeys(mindspore_functions(), 'DEPUTY_1.0'), may_need)
 
 
+def check_litert_library(library):
+    with open(ROOT / 'docs/litert/functions.csv', encoding='utf-8', newline='') as file:
+        known = {row['function'] for row in csv.DictReader(file)}
+    expected = {name: 'VERS_1.0' for name in exports_of(library) if name in known}
+    may_need = re.compile(MAY_NEED.pattern + r'|^libdeputy\.so\.1$')
+    yield from check_library(library, 'libLiteRt.so', expected, may_need)
+
+
 def check_gpu_library(library):
     if library.exists():  # not built without OpenCL's headers
         yield from check_delegate(library, 'deputy_gpu.h', GPU_ENTRY_POINTS)
@@ -208,6 +217,7 @@ def main(arguments):
         *check_gpu_library(build / 'libdeputy_gpu.so'),
         *check_cpu_library(build / 'libdeputy_cpu.so'),
         *check_mindspore_library(build / 'libdeputy_mindspore.so.1'),
+        *check_litert_library(build / 'drop-in/libLiteRt.so'),
         *check_xnnpack_library(build / 'libdeputy_xnnpack.so'),
         *check_bridge(build / 'libdeputy_nnapi.so'),
         *check_bridge(build / 'libdeputy_onnxruntime.so'),

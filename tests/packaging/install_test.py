@@ -69,9 +69,11 @@ class InstallTest(unittest.TestCase):
                      'include/tensorflow/lite/c/c_api.h', 'include/tflite/c/c_api.h',
                      'include/tflite/converter/core/c/tflite_types.h',
                      'include/tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h',
-                     'include/mindspore/model_c.h', 'include/mindspore/include/api/delegate.h'):
+                     'include/mindspore/model_c.h', 'include/litert/c/litert_compiled_model.h',
+                     'include/mindspore/include/api/delegate.h'):
             self.assertTrue((self.prefix / path).is_file(), path)
         for path in ('libdeputy.so', 'libdeputy.so.1', 'deputy/drop-in/libtensorflowlite_c.so',
+                     'deputy/drop-in/libLiteRt.so',
                      'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',
@@ -99,7 +101,8 @@ class InstallTest(unittest.TestCase):
 
     def test_headers_of_the_gpu_delegate_are_installed_with_it(self):
         def installed(include):
-            return [path for path in include.rglob('*') if re.search('gpu', str(path.relative_to(include)))]
+            return [path for path in include.rglob('*')
+                    if re.search('gpu', str(path.relative_to(include))) and 'litert' not in path.parts]
 
         has_gpu = (BUILD / 'libdeputy_gpu.so').exists()
         self.assertEqual(len(installed(self.prefix / 'include')), 9 if has_gpu else 0)
@@ -229,6 +232,17 @@ int main(void) {
         needed = self.expect_success(run('readelf', '-d', client))
         self.assertIn('[libtensorflowlite_gpu_delegate.so]', needed)
         self.expect_success(run(client, env=dict(os.environ, LD_LIBRARY_PATH=str(folder))))
+
+    def test_litert_client_builds_and_runs(self):
+        folder = self.libraries / 'deputy/drop-in'
+        client = self.clients / 'litert_client'
+        image = self.clients / 'image.raw'
+        image.write_bytes(bytes(28 * 28 * 4))
+        self.expect_success(run('cc', '-Wall', '-Werror', ROOT / 'examples/litert_client.c', '-o', client,
+                                f'-I{self.prefix}/include', f'-L{folder}', '-lLiteRt'))
+        output = self.expect_success(run(client, ROOT / 'examples/digits/digits_float.tflite', image,
+                                         env=dict(os.environ, LD_LIBRARY_PATH=str(folder))))
+        self.assertRegex(output, r'^\d 0\.\d{6}\n$')
 
     def test_drop_in_finds_xnnpack(self):
         if not (BUILD / 'libdeputy_xnnpack.so').exists():

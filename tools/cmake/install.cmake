@@ -2,7 +2,7 @@
 #
 # Installed files and their locations:
 #   <libdir>                  libdeputy, libdeputy_mindspore, libdeputy_delegate_support.a
-#   <libdir>/deputy/drop-in   libtensorflowlite_c.so and libtensorflowlite_gpu_delegate.so, outside of
+#   <libdir>/deputy/drop-in   libtensorflowlite_c.so, libLiteRt.so and libtensorflowlite_gpu_delegate.so, outside of
 #                             the linker's search path: use them by path
 #   <libdir>/deputy/plugins   delegates; libdeputy searches it by default (core/plugin/plugin_folders.h)
 #   <libdir>/deputy/triton    folder for tritonserver --backend-directory
@@ -21,6 +21,9 @@ set(package_install_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Deputy)
 install(TARGETS deputy deputy_mindspore EXPORT DeputyTargets
         LIBRARY INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS tensorflowlite_c EXPORT DeputyTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS deputy_litert EXPORT DeputyTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS deputy_delegate_support EXPORT DeputyTargets
@@ -56,6 +59,8 @@ if(NOT TARGET deputy_gpu)
   set(headers_left_out REGEX "/(deputy_gpu|gpu_delegate(_options)?)\\.h$" EXCLUDE
                        REGEX "/delegates/gpu$" EXCLUDE)
 endif()
+install(DIRECTORY litert/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
+        FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${client_include_dir}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
         FILES_MATCHING PATTERN "*.h" ${headers_left_out})
 
@@ -121,7 +126,7 @@ else()
   message(STATUS "No manual pages: help2man not found, or a sanitizer build")
 endif()
 # Target that builds everything that is installed.
-add_custom_target(installed DEPENDS command deputy deputy_mindspore ${installed_plugins})
+add_custom_target(installed DEPENDS command deputy deputy_litert deputy_mindspore ${installed_plugins})
 foreach(target manual deputy-certify)
   if(TARGET ${target})
     add_dependencies(installed ${target})
@@ -134,7 +139,7 @@ endif()
 # ---- documents and examples --------------------------------------------------------------------
 # The folders keep their places relative to each other, so that links between them work.
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.csv")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN __pycache__ EXCLUDE REGEX "/examples/CMakeLists\\.txt$" EXCLUDE)
 

@@ -26,7 +26,7 @@ SECTIONS = {
     'Authors of delegates': 'writing-a-delegate device-buffers certify validation record-replay layers sandbox layouts '
                             'devices cpu_delegate nnapi hexagon android',
     'Servers and batches': 'serving batch scale',
-    'Reference': 'features operators differences benchmarks platforms abi litert-abi security arm golden',
+    'Reference': 'features operators differences benchmarks platforms abi litert litert-abi security arm golden',
     'Design': 'architecture style abi_contract design/*',
 }
 

@@ -104,8 +104,7 @@ LiteRtStatus LrtGoogleTensorOptionsGetDumpOpTimings(LrtGoogleTensorOptions optio
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-// Trade-off between power and speed. The getter returns kLiteRtStatusErrorNotFound if the option is
-// not set.
+// Trade-off between power and speed.
 LiteRtStatus LrtGoogleTensorOptionsSetPerformanceMode(
     LrtGoogleTensorOptions options, LiteRtGoogleTensorOptionsPerformanceMode mode);
 LiteRtStatus LrtGoogleTensorOptionsGetPerformanceMode(

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Creation and inspection of compiled models; compiled_model_run.cc runs them.
+#include "litert/src/compiled_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "deputy/c_api_experimental.h"
+#include "deputy/deputy.h"
+#include "litert/src/environment.h"
+#include "litert/src/log.h"
+#include "litert/src/runtime_context.h"
+
+using deputy::litert::Fail;
+using deputy::litert::Log;
+
+namespace {
+
+struct DeleteOptions {
+  void operator()(TfLiteInterpreterOptions* options) const {
+    TfLiteInterpreterOptionsDelete(options);
+  }
+};
+
+void ReportOf(void* user_data, const char* format, va_list arguments) {
+  static_cast<LiteRtCompiledModelT*>(user_data)->Report(format, arguments);
+}
+
+}  // namespace
+
+LiteRtCompiledModelT::~LiteRtCompiledModelT() {
+  // Delegates and custom operators outlive the interpreter.
+  if (interpreter_ != nullptr) TfLiteInterpreterDelete(interpreter_);
+}
+
+void LiteRtCompiledModelT::Report(const char* format, va_list arguments) {
+  if (runtime_.reporter == kLiteRtErrorReporterModeNone) return;
+  std::array<char, 1024> text;
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  if (runtime_.reporter == kLiteRtErrorReporterModeStderr) {
+    std::fprintf(stderr, "ERROR: %s\n", text.data());
+    return;
+  }
+  (void)deputy::litert::Guard([&] {
+    errors_ += text.data();
+    errors_ += '\n';
+    return kLiteRtStatusOk;
+  });
+}
+
+LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOptions options) {
+  if (options->accelerators == kLiteRtHwAcceleratorNone) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: expected options with at least one accelerator");
+  }
+  has_cpu_ = (options->accelerators & kLiteRtHwAcceleratorCpu) != 0;
+  runtime_ = deputy::litert::ReadRuntimeSettings(*options);
+  deputy::litert::ReportUnknownOptions(*options);
+  LITERT_TRY(CreateInterpreter(model, *options));
+  for (const auto& from : model.signatures) {
+    Signature signature;
+    const auto found =
+        std::find_if(model.subgraphs.begin(), model.subgraphs.end(),
+                     [&](const auto& subgraph) { return subgraph.get() == from->subgraph; });
+    signature.subgraph = static_cast<int32_t>(found - model.subgraphs.begin());
+    for (LiteRtTensor input : from->subgraph->inputs) {
+      signature.inputs.push_back(static_cast<int32_t>(input->index));
+    }
+    for (LiteRtTensor output : from->subgraph->outputs) {
+      signature.outputs.push_back(static_cast<int32_t>(output->index));
+    }
+    signature.memory.resize(signature.inputs.size() + signature.outputs.size());
+    signature.requirements.resize(signature.memory.size());
+    signature.is_selected =
+        runtime_.signatures.empty() ||
+        std::count(runtime_.signatures.begin(), runtime_.signatures.end(), from->key) > 0;
+    signatures_.push_back(std::move(signature));
+  }
+  for (const std::string& key : runtime_.signatures) {
+    const bool exists = std::any_of(model.signatures.begin(), model.signatures.end(),
+                                    [&](const auto& signature) { return signature->key == key; });
+    if (!exists) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "compiled model: the selected signature '%s' does not exist", key.c_str());
+    }
+  }
+  LITERT_TRY(BindTensors(model, *options));
+  LITERT_TRY(ApplyDelegates(options));
+  CountNodes();
+  if (!has_cpu_ && cpu_nodes_ > 0) {
+    return Fail(kLiteRtStatusErrorCompilation,
+                "compiled model: %d nodes are not accelerated; add the CPU to the accelerators",
+                cpu_nodes_);
+  }
+  for (Signature& signature : signatures_) {
+    if (signature.is_selected) LITERT_TRY(Allocate(&signature));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
+                                                     const LiteRtOptionsT& options) {
+  deputy::litert::CpuSettings cpu;
+  if (has_cpu_) LITERT_TRY(deputy::litert::ReadCpuSettings(options, &cpu));
+  cpu_accelerates_ = has_cpu_ && cpu.kernels == kLiteRtCpuKernelModeDelegate;
+  const std::unique_ptr<TfLiteInterpreterOptions, DeleteOptions> created(
+      TfLiteInterpreterOptionsCreate());
+  if (created == nullptr) return kLiteRtStatusErrorMemoryAllocationFailure;
+  TfLiteInterpreterOptionsSetNumThreads(created.get(), cpu.threads);
+  TfLiteInterpreterOptionsSetErrorReporter(created.get(), &ReportOf, this);
+  if (cpu.kernels == kLiteRtCpuKernelModeReference) {
+    DeputyInterpreterOptionsSetArithmetic(created.get(), kDeputyArithmeticReference);
+  }
+  if (!cpu.weight_cache.empty()) {
+    DeputyInterpreterOptionsSetWeightCache(created.get(), cpu.weight_cache.c_str());
+  }
+  for (const deputy::litert::CustomKernel& kernel : options.kernels) {
+    custom_operators_.push_back(std::make_unique<deputy::litert::CustomOperator>(kernel));
+    if (custom_operators_.back()->get() == nullptr) {
+      return kLiteRtStatusErrorMemoryAllocationFailure;
+    }
+    TfLiteInterpreterOptionsAddOperator(created.get(), custom_operators_.back()->get());
+  }
+  interpreter_ = TfLiteInterpreterCreate(model.model, created.get());
+  if (interpreter_ == nullptr) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: no interpreter: %s",
+                DeputyLastError());
+  }
+  if (runtime_.profiles) {
+    constexpr size_t kEvents = 512 << 10;
+    profiler_ = std::make_unique<LiteRtProfilerT>(kEvents);
+    DeputyInterpreterSetProfileCallback(interpreter_, &LiteRtCompiledModelT::OnEvent, this);
+  }
+  return kLiteRtStatusOk;
+}
+
+// Lets inputs use memory of the client permanently.
+LiteRtStatus LiteRtCompiledModelT::BindTensors(const LiteRtModelT& model,
+                                               const LiteRtOptionsT& options) {
+  for (const deputy::litert::TensorBinding& binding : options.bindings) {
+    bool is_bound = false;
+    for (size_t i = 0; i < signatures_.size() && !is_bound; ++i) {
+      const LiteRtSignatureT& signature = *model.signatures[i];
+      const auto found =
+          std::find(signature.input_names.begin(), signature.input_names.end(), binding.tensor);
+      if (signature.key != binding.signature || found == signature.input_names.end()) continue;
+      const auto input = static_cast<size_t>(found - signature.input_names.begin());
+      LITERT_TRY(SetMemory(&signatures_[i], input, signatures_[i].inputs[input],
+                           static_cast<char*>(binding.data), binding.bytes));
+      is_bound = true;
+    }
+    if (!is_bound) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "compiled model: signature '%s' has no input '%s' for the binding",
+                  binding.signature.c_str(), binding.tensor.c_str());
+    }
+  }
+  return kLiteRtStatusOk;
+}
+
+void LiteRtCompiledModelT::OnEvent(void* user_data, const DeputyOpEvent* event) {
+  auto* const self = static_cast<LiteRtCompiledModelT*>(user_data);
+  const bool of_delegate = event->delegate_node >= 0;
+  (void)deputy::litert::Guard([&] {
+    self->profiler_->Add(
+        event->operator_name, of_delegate ? DELEGATE_OPERATOR_INVOKE_EVENT : OPERATOR_INVOKE_EVENT,
+        static_cast<uint64_t>(event->begin_ns) / 1000,
+        static_cast<uint64_t>(event->duration_ns) / 1000, static_cast<uint64_t>(event->node_index),
+        static_cast<uint64_t>(event->subgraph_index),
+        of_delegate ? TFLITE_DELEGATE : TFLITE_INTERPRETER);
+    return kLiteRtStatusOk;
+  });
+}
+
+LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
+  std::vector<int32_t> subgraphs;
+  for (const Signature& signature : signatures_) {
+    if (signature.is_selected) subgraphs.push_back(signature.subgraph);
+  }
+  std::sort(subgraphs.begin(), subgraphs.end());
+  subgraphs.erase(std::unique(subgraphs.begin(), subgraphs.end()), subgraphs.end());
+  for (const auto& accelerator : environment_->accelerators()) {
+    // Accelerators that compile are for the selected hardware only; others apply always.
+    bool is_compiler = false;
+    LITERT_TRY(
+        LiteRtIsAcceleratorDelegateResponsibleForJitCompilation(accelerator.get(), &is_compiler));
+    const bool is_selected =
+        (deputy::litert::HardwareOf(*accelerator) & options->accelerators) != 0;
+    if (is_compiler && !is_selected) continue;
+    const char* name = "";
+    if (accelerator->create_delegate == nullptr) continue;
+    if (accelerator->get_name != nullptr) (void)accelerator->get_name(accelerator.get(), &name);
+    LiteRtDelegateWrapper wrapper = nullptr;
+    const LiteRtStatus created = accelerator->create_delegate(
+        deputy::litert::RuntimeContext(), environment_, accelerator.get(), options, &wrapper);
+    if (created != kLiteRtStatusOk) {
+      return Fail(created, "compiled model: accelerator %s: no delegate", name);
+    }
+    if (wrapper == nullptr) continue;
+    delegates_.push_back({accelerator.get(), std::unique_ptr<LiteRtDelegateWrapperT>(wrapper)});
+    const TfLiteStatus applied = DeputyInterpreterModifySubgraphs(
+        interpreter_, reinterpret_cast<TfLiteDelegate*>(wrapper->delegate), subgraphs.data(),
+        static_cast<int32_t>(subgraphs.size()));
+    if (applied != kTfLiteOk) {
+      return Fail(kLiteRtStatusErrorRuntimeFailure,
+                  "compiled model: accelerator %s: the delegate failed: %s", name,
+                  DeputyInterpreterLastError(interpreter_));
+    }
+  }
+  return kLiteRtStatusOk;
+}
+
+// Counts the nodes that the CPU computes.
+void LiteRtCompiledModelT::CountNodes() {
+  cpu_nodes_ = 0;
+  has_nodes_ = false;
+  const int32_t subgraphs = DeputyInterpreterGetSubgraphCount(interpreter_);
+  for (int32_t subgraph = 0; subgraph < subgraphs; ++subgraph) {
+    if (DeputyInterpreterIsDelegationSkippable(interpreter_, subgraph) != 0) continue;
+    int32_t count = 0;
+    const int32_t* const plan = DeputyInterpreterGetExecutionPlan(interpreter_, subgraph, &count);
+    for (int32_t i = 0; i < count; ++i) {
+      const DeputyNode* const node = DeputyInterpreterGetNode(interpreter_, subgraph, plan[i]);
+      has_nodes_ = true;
+      if (node != nullptr && node->node.delegate == nullptr) ++cpu_nodes_;
+    }
+  }
+}
+
+LiteRtStatus LiteRtCompiledModelT::FindSignature(size_t index, Signature** out_signature) {
+  if (index >= signatures_.size()) {
+    return Fail(kLiteRtStatusErrorIndexOOB,
+                "compiled model: expected a signature below %zu, found %zu", signatures_.size(),
+                index);
+  }
+  if (!signatures_[index].is_selected) {
+    return Fail(kLiteRtStatusErrorNotFound, "compiled model: signature %zu was not selected",
+                index);
+  }
+  *out_signature = &signatures_[index];
+  return kLiteRtStatusOk;
+}
+
+TfLiteTensor* LiteRtCompiledModelT::TensorOf(const Signature& signature, int32_t index) const {
+  return const_cast<TfLiteTensor*>(
+      DeputyInterpreterGetTensor(interpreter_, signature.subgraph, index));
+}
+
+namespace {
+
+LiteRtStatus ReadLayout(const TfLiteTensor& tensor, LiteRtLayout* out_layout) {
+  const TfLiteIntArray* dims = tensor.dims;
+  if ((dims == nullptr || dims->size == 0) && tensor.dims_signature != nullptr &&
+      tensor.dims_signature->size > 0) {
+    dims = tensor.dims_signature;
+  }
+  const int rank = dims == nullptr ? 0 : dims->size;
+  if (rank > LITERT_TENSOR_MAX_RANK) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: tensor '%s': expected a rank of at most %d, found %d", tensor.name,
+                LITERT_TENSOR_MAX_RANK, rank);
+  }
+  *out_layout = {};
+  out_layout->rank = static_cast<unsigned>(rank) & 0x7f;
+  for (int axis = 0; axis < rank; ++axis) out_layout->dimensions[axis] = dims->data[axis];
+  return kLiteRtStatusOk;
+}
+
+}  // namespace
+
+LiteRtStatus LiteRtCompiledModelT::InputLayout(size_t signature, size_t input,
+                                               LiteRtLayout* out_layout) {
+  Signature* found = nullptr;
+  LITERT_TRY(FindSignature(signature, &found));
+  if (input >= found->inputs.size()) {
+    return Fail(kLiteRtStatusErrorIndexOOB,
+                "compiled model: expected an input below %zu, found %zu", found->inputs.size(),
+                input);
+  }
+  return ReadLayout(*TensorOf(*found, found->inputs[input]), out_layout);
+}
+
+LiteRtStatus LiteRtCompiledModelT::OutputLayouts(size_t signature, std::span<LiteRtLayout> layouts,
+                                                 bool allocates) {
+  Signature* found = nullptr;
+  LITERT_TRY(FindSignature(signature, &found));
+  if (layouts.size() != found->outputs.size()) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: expected space for %zu layouts, found %zu", found->outputs.size(),
+                layouts.size());
+  }
+  if (allocates || found->needs_allocation) LITERT_TRY(Allocate(found));
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    LITERT_TRY(ReadLayout(*TensorOf(*found, found->outputs[i]), &layouts[i]));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::Requirements(size_t signature, size_t index, bool is_input,
+                                                LiteRtTensorBufferRequirements* out_requirements) {
+  Signature* found = nullptr;
+  LITERT_TRY(FindSignature(signature, &found));
+  const std::vector<int32_t>& tensors = is_input ? found->inputs : found->outputs;
+  if (index >= tensors.size()) {
+    return Fail(kLiteRtStatusErrorIndexOOB,
+                "compiled model: expected a tensor below %zu, found %zu", tensors.size(), index);
+  }
+  auto& stored = found->requirements[is_input ? index : found->inputs.size() + index];
+  if (stored == nullptr) stored = std::make_unique<LiteRtTensorBufferRequirementsT>();
+  stored->types = {kLiteRtTensorBufferTypeHostMemory};
+  stored->bytes = TensorOf(*found, tensors[index])->bytes;
+  stored->alignment = LITERT_HOST_MEMORY_BUFFER_ALIGNMENT;
+  *out_requirements = stored.get();
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::Resize(size_t signature, size_t input, std::span<const int> dims,
+                                          bool is_strict) {
+  Signature* found = nullptr;
+  LITERT_TRY(FindSignature(signature, &found));
+  if (input >= found->inputs.size()) {
+    return Fail(kLiteRtStatusErrorIndexOOB,
+                "compiled model: expected an input below %zu, found %zu", found->inputs.size(),
+                input);
+  }
+  const bool is_positive =
+      std::all_of(dims.begin(), dims.end(), [](int extent) { return extent > 0; });
+  if (dims.empty() || !is_positive) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: expected a shape of positive dimensions");
+  }
+  const TfLiteTensor& tensor = *TensorOf(*found, found->inputs[input]);
+  const std::span<const int> now(tensor.dims->data, static_cast<size_t>(tensor.dims->size));
+  if (std::equal(now.begin(), now.end(), dims.begin(), dims.end())) return kLiteRtStatusOk;
+  if (is_strict) {
+    const TfLiteIntArray* const open =
+        tensor.dims_signature != nullptr && tensor.dims_signature->size > 0 ? tensor.dims_signature
+                                                                            : tensor.dims;
+    const bool fits = static_cast<size_t>(open->size) == dims.size() &&
+                      std::equal(dims.begin(), dims.end(), open->data, [](int wanted, int extent) {
+                        return extent == -1 || extent == wanted;
+                      });
+    if (!fits) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "compiled model: input '%s': the shape signature does not allow this shape",
+                  tensor.name);
+    }
+  }
+  // Memory of buffers may be too small for the new shapes.
+  std::fill(found->memory.begin(), found->memory.end(), TfLiteCustomAllocation{});
+  if (DeputyInterpreterClearCustomAllocations(interpreter_, found->subgraph) != kTfLiteOk ||
+      DeputyInterpreterResizeInput(interpreter_, found->subgraph, found->inputs[input], dims.data(),
+                                   static_cast<int32_t>(dims.size()), false) != kTfLiteOk) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: input '%s': %s", tensor.name,
+                DeputyInterpreterLastError(interpreter_));
+  }
+  found->needs_allocation = true;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::Allocate(Signature* signature) {
+  if (DeputyInterpreterAllocateSubgraph(interpreter_, signature->subgraph) != kTfLiteOk) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: no memory plan: %s",
+                DeputyInterpreterLastError(interpreter_));
+  }
+  signature->needs_allocation = false;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::StartMetrics(int detail_level) {
+  if (detail_level < 0) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: expected a detail level of at least 0, found %d", detail_level);
+  }
+  for (const AppliedDelegate& each : delegates_) {
+    if (each.accelerator->start_metrics == nullptr) continue;
+    LITERT_TRY(each.accelerator->start_metrics(deputy::litert::RuntimeContext(), each.wrapper.get(),
+                                               detail_level));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::StopMetrics(LiteRtMetrics metrics) {
+  for (const AppliedDelegate& each : delegates_) {
+    if (each.accelerator->stop_metrics == nullptr) continue;
+    LiteRtMetricsT added;
+    LITERT_TRY(each.accelerator->stop_metrics(deputy::litert::RuntimeContext(), each.wrapper.get(),
+                                              &added));
+    std::move(added.metrics.begin(), added.metrics.end(), std::back_inserter(metrics->metrics));
+  }
+  return kLiteRtStatusOk;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled model: an interpreter of Deputy with the delegates of the selected accelerators.
+#ifndef DEPUTY_LITERT_SRC_COMPILED_MODEL_H_
+#define DEPUTY_LITERT_SRC_COMPILED_MODEL_H_
+
+#include <cstdarg>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deputy/c_api.h"
+#include "deputy/deputy.h"
+#include "deputy/deputy_graph.h"
+#include "litert/c/internal/litert_scheduling_info.h"
+#include "litert/c/litert_compiled_model.h"
+#include "litert/src/accelerator.h"
+#include "litert/src/custom_operator.h"
+#include "litert/src/metrics.h"
+#include "litert/src/model.h"
+#include "litert/src/options.h"
+#include "litert/src/payload.h"
+#include "litert/src/profiler.h"
+#include "litert/src/requirements.h"
+#include "litert/src/tensor_buffer.h"
+
+class LiteRtCompiledModelT {
+ public:
+  explicit LiteRtCompiledModelT(LiteRtEnvironment environment) : environment_(environment) {}
+  ~LiteRtCompiledModelT();
+  LiteRtCompiledModelT(const LiteRtCompiledModelT&) = delete;
+  LiteRtCompiledModelT& operator=(const LiteRtCompiledModelT&) = delete;
+
+  // Creates the interpreter and applies the delegates. The model must outlive this object.
+  LiteRtStatus Compile(const LiteRtModelT& model, LiteRtOptions options);
+
+  using Buffers = std::span<const LiteRtTensorBuffer>;
+  LiteRtStatus Run(size_t signature, Buffers inputs, Buffers outputs);
+
+  // Dimensions of an input are open if its shape signature has -1; a strict resize changes only
+  // these.
+  LiteRtStatus Resize(size_t signature, size_t input, std::span<const int> dims, bool is_strict);
+  LiteRtStatus InputLayout(size_t signature, size_t input, LiteRtLayout* out_layout);
+  LiteRtStatus OutputLayouts(size_t signature, std::span<LiteRtLayout> layouts, bool allocates);
+  // Stores the requirements of an input or output, which belong to this object.
+  LiteRtStatus Requirements(size_t signature, size_t index, bool is_input,
+                            LiteRtTensorBufferRequirements* out_requirements);
+
+  LiteRtStatus StartMetrics(int detail_level);
+  LiteRtStatus StopMetrics(LiteRtMetrics metrics);
+
+  bool is_fully_accelerated() const { return cpu_nodes_ == 0 || cpu_accelerates_; }
+  bool is_fully_delegated() const { return cpu_nodes_ == 0 && has_nodes_; }
+  size_t signature_count() const { return signatures_.size(); }
+  LiteRtEnvironment environment() const { return environment_; }
+  LiteRtProfiler profiler() { return profiler_.get(); }
+  TfLiteInterpreter* interpreter() { return interpreter_; }
+
+  LiteRtErrorReporterMode reporter_mode() const { return runtime_.reporter; }
+  void Report(const char* format, va_list arguments);
+  std::string& errors() { return errors_; }
+
+  std::map<std::pair<size_t, std::string>, std::string> annotations;  // by signature and key
+  LiteRtSchedulingInfo scheduling = {};
+
+ private:
+  // A signature that can run: its subgraph, and its tensors in the subgraph's order.
+  struct Signature {
+    int32_t subgraph = 0;
+    std::vector<int32_t> inputs, outputs;
+    bool is_selected = true;
+    bool needs_allocation = true;
+    // By input, then by output: the buffers' memory that the tensors use.
+    std::vector<TfLiteCustomAllocation> memory;
+    std::vector<std::unique_ptr<LiteRtTensorBufferRequirementsT>> requirements;
+  };
+  struct AppliedDelegate {
+    const LiteRtAcceleratorT* accelerator = nullptr;
+    std::unique_ptr<LiteRtDelegateWrapperT> wrapper;
+  };
+  // A buffer that is locked during a run.
+  struct Locked {
+    LiteRtTensorBufferT* buffer = nullptr;
+    char* address = nullptr;
+  };
+  class UnlockAtEnd;
+
+  LiteRtStatus CreateInterpreter(const LiteRtModelT& model, const LiteRtOptionsT& options);
+  LiteRtStatus BindTensors(const LiteRtModelT& model, const LiteRtOptionsT& options);
+  LiteRtStatus ApplyDelegates(LiteRtOptions options);
+  void CountNodes();
+  LiteRtStatus FindSignature(size_t index, Signature** out_signature);
+  TfLiteTensor* TensorOf(const Signature& signature, int32_t index) const;
+  LiteRtStatus Lock(LiteRtTensorBufferT* buffer, LiteRtTensorBufferLockMode mode,
+                    char** out_address);
+  LiteRtStatus BindInput(Signature* signature, size_t index, LiteRtTensorBufferT* buffer);
+  LiteRtStatus BindOutput(Signature* signature, size_t index, LiteRtTensorBufferT* buffer);
+  LiteRtStatus ResizeToBuffer(Signature* signature, size_t index,
+                              const LiteRtTensorBufferT& buffer);
+  LiteRtStatus SetMemory(Signature* signature, size_t slot, int32_t tensor, char* address,
+                         size_t bytes);
+  // Returns true if an output cannot be computed in the memory of a buffer.
+  bool IsCopied(const Signature& signature, const TfLiteTensor& tensor, int32_t index) const;
+  LiteRtStatus CopyOutputs(const Signature& signature, Buffers outputs);
+  LiteRtStatus Allocate(Signature* signature);
+  LiteRtStatus Invoke(const Signature& signature);
+  static void OnEvent(void* user_data, const DeputyOpEvent* event);
+
+  const LiteRtEnvironment environment_;
+  deputy::litert::RuntimeSettings runtime_;
+  std::unique_ptr<LiteRtProfilerT> profiler_;
+  std::string errors_;
+  std::vector<std::unique_ptr<deputy::litert::CustomOperator>> custom_operators_;
+  std::vector<AppliedDelegate> delegates_;
+  TfLiteInterpreter* interpreter_ = nullptr;
+  std::vector<Signature> signatures_;
+  std::vector<Locked> locked_;  // during a run
+  int cpu_nodes_ = 0;
+  bool has_nodes_ = false, has_cpu_ = false, cpu_accelerates_ = false;
+};
+
+#endif  // DEPUTY_LITERT_SRC_COMPILED_MODEL_H_

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of compiled models. The tensors of a signature use the memory of the client's buffers where
+// that is possible, so that nothing is copied.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+#include "deputy/c_api_experimental.h"
+#include "deputy/deputy.h"
+#include "litert/src/compiled_model.h"
+#include "litert/src/layout.h"
+#include "litert/src/log.h"
+
+using deputy::litert::Fail;
+
+namespace {
+
+// Returns the size of a tensor of strings from its table: the number of strings and the offsets of
+// their begins and of the last end. Returns 0 if the table is damaged.
+size_t StringBytes(const char* data, size_t bytes) {
+  int32_t count = 0, end = 0;
+  if (bytes < 2 * sizeof(int32_t)) return 0;
+  std::memcpy(&count, data, sizeof(count));
+  if (count < 0 || static_cast<size_t>(count) > bytes / sizeof(int32_t) - 2) return 0;
+  std::memcpy(&end, data + sizeof(int32_t) * (static_cast<size_t>(count) + 1), sizeof(end));
+  return end < 0 || static_cast<size_t>(end) > bytes ? 0 : static_cast<size_t>(end);
+}
+
+// Records a section of a run as an event of the profiler, if there is one.
+class TimedSection {
+ public:
+  TimedSection(LiteRtProfiler profiler, const char* tag)
+      : profiler_(profiler != nullptr && profiler->is_running ? profiler : nullptr), tag_(tag) {
+    if (profiler_ != nullptr) begin_us_ = NowUs();
+  }
+  ~TimedSection() { End(); }
+  TimedSection(const TimedSection&) = delete;
+  TimedSection& operator=(const TimedSection&) = delete;
+
+  void End() {
+    if (profiler_ == nullptr) return;
+    profiler_->Add(tag_, DEFAULT, begin_us_, NowUs() - begin_us_, 0, 0, LITERT);
+    profiler_ = nullptr;
+  }
+
+ private:
+  static uint64_t NowUs() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+  }
+
+  LiteRtProfiler profiler_;
+  const char* const tag_;
+  uint64_t begin_us_ = 0;
+};
+
+}  // namespace
+
+// Unlocks the buffers at the end of a run.
+class LiteRtCompiledModelT::UnlockAtEnd {
+ public:
+  explicit UnlockAtEnd(std::vector<Locked>* locked) : locked_(locked) { locked_->clear(); }
+  ~UnlockAtEnd() {
+    for (const Locked& each : *locked_) (void)each.buffer->Unlock();
+    locked_->clear();
+  }
+  UnlockAtEnd(const UnlockAtEnd&) = delete;
+  UnlockAtEnd& operator=(const UnlockAtEnd&) = delete;
+
+ private:
+  std::vector<Locked>* const locked_;
+};
+
+// Locks a buffer unless the run has locked it already, as an input that is an output, too.
+LiteRtStatus LiteRtCompiledModelT::Lock(LiteRtTensorBufferT* buffer,
+                                        LiteRtTensorBufferLockMode mode, char** out_address) {
+  const auto found = std::find_if(locked_.begin(), locked_.end(),
+                                  [&](const Locked& each) { return each.buffer == buffer; });
+  if (found != locked_.end()) {
+    *out_address = found->address;
+    return kLiteRtStatusOk;
+  }
+  locked_.reserve(locked_.size() + 1);
+  void* address = nullptr;
+  LITERT_TRY(buffer->Lock(mode, &address));
+  *out_address = static_cast<char*>(address) + buffer->offset;
+  locked_.push_back({buffer, *out_address});
+  return kLiteRtStatusOk;
+}
+
+// Resizes an input with open dimensions to the shape of its buffer.
+LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(Signature* signature, size_t index,
+                                                  const LiteRtTensorBufferT& buffer) {
+  const int32_t tensor_index = signature->inputs[index];
+  const TfLiteTensor& tensor = *TensorOf(*signature, tensor_index);
+  const LiteRtLayout& layout = buffer.tensor_type.layout;
+  const int rank = tensor.dims->size;
+  const std::span<const int32_t> wanted(layout.dimensions, layout.rank);
+  if (rank == 0 || wanted.empty() ||
+      std::equal(wanted.begin(), wanted.end(), tensor.dims->data, tensor.dims->data + rank)) {
+    return kLiteRtStatusOk;
+  }
+  const TfLiteIntArray* const open = tensor.dims_signature;
+  const bool fits =
+      open != nullptr && static_cast<size_t>(open->size) == wanted.size() &&
+      std::equal(wanted.begin(), wanted.end(), open->data, [](int32_t extent, int allowed) {
+        return allowed == -1 ? extent > 0 : extent == allowed;
+      });
+  if (!fits) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: input '%s': the shape of the buffer does not fit", tensor.name);
+  }
+  if (DeputyInterpreterResizeInput(interpreter_, signature->subgraph, tensor_index, wanted.data(),
+                                   static_cast<int32_t>(wanted.size()), false) != kTfLiteOk) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: input '%s': %s", tensor.name,
+                DeputyInterpreterLastError(interpreter_));
+  }
+  signature->needs_allocation = true;
+  return kLiteRtStatusOk;
+}
+
+// Lets a tensor use memory of a buffer, unless it does so already.
+LiteRtStatus LiteRtCompiledModelT::SetMemory(Signature* signature, size_t slot, int32_t tensor,
+                                             char* address, size_t bytes) {
+  TfLiteCustomAllocation& now = signature->memory[slot];
+  if (now.data == address && now.bytes == bytes) return kLiteRtStatusOk;
+  const bool is_aligned =
+      reinterpret_cast<uintptr_t>(address) % LITERT_HOST_MEMORY_BUFFER_ALIGNMENT == 0;
+  const TfLiteCustomAllocation wanted = {address, bytes};
+  if (DeputyInterpreterSetCustomAllocation(
+          interpreter_, signature->subgraph, tensor, &wanted,
+          is_aligned ? kTfLiteCustomAllocationFlagsNone
+                     : kTfLiteCustomAllocationFlagsSkipAlignCheck) != kTfLiteOk) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: tensor '%s': %s",
+                TensorOf(*signature, tensor)->name, DeputyInterpreterLastError(interpreter_));
+  }
+  now = wanted;
+  signature->needs_allocation = true;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::BindInput(Signature* signature, size_t index,
+                                             LiteRtTensorBufferT* buffer) {
+  LITERT_TRY(ResizeToBuffer(signature, index, *buffer));
+  char* address = nullptr;
+  LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeRead, &address));
+  const size_t bytes = buffer->bytes - buffer->offset;
+  TfLiteTensor* const tensor = TensorOf(*signature, signature->inputs[index]);
+  if (tensor->type != kTfLiteString) {
+    return SetMemory(signature, index, signature->inputs[index], address, bytes);
+  }
+  const size_t used = StringBytes(address, bytes);
+  if (used == 0 || TfLiteTensorRealloc(used, tensor) != kTfLiteOk) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: input '%s': the buffer contains no valid strings", tensor->name);
+  }
+  std::memcpy(tensor->data.raw, address, used);
+  return kLiteRtStatusOk;
+}
+
+bool LiteRtCompiledModelT::IsCopied(const Signature& signature, const TfLiteTensor& tensor,
+                                    int32_t index) const {
+  return tensor.allocation_type == kTfLiteDynamic || tensor.allocation_type == kTfLiteMmapRo ||
+         tensor.allocation_type == kTfLitePersistentRo || tensor.type == kTfLiteString ||
+         tensor.is_variable ||
+         std::count(signature.inputs.begin(), signature.inputs.end(), index) > 0 ||
+         std::count(signature.outputs.begin(), signature.outputs.end(), index) > 1;
+}
+
+LiteRtStatus LiteRtCompiledModelT::BindOutput(Signature* signature, size_t index,
+                                              LiteRtTensorBufferT* buffer) {
+  char* address = nullptr;
+  LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeWrite, &address));
+  const int32_t tensor_index = signature->outputs[index];
+  if (IsCopied(*signature, *TensorOf(*signature, tensor_index), tensor_index)) {
+    return kLiteRtStatusOk;
+  }
+  return SetMemory(signature, signature->inputs.size() + index, tensor_index, address,
+                   buffer->bytes - buffer->offset);
+}
+
+// Copies outputs that are not in their buffers' memory.
+LiteRtStatus LiteRtCompiledModelT::CopyOutputs(const Signature& signature, Buffers outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int32_t index = signature.outputs[i];
+    const TfLiteTensor& tensor = *TensorOf(signature, index);
+    char* address = nullptr;
+    LITERT_TRY(Lock(outputs[i], kLiteRtTensorBufferLockModeWrite, &address));
+    if (tensor.data.raw == address || tensor.bytes == 0 || tensor.data.raw == nullptr) continue;
+    const size_t bytes = outputs[i]->bytes - outputs[i]->offset;
+    if (tensor.bytes > bytes) {
+      return Fail(kLiteRtStatusErrorRuntimeFailure,
+                  "compiled model: output '%s': expected a buffer of %zu bytes, found %zu",
+                  tensor.name, tensor.bytes, bytes);
+    }
+    std::memmove(address, tensor.data.raw, tensor.bytes);
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::Invoke(const Signature& signature) {
+  const TfLiteStatus status = DeputyInterpreterInvokeSubgraph(interpreter_, signature.subgraph);
+  if (status == kTfLiteOk) return kLiteRtStatusOk;
+  if (status == kTfLiteCancelled) return kLiteRtStatusCancelled;
+  return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: the run failed: %s",
+              DeputyInterpreterLastError(interpreter_));
+}
+
+LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers outputs) {
+  Signature* found = nullptr;
+  LITERT_TRY(FindSignature(signature, &found));
+  if (inputs.size() != found->inputs.size() || outputs.size() != found->outputs.size()) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: expected %zu inputs and %zu outputs, found %zu and %zu",
+                found->inputs.size(), found->outputs.size(), inputs.size(), outputs.size());
+  }
+  for (LiteRtTensorBuffer output : outputs) {
+    if (output == nullptr || output->event != nullptr) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "compiled model: expected output buffers without events");
+    }
+  }
+  const UnlockAtEnd unlock(&locked_);
+  TimedSection registration(profiler_.get(), "LiteRT::Run[buffer registration]");
+  // An input without a buffer keeps its memory.
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr) LITERT_TRY(BindInput(found, i, inputs[i]));
+  }
+  if (found->needs_allocation) LITERT_TRY(Allocate(found));
+  for (size_t i = 0; i < outputs.size(); ++i) LITERT_TRY(BindOutput(found, i, outputs[i]));
+  if (found->needs_allocation) LITERT_TRY(Allocate(found));
+  registration.End();
+  LITERT_TRY(Invoke(*found));
+  const TimedSection sync(profiler_.get(), "LiteRT::Run[Buffer sync]");
+  return CopyOutputs(*found, outputs);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "litert/src/event.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <memory>
+
+#include "litert/src/log.h"
+
+using deputy::litert::Fail;
+using deputy::litert::Guard;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Polls a descriptor; returns kLiteRtStatusErrorTimeoutExpired if it is not readable in time.
+LiteRtStatus PollFence(int fd, int64_t timeout_ms) {
+  const Clock::time_point begin = Clock::now();
+  for (;;) {
+    int64_t left = -1;
+    if (timeout_ms >= 0) {
+      const auto passed =
+          std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+      left = std::max<int64_t>(timeout_ms - passed, 0);
+    }
+    pollfd request = {.fd = fd, .events = POLLIN, .revents = 0};
+    const int found = poll(&request, 1, static_cast<int>(std::min<int64_t>(left, INT_MAX)));
+    if (found > 0) {
+      if ((request.revents & (POLLERR | POLLNVAL)) == 0) return kLiteRtStatusOk;
+      return Fail(kLiteRtStatusErrorRuntimeFailure, "event: descriptor %d cannot be polled", fd);
+    }
+    if (found == 0 && left <= INT_MAX) return kLiteRtStatusErrorTimeoutExpired;
+    if (found < 0 && errno != EINTR && errno != EAGAIN) {
+      return Fail(kLiteRtStatusErrorRuntimeFailure, "event: descriptor %d cannot be polled", fd);
+    }
+  }
+}
+
+}  // namespace
+
+LiteRtEventT::~LiteRtEventT() {
+  if (owns_fd && fd >= 0) close(fd);
+  if (custom != nullptr && custom->Release != nullptr) custom->Release(custom);
+}
+
+LiteRtStatus LiteRtEventT::Wait(int64_t timeout_ms) const {
+  if (type == LiteRtEventTypeSyncFenceFd) return PollFence(fd, timeout_ms);
+  if (custom == nullptr || custom->Wait == nullptr) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "event: no custom event with Wait was set");
+  }
+  custom->Wait(custom, timeout_ms);
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtEventT::IsSignaled(bool* out_signaled) const {
+  if (type == LiteRtEventTypeSyncFenceFd) {
+    const LiteRtStatus status = PollFence(fd, 0);
+    if (status != kLiteRtStatusOk && status != kLiteRtStatusErrorTimeoutExpired) return status;
+    *out_signaled = status == kLiteRtStatusOk;
+    return kLiteRtStatusOk;
+  }
+  if (custom == nullptr || custom->IsSignaled == nullptr) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "event: no custom event with IsSignaled was set");
+  }
+  *out_signaled = custom->IsSignaled(custom) != 0;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCreateEventFromSyncFenceFd(LiteRtEnvironment, int sync_fence_fd, bool owns_fd,
+                                              LiteRtEvent* event) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] {
+    auto created = std::make_unique<LiteRtEventT>(LiteRtEventTypeSyncFenceFd);
+    created->fd = sync_fence_fd;
+    created->owns_fd = owns_fd;
+    *event = created.release();
+    return kLiteRtStatusOk;
+  });
+}
+
+LiteRtStatus LiteRtCreateEventFromOpenClEvent(LiteRtEnvironment, LiteRtClEvent, LiteRtEvent*) {
+  return Fail(kLiteRtStatusErrorUnsupported, "event: OpenCL events are not supported");
+}
+
+LiteRtStatus LiteRtCreateEventFromEglSyncFence(LiteRtEnvironment, LiteRtEglSyncKhr, LiteRtEvent*) {
+  return Fail(kLiteRtStatusErrorUnsupported, "event: EGL is not supported");
+}
+
+LiteRtStatus LiteRtCreateManagedEvent(LiteRtEnvironment, LiteRtEventType type, LiteRtEvent* event) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  if (type != LiteRtEventTypeCustom) {
+    LiteRtStatus status = kLiteRtStatusErrorInvalidArgument;
+    if (type == LiteRtEventTypeOpenCl) status = kLiteRtStatusErrorRuntimeFailure;  // no GPU
+    if (type == LiteRtEventTypeEglSyncFence || type == LiteRtEventTypeEglNativeSyncFence) {
+      status = kLiteRtStatusErrorUnsupported;
+    }
+    return Fail(status, "event: expected the type custom (%d), found %d, which is not supported",
+                LiteRtEventTypeCustom, type);
+  }
+  return Guard([&] {
+    *event = new LiteRtEventT(type);
+    return kLiteRtStatusOk;
+  });
+}
+
+LiteRtStatus LiteRtSetCustomEvent(LiteRtEvent event, LiteRtCustomEvent custom_event) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  if (event->type != LiteRtEventTypeCustom) return kLiteRtStatusErrorUnsupported;
+  if (custom_event != nullptr && custom_event->Retain != nullptr) {
+    custom_event->Retain(custom_event);
+  }
+  if (event->custom != nullptr && event->custom->Release != nullptr) {
+    event->custom->Release(event->custom);
+  }
+  event->custom = custom_event;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtGetCustomEvent(LiteRtEvent event, LiteRtCustomEvent* custom_event) {
+  if (event == nullptr || custom_event == nullptr || event->custom == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  *custom_event = event->custom;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtGetEventCustomNativeEvent(LiteRtEvent event, void** native) {
+  if (event == nullptr || native == nullptr || event->custom == nullptr ||
+      event->custom->GetNative == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  *native = event->custom->GetNative(event->custom);
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtGetEventEventType(LiteRtEvent event, LiteRtEventType* type) {
+  if (event == nullptr || type == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *type = event->type;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtGetEventSyncFenceFd(LiteRtEvent event, int* sync_fence_fd) {
+  if (event == nullptr || sync_fence_fd == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  if (event->type != LiteRtEventTypeSyncFenceFd) return kLiteRtStatusErrorUnsupported;
+  *sync_fence_fd = event->fd;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtGetEventOpenClEvent(LiteRtEvent event, LiteRtClEvent* cl_event) {
+  if (event == nullptr || cl_event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Fail(kLiteRtStatusErrorUnsupported, "event: OpenCL events are not supported");
+}
+
+LiteRtStatus LiteRtGetEventEglSync(LiteRtEvent event, LiteRtEglSyncKhr* egl_sync) {
+  if (event == nullptr || egl_sync == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Fail(kLiteRtStatusErrorUnsupported, "event: EGL is not supported");
+}
+
+LiteRtStatus LiteRtWaitEvent(LiteRtEvent event, int64_t timeout_in_ms) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] { return event->Wait(timeout_in_ms); });
+}
+
+LiteRtStatus LiteRtSignalEvent(LiteRtEvent event) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Fail(kLiteRtStatusErrorInvalidArgument,
+              "event: fences and custom events are signalled by their owner");
+}
+
+LiteRtStatus LiteRtIsEventSignaled(LiteRtEvent event, bool* is_signaled) {
+  if (event == nullptr || is_signaled == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] { return event->IsSignaled(is_signaled); });
+}
+
+LiteRtStatus LiteRtDupFdEvent(LiteRtEvent event, int* dup_fd) {
+  if (event == nullptr || dup_fd == nullptr || event->type != LiteRtEventTypeSyncFenceFd) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  const int copy = dup(event->fd);
+  if (copy < 0) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "event: descriptor %d cannot be duplicated",
+                event->fd);
+  }
+  *dup_fd = copy;
+  return kLiteRtStatusOk;
+}
+
+void LiteRtDestroyEvent(LiteRtEvent event) { delete event; }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events that are attached to tensor buffers: file descriptors of sync fences, and objects of the
+// client.
+#ifndef DEPUTY_LITERT_SRC_EVENT_H_
+#define DEPUTY_LITERT_SRC_EVENT_H_
+
+#include <cstdint>
+
+#include "litert/c/litert_event.h"
+
+class LiteRtEventT {
+ public:
+  explicit LiteRtEventT(LiteRtEventType event_type) : type(event_type) {}
+  // Closes an owned descriptor, or releases the client's event.
+  ~LiteRtEventT();
+  LiteRtEventT(const LiteRtEventT&) = delete;
+  LiteRtEventT& operator=(const LiteRtEventT&) = delete;
+
+  // Waits until the event is signalled; a negative timeout is infinite.
+  LiteRtStatus Wait(int64_t timeout_ms) const;
+  LiteRtStatus IsSignaled(bool* out_signaled) const;
+
+  const LiteRtEventType type;
+  int fd = -1;  // readable once the event is signalled
+  bool owns_fd = false;
+  LiteRtCustomEvent custom = nullptr;
+};
+
+#endif  // DEPUTY_LITERT_SRC_EVENT_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "litert/src/log.h"
+
+#include <array>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+
+namespace deputy::litert {
+namespace {
+
+std::atomic<LiteRtLogSeverity> min_severity{kLiteRtLogSeverityInfo};
+
+void Write(LiteRtLogSeverity severity, const char* format, va_list arguments) {
+  if (severity < MinSeverity()) return;
+  std::array<char, 1024> text;
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::fprintf(stderr, "%s: LiteRt: %s\n", LiteRtGetLogSeverityName(severity), text.data());
+}
+
+}  // namespace
+
+LiteRtLogSeverity MinSeverity() { return min_severity.load(std::memory_order_relaxed); }
+void SetMinSeverity(LiteRtLogSeverity severity) {
+  min_severity.store(severity, std::memory_order_relaxed);
+}
+
+void Log(LiteRtLogSeverity severity, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Write(severity, format, arguments);
+  va_end(arguments);
+}
+
+LiteRtStatus Fail(LiteRtStatus status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Write(kLiteRtLogSeverityError, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+}  // namespace deputy::litert
+
+const char* LiteRtGetLogSeverityName(LiteRtLogSeverity severity) {
+  switch (severity) {
+    case kLiteRtLogSeverityDebug:
+      return "DEBUG";
+    case kLiteRtLogSeverityVerbose:
+      return "VERBOSE";
+    case kLiteRtLogSeverityInfo:
+      return "INFO";
+    case kLiteRtLogSeverityWarning:
+      return "WARNING";
+    case kLiteRtLogSeverityError:
+      return "ERROR";
+    case kLiteRtLogSeveritySilent:
+      return "SILENT";
+    default:
+      return "UNKNOWN";
+  }
+}

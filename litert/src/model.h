@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model as objects: subgraphs, operators, tensors, signatures and metadata. The objects refer to
+// the bytes of the model file, which the model owns or the client keeps.
+#ifndef DEPUTY_LITERT_SRC_MODEL_H_
+#define DEPUTY_LITERT_SRC_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "litert/c/litert_model.h"
+#include "litert/c/litert_op_code.h"
+
+struct TfLiteModel;
+
+namespace deputy::schema {
+struct Operator;
+}
+
+namespace deputy::litert {
+
+// The key of the signature that a model without signatures has.
+inline constexpr char kDefaultSignatureKey[] = "<placeholder signature>";
+
+using Bytes = std::span<const uint8_t>;
+
+}  // namespace deputy::litert
+
+class LiteRtWeightsT {
+ public:
+  deputy::litert::Bytes bytes;
+  int32_t buffer = 0;  // index in the file; 0: no data
+};
+
+class LiteRtTensorT {
+ public:
+  // An operator that reads the tensor, and the index of the input.
+  struct Use {
+    LiteRtOp op = nullptr;
+    LiteRtParamIndex input = 0;
+  };
+
+  std::string name;
+  uint32_t index = 0;
+  LiteRtRankedTensorType type = {};  // dimensions that are open are -1
+  LiteRtWeightsT weights;
+  LiteRtQuantizationTypeId quantization = kLiteRtQuantizationNone;
+  LiteRtQuantizationPerTensor per_tensor = {};
+  LiteRtQuantizationPerChannel per_channel = {};  // its arrays are in `scales`, `zero_points`
+  LiteRtQuantizationBlockWise block_wise = {};
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;
+  LiteRtOp producer = nullptr;  // null: an input or a constant
+  LiteRtParamIndex producer_output = 0;
+  std::vector<Use> uses;
+};
+
+class LiteRtOpT {
+ public:
+  LiteRtOpCode code = kLiteRtOpCodeTflCustom;
+  std::string custom_code;
+  deputy::litert::Bytes custom_options;
+  // The tensors that the operator reads; optional inputs that are absent are not listed.
+  std::vector<LiteRtTensor> inputs;
+  std::vector<LiteRtTensor> outputs;
+  const deputy::schema::Operator* options = nullptr;  // the operator in the file
+};
+
+class LiteRtSubgraphT {
+ public:
+  std::string name;
+  std::vector<std::unique_ptr<LiteRtTensorT>> tensors;
+  std::vector<std::unique_ptr<LiteRtOpT>> ops;
+  std::vector<LiteRtTensor> inputs, outputs;
+};
+
+class LiteRtSignatureT {
+ public:
+  // Inputs and outputs are in the order of the subgraph.
+  std::string key;
+  LiteRtSubgraph subgraph = nullptr;
+  std::vector<std::string> input_names, output_names;
+};
+
+class LiteRtModelT {
+ public:
+  LiteRtModelT() = default;
+  ~LiteRtModelT();
+  LiteRtModelT(const LiteRtModelT&) = delete;
+  LiteRtModelT& operator=(const LiteRtModelT&) = delete;
+
+  // Creates the objects of a model. `bytes` must stay valid as long as the model.
+  LiteRtStatus Load(deputy::litert::Bytes bytes);
+
+  std::vector<uint8_t> owned;    // bytes of a file
+  TfLiteModel* model = nullptr;  // the verified model
+
+  std::vector<std::unique_ptr<LiteRtSubgraphT>> subgraphs;
+  std::vector<std::unique_ptr<LiteRtSignatureT>> signatures;
+  std::map<std::string, std::vector<uint8_t>> metadata;
+};
+
+#endif  // DEPUTY_LITERT_SRC_MODEL_H_

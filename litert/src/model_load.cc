@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Creates the objects of a model from its file. TfLiteModelCreate has verified the file, so that
+// its tables can be read without checks; indices are checked here.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "deputy/c_api.h"
+#include "litert/src/log.h"
+#include "litert/src/model.h"
+#include "schema_generated.h"
+
+namespace deputy::litert {
+namespace {
+
+// Element types by their number in the file.
+LiteRtElementType ElementTypeOf(schema::TensorType type) {
+  switch (type) {
+    case schema::TensorType::FLOAT32:
+      return kLiteRtElementTypeFloat32;
+    case schema::TensorType::FLOAT16:
+      return kLiteRtElementTypeFloat16;
+    case schema::TensorType::INT32:
+      return kLiteRtElementTypeInt32;
+    case schema::TensorType::UINT8:
+      return kLiteRtElementTypeUInt8;
+    case schema::TensorType::INT64:
+      return kLiteRtElementTypeInt64;
+    case schema::TensorType::STRING:
+      return kLiteRtElementTypeTfString;
+    case schema::TensorType::BOOL:
+      return kLiteRtElementTypeBool;
+    case schema::TensorType::INT16:
+      return kLiteRtElementTypeInt16;
+    case schema::TensorType::COMPLEX64:
+      return kLiteRtElementTypeComplex64;
+    case schema::TensorType::INT8:
+      return kLiteRtElementTypeInt8;
+    case schema::TensorType::FLOAT64:
+      return kLiteRtElementTypeFloat64;
+    case schema::TensorType::COMPLEX128:
+      return kLiteRtElementTypeComplex128;
+    case schema::TensorType::UINT64:
+      return kLiteRtElementTypeUInt64;
+    case schema::TensorType::RESOURCE:
+      return kLiteRtElementTypeTfResource;
+    case schema::TensorType::VARIANT:
+      return kLiteRtElementTypeTfVariant;
+    case schema::TensorType::UINT32:
+      return kLiteRtElementTypeUInt32;
+    case schema::TensorType::UINT16:
+      return kLiteRtElementTypeUInt16;
+    case schema::TensorType::INT4:
+      return kLiteRtElementTypeInt4;
+    case schema::TensorType::BFLOAT16:
+      return kLiteRtElementTypeBFloat16;
+    case schema::TensorType::INT2:
+      return kLiteRtElementTypeInt2;
+    case schema::TensorType::UINT4:
+      return kLiteRtElementTypeUInt4;
+    case schema::TensorType::FLOAT8_E4M3FN:
+      return kLiteRtElementTypeFloat8E4M3FN;
+    case schema::TensorType::FLOAT8_E5M2:
+      return kLiteRtElementTypeFloat8E5M2;
+  }
+  return kLiteRtElementTypeNone;
+}
+
+std::string TextOf(const flatbuffers::String* text) { return text == nullptr ? "" : text->str(); }
+
+size_t SizeOf(const auto* vector) { return vector == nullptr ? 0 : vector->size(); }
+
+// Fills one model from its file.
+class Loader {
+ public:
+  Loader(Bytes bytes, LiteRtModelT* model)
+      : bytes_(bytes), file_(schema::GetModel(bytes.data())), model_(model) {}
+
+  LiteRtStatus Run() {
+    for (size_t i = 0; i < SizeOf(file_->subgraphs()); ++i) {
+      model_->subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
+      LITERT_TRY(LoadSubgraph(*file_->subgraphs()->Get(static_cast<uint32_t>(i)),
+                              model_->subgraphs.back().get()));
+    }
+    if (model_->subgraphs.empty()) {
+      return Fail(kLiteRtStatusErrorInvalidFlatbuffer, "model: it has no subgraph");
+    }
+    LITERT_TRY(LoadSignatures());
+    return LoadMetadata();
+  }
+
+ private:
+  // Stores the bytes of a buffer, which are in the table or after it.
+  LiteRtStatus LoadBuffer(uint32_t index, Bytes* out_bytes) const {
+    *out_bytes = {};
+    if (index == 0) return kLiteRtStatusOk;
+    if (index >= SizeOf(file_->buffers())) {
+      return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                  "model: expected a buffer index below %zu, found %u", SizeOf(file_->buffers()),
+                  index);
+    }
+    const schema::Buffer& buffer = *file_->buffers()->Get(index);
+    if (buffer.offset() > 1) {
+      if (buffer.offset() > bytes_.size() || buffer.size() > bytes_.size() - buffer.offset()) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer, "model: buffer %u is not inside the file",
+                    index);
+      }
+      *out_bytes = bytes_.subspan(buffer.offset(), buffer.size());
+    } else if (buffer.data() != nullptr) {
+      *out_bytes = {buffer.data()->data(), buffer.data()->size()};
+    }
+    return kLiteRtStatusOk;
+  }
+
+  LiteRtStatus LoadTensor(const schema::Tensor& from, LiteRtSubgraphT* subgraph,
+                          LiteRtTensorT* to) const {
+    to->name = TextOf(from.name());
+    const auto* const shape =
+        SizeOf(from.shape_signature()) > 0 ? from.shape_signature() : from.shape();
+    if (SizeOf(shape) > LITERT_TENSOR_MAX_RANK) {
+      return Fail(kLiteRtStatusErrorUnsupported,
+                  "model: tensor '%s': expected a rank of at most %d, found %zu", to->name.c_str(),
+                  LITERT_TENSOR_MAX_RANK, SizeOf(shape));
+    }
+    to->type.element_type = ElementTypeOf(from.type());
+    to->type.layout.rank = static_cast<unsigned>(SizeOf(shape)) & 0x7f;
+    for (unsigned axis = 0; axis < to->type.layout.rank; ++axis) {
+      to->type.layout.dimensions[axis] = shape->Get(axis);
+    }
+    LITERT_TRY(LoadBuffer(from.buffer(), &to->weights.bytes));
+    to->weights.buffer = static_cast<int32_t>(from.buffer());
+    return LoadQuantization(from.quantization(), subgraph, to);
+  }
+
+  static LiteRtStatus LoadQuantization(const schema::QuantizationParameters* from,
+                                       LiteRtSubgraphT* subgraph, LiteRtTensorT* to) {
+    if (from == nullptr) return kLiteRtStatusOk;
+    if (const auto* const blocks = from->details_as_BlockwiseQuantization()) {
+      const auto find = [&](int32_t index) -> LiteRtTensor {
+        const bool is_valid = index >= 0 && static_cast<size_t>(index) < subgraph->tensors.size();
+        return is_valid ? subgraph->tensors[static_cast<size_t>(index)].get() : nullptr;
+      };
+      to->quantization = kLiteRtQuantizationBlockWise;
+      to->block_wise = {.scales = find(blocks->scales()),
+                        .zero_points = find(blocks->zero_points()),
+                        .block_size = blocks->block_size()};
+      if (to->block_wise.scales == nullptr) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: tensor '%s': its scales are not a tensor", to->name.c_str());
+      }
+      return kLiteRtStatusOk;
+    }
+    const size_t count = SizeOf(from->scale());
+    if (count == 0) return kLiteRtStatusOk;
+    // Zero points may be absent, or one for all channels.
+    const auto zero_point = [&](size_t channel) -> int64_t {
+      const size_t points = SizeOf(from->zero_point());
+      if (points == 0) return 0;
+      return from->zero_point()->Get(static_cast<uint32_t>(points == 1 ? 0 : channel));
+    };
+    if (SizeOf(from->zero_point()) > 1 && SizeOf(from->zero_point()) != count) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "model: tensor '%s': expected %zu zero points, found %zu", to->name.c_str(),
+                  count, SizeOf(from->zero_point()));
+    }
+    if (count == 1) {
+      to->quantization = kLiteRtQuantizationPerTensor;
+      to->per_tensor = {.scale = from->scale()->Get(0), .zero_point = zero_point(0)};
+      return kLiteRtStatusOk;
+    }
+    to->quantization = kLiteRtQuantizationPerChannel;
+    to->scales.assign(from->scale()->begin(), from->scale()->end());
+    for (size_t channel = 0; channel < count; ++channel) {
+      to->zero_points.push_back(zero_point(channel));
+    }
+    to->per_channel = {.quantized_dimension = from->quantized_dimension(),
+                       .num_channels = count,
+                       .scales = to->scales.data(),
+                       .zero_points = to->zero_points.data()};
+    return kLiteRtStatusOk;
+  }
+
+  // Stores the tensors with the indices of a list; absent optional tensors (-1) are left out.
+  static LiteRtStatus FindTensors(const flatbuffers::Vector<int32_t>* indices,
+                                  const LiteRtSubgraphT& subgraph,
+                                  std::vector<LiteRtTensor>* out_tensors) {
+    for (uint32_t i = 0; i < SizeOf(indices); ++i) {
+      const int32_t index = indices->Get(i);
+      if (index == -1) continue;
+      if (index < 0 || static_cast<size_t>(index) >= subgraph.tensors.size()) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: expected a tensor index below %zu, found %d", subgraph.tensors.size(),
+                    index);
+      }
+      out_tensors->push_back(subgraph.tensors[static_cast<size_t>(index)].get());
+    }
+    return kLiteRtStatusOk;
+  }
+
+  LiteRtStatus LoadOp(const schema::Operator& from, const LiteRtSubgraphT& subgraph,
+                      LiteRtOpT* to) const {
+    if (from.opcode_index() >= SizeOf(file_->operator_codes())) {
+      return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                  "model: expected an operator code below %zu, found %u",
+                  SizeOf(file_->operator_codes()), from.opcode_index());
+    }
+    const schema::OperatorCode& code = *file_->operator_codes()->Get(from.opcode_index());
+    to->code = static_cast<LiteRtOpCode>(std::max(static_cast<int>(code.deprecated_builtin_code()),
+                                                  static_cast<int>(code.builtin_code())));
+    to->custom_code = TextOf(code.custom_code());
+    to->options = &from;
+    if (from.custom_options() != nullptr) {
+      to->custom_options = {from.custom_options()->data(), from.custom_options()->size()};
+    } else if (from.large_custom_options_offset() > 1) {
+      if (from.large_custom_options_offset() > bytes_.size() ||
+          from.large_custom_options_size() > bytes_.size() - from.large_custom_options_offset()) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: the options of operator '%s' are not inside the file",
+                    to->custom_code.c_str());
+      }
+      to->custom_options =
+          bytes_.subspan(from.large_custom_options_offset(), from.large_custom_options_size());
+    }
+    LITERT_TRY(FindTensors(from.inputs(), subgraph, &to->inputs));
+    LITERT_TRY(FindTensors(from.outputs(), subgraph, &to->outputs));
+    for (size_t i = 0; i < to->inputs.size(); ++i) to->inputs[i]->uses.push_back({to, i});
+    for (size_t i = 0; i < to->outputs.size(); ++i) {
+      to->outputs[i]->producer = to;
+      to->outputs[i]->producer_output = i;
+    }
+    return kLiteRtStatusOk;
+  }
+
+  LiteRtStatus LoadSubgraph(const schema::SubGraph& from, LiteRtSubgraphT* to) const {
+    to->name = TextOf(from.name());
+    for (size_t i = 0; i < SizeOf(from.tensors()); ++i) {
+      to->tensors.push_back(std::make_unique<LiteRtTensorT>());
+      to->tensors.back()->index = static_cast<uint32_t>(i);
+    }
+    for (const auto& tensor : to->tensors) {
+      LITERT_TRY(LoadTensor(*from.tensors()->Get(tensor->index), to, tensor.get()));
+    }
+    for (uint32_t i = 0; i < SizeOf(from.operators()); ++i) {
+      to->ops.push_back(std::make_unique<LiteRtOpT>());
+      LITERT_TRY(LoadOp(*from.operators()->Get(i), *to, to->ops.back().get()));
+    }
+    LITERT_TRY(FindTensors(from.inputs(), *to, &to->inputs));
+    return FindTensors(from.outputs(), *to, &to->outputs);
+  }
+
+  // Stores the names of tensors: those of the signature, or their own.
+  static LiteRtStatus NameTensors(
+      const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* names,
+      const std::vector<LiteRtTensor>& tensors, std::vector<std::string>* out_names) {
+    std::map<uint32_t, std::string> by_index;
+    for (uint32_t i = 0; i < SizeOf(names); ++i) {
+      by_index[names->Get(i)->tensor_index()] = TextOf(names->Get(i)->name());
+    }
+    if (SizeOf(names) != tensors.size()) {
+      return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                  "model: expected a signature with %zu tensors, found %zu", tensors.size(),
+                  SizeOf(names));
+    }
+    for (LiteRtTensor tensor : tensors) {
+      const auto found = by_index.find(tensor->index);
+      const bool has_name = found != by_index.end() && !found->second.empty();
+      out_names->push_back(has_name ? found->second : tensor->name);
+    }
+    return kLiteRtStatusOk;
+  }
+
+  LiteRtStatus LoadSignatures() {
+    for (uint32_t i = 0; i < SizeOf(file_->signature_defs()); ++i) {
+      const schema::SignatureDef& from = *file_->signature_defs()->Get(i);
+      if (from.subgraph_index() >= model_->subgraphs.size()) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: expected a signature of a subgraph below %zu, found %u",
+                    model_->subgraphs.size(), from.subgraph_index());
+      }
+      auto signature = std::make_unique<LiteRtSignatureT>();
+      signature->key = TextOf(from.signature_key());
+      signature->subgraph = model_->subgraphs[from.subgraph_index()].get();
+      LITERT_TRY(NameTensors(from.inputs(), signature->subgraph->inputs, &signature->input_names));
+      LITERT_TRY(
+          NameTensors(from.outputs(), signature->subgraph->outputs, &signature->output_names));
+      model_->signatures.push_back(std::move(signature));
+    }
+    if (!model_->signatures.empty()) return kLiteRtStatusOk;
+    auto signature = std::make_unique<LiteRtSignatureT>();
+    signature->key = kDefaultSignatureKey;
+    signature->subgraph = model_->subgraphs.front().get();
+    for (LiteRtTensor input : signature->subgraph->inputs) {
+      signature->input_names.push_back(input->name);
+    }
+    for (LiteRtTensor output : signature->subgraph->outputs) {
+      signature->output_names.push_back(output->name);
+    }
+    model_->signatures.push_back(std::move(signature));
+    return kLiteRtStatusOk;
+  }
+
+  LiteRtStatus LoadMetadata() {
+    for (uint32_t i = 0; i < SizeOf(file_->metadata()); ++i) {
+      const schema::Metadata& from = *file_->metadata()->Get(i);
+      Bytes bytes;
+      LITERT_TRY(LoadBuffer(from.buffer(), &bytes));
+      model_->metadata[TextOf(from.name())].assign(bytes.begin(), bytes.end());
+    }
+    return kLiteRtStatusOk;
+  }
+
+  const Bytes bytes_;
+  const schema::Model* const file_;
+  LiteRtModelT* const model_;
+};
+
+// Reads a part of a file; returns false if it is shorter.
+bool ReadFile(int fd, off_t offset, size_t size, std::vector<uint8_t>* out_bytes) {
+  struct stat status = {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || offset > status.st_size ||
+      size > static_cast<size_t>(status.st_size - offset)) {
+    return false;
+  }
+  out_bytes->resize(size);
+  for (size_t done = 0; done < size;) {
+    const ssize_t got =
+        pread(fd, out_bytes->data() + done, size - done, offset + static_cast<off_t>(done));
+    if (got <= 0) return false;
+    done += static_cast<size_t>(got);
+  }
+  return true;
+}
+
+// Loads a model whose bytes belong to it or to the client.
+LiteRtStatus Finish(std::unique_ptr<LiteRtModelT> model, Bytes bytes, LiteRtModel* out_model) {
+  LITERT_TRY(model->Load(bytes));
+  *out_model = model.release();
+  return kLiteRtStatusOk;
+}
+
+}  // namespace
+}  // namespace deputy::litert
+
+using deputy::litert::Bytes;
+using deputy::litert::Fail;
+using deputy::litert::Finish;
+using deputy::litert::Guard;
+using deputy::litert::ReadFile;
+
+LiteRtModelT::~LiteRtModelT() { TfLiteModelDelete(model); }
+
+LiteRtStatus LiteRtModelT::Load(Bytes bytes) {
+  model = TfLiteModelCreate(bytes.data(), bytes.size());
+  if (model == nullptr) return kLiteRtStatusErrorInvalidFlatbuffer;
+  return deputy::litert::Loader(bytes, this).Run();
+}
+
+LiteRtStatus LiteRtCreateModelFromFile(LiteRtEnvironment, const char* filename,
+                                       LiteRtModel* model) {
+  if (filename == nullptr || model == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] {
+    auto created = std::make_unique<LiteRtModelT>();
+    const int fd = open(filename, O_RDONLY | O_CLOEXEC);
+    const off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+    const bool is_read = size > 0 && ReadFile(fd, 0, static_cast<size_t>(size), &created->owned);
+    if (fd >= 0) close(fd);
+    if (!is_read) return Fail(kLiteRtStatusErrorFileIO, "model: %s cannot be read", filename);
+    const Bytes bytes = created->owned;
+    const LiteRtStatus status = Finish(std::move(created), bytes, model);
+    return status == kLiteRtStatusErrorInvalidFlatbuffer ? kLiteRtStatusErrorFileIO : status;
+  });
+}
+
+LiteRtStatus LiteRtCreateModelFromBuffer(LiteRtEnvironment, const void* buffer_addr,
+                                         size_t buffer_size, LiteRtModel* model) {
+  if (buffer_addr == nullptr || buffer_size == 0 || model == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  return Guard([&] {
+    return Finish(std::make_unique<LiteRtModelT>(),
+                  {static_cast<const uint8_t*>(buffer_addr), buffer_size}, model);
+  });
+}
+
+LiteRtStatus LiteRtCreateModelFromFd(LiteRtEnvironment, int fd, size_t offset, size_t size,
+                                     LiteRtModel* model) {
+  if (fd < 0 || size == 0 || model == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] {
+    auto created = std::make_unique<LiteRtModelT>();
+    if (!ReadFile(fd, static_cast<off_t>(offset), size, &created->owned)) {
+      return Fail(kLiteRtStatusErrorFileIO,
+                  "model: expected %zu bytes at offset %zu of descriptor %d", size, offset, fd);
+    }
+    const Bytes bytes = created->owned;
+    return Finish(std::move(created), bytes, model);
+  });
+}
+
+void LiteRtDestroyModel(LiteRtModel model) { delete model; }

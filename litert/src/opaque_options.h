@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opaque options: a linked list of data of clients and accelerators, found by an identifier.
+#ifndef DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_
+#define DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_
+
+#include <string>
+
+#include "litert/c/litert_opaque_options.h"
+
+class LiteRtOpaqueOptionsT {
+ public:
+  ~LiteRtOpaqueOptionsT() { destructor(data); }
+
+  std::string identifier;
+  void* data = nullptr;
+  void (*destructor)(void* data) = nullptr;
+  LiteRtOpaqueOptionsHashFunc hash = nullptr;
+  LiteRtOpaqueOptionsT* next = nullptr;  // owned
+};
+
+#endif  // DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensor buffers: reference-counted memory of a tensor, in host memory, in a dma-buf or in memory
+// of a vendor.
+#ifndef DEPUTY_LITERT_SRC_TENSOR_BUFFER_H_
+#define DEPUTY_LITERT_SRC_TENSOR_BUFFER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "litert/c/litert_custom_tensor_buffer.h"
+#include "litert/c/litert_environment_options.h"
+#include "litert/c/litert_tensor_buffer.h"
+#include "litert/src/event.h"
+
+namespace deputy::litert {
+
+// Functions of a vendor for one type of buffers (LiteRtRegisterTensorBufferHandlers).
+struct BufferHandlers {
+  CreateCustomTensorBuffer create = nullptr;
+  DestroyCustomTensorBuffer destroy = nullptr;
+  LockCustomTensorBuffer lock = nullptr;
+  UnlockCustomTensorBuffer unlock = nullptr;
+  ClearCustomTensorBuffer clear = nullptr;
+  ImportCustomTensorBuffer import = nullptr;
+  LiteRtEnvOptionTag device_tag = kLiteRtEnvOptionTagNull;
+  LiteRtEnvOptionTag queue_tag = kLiteRtEnvOptionTagNull;
+
+  friend bool operator==(const BufferHandlers&, const BufferHandlers&) = default;
+};
+
+}  // namespace deputy::litert
+
+class LiteRtTensorBufferT {
+ public:
+  LiteRtTensorBufferT(const LiteRtRankedTensorType& tensor_type, LiteRtTensorBufferType type,
+                      size_t bytes, size_t offset);
+  LiteRtTensorBufferT(const LiteRtTensorBufferT&) = delete;
+  LiteRtTensorBufferT& operator=(const LiteRtTensorBufferT&) = delete;
+
+  void Retain() { ++references_; }
+  // Deletes the buffer with its last reference.
+  void Release();
+
+  // Waits for the event and returns the address of the tensor in host memory.
+  LiteRtStatus Lock(LiteRtTensorBufferLockMode mode, void** out_address);
+  LiteRtStatus Unlock();
+  LiteRtStatus Clear();
+  // Fails unless the tensor has a static shape and fits into the buffer, and host memory is
+  // aligned.
+  LiteRtStatus Check() const;
+
+  using Deallocator = void (*)(void* address);
+
+  const LiteRtRankedTensorType tensor_type;
+  const LiteRtTensorBufferType type;
+  const size_t bytes, offset;
+  const size_t packed_bytes;  // size of the dense tensor; for strings that of the buffer
+  std::unique_ptr<LiteRtEventT> event;
+
+  char* address = nullptr;  // host memory or a mapped dma-buf; null for a vendor's memory
+  int fd = -1;              // of a dma-buf
+  Deallocator deallocator = nullptr;
+
+  HwMemoryInfoPtr vendor_memory = nullptr;
+  const deputy::litert::BufferHandlers* handlers = nullptr;
+
+ private:
+  ~LiteRtTensorBufferT();
+
+  std::atomic<int> references_{1};
+  bool is_locked_ = false;
+  LiteRtTensorBufferLockMode lock_mode_ = kLiteRtTensorBufferLockModeRead;
+};
+
+namespace deputy::litert {
+
+struct ReleaseTensorBuffer {
+  void operator()(LiteRtTensorBufferT* buffer) const { buffer->Release(); }
+};
+using TensorBufferPtr = std::unique_ptr<LiteRtTensorBufferT, ReleaseTensorBuffer>;
+
+}  // namespace deputy::litert
+
+#endif  // DEPUTY_LITERT_SRC_TENSOR_BUFFER_H_
