@@ -112,7 +112,8 @@ LIBRARIES = {
 # generates mindspore/schema/*.h.
 PUBLIC = ('deputy/', 'litert/c/', 'litert/vendors/c/', 'tflite/', 'tensorflow/lite/', 'mindspore/', 'schema/',
           'include/api/', 'include/c_api/', 'include/schema/')
-SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc', 'litert/src/model_load.cc')
+SCHEMA_FILES = ('core/model/model.cc', 'core/support/model_writer.h', 'core/support/op_names.cc', 'litert/src/model_load.cc',
+                'litert/src/op_options.cc')
 # Users of core/support/model_writer.h, which includes the schema, besides tests.
 SCHEMA_WRITERS = ('core/support', 'mindspore/ms')
 # Files that may include CLI11. option_checks.h contains the validators that the others share.

@@ -117,7 +117,7 @@ LiteRtStatus LiteRtAddModelMetadata(LiteRtModel model, const char* metadata_key,
   }
   return Guard([&] {
     if (model->metadata.count(metadata_key) > 0) {
-      return Fail(kLiteRtStatusErrorInvalidArgument, "model: metadata '%s' exists already",
+      return Fail(kLiteRtStatusErrorAlreadyExists, "model: metadata '%s' exists already",
                   metadata_key);
     }
     const auto* const bytes = static_cast<const uint8_t*>(metadata_buffer);

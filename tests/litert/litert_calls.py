@@ -172,8 +172,8 @@ def c_types(signature):
 class Recorder:
     """Calls functions of the library and records what they return."""
 
-    def __init__(self):
-        self.library = ctypes.CDLL(LIBRARY)
+    def __init__(self, library=LIBRARY):
+        self.library = ctypes.CDLL(library)
         self.rows = []
         self.signatures = {row['function']: row['signature'] for row in rows_of('functions.csv')}
 
