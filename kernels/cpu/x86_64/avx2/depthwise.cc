@@ -39,52 +39,13 @@ inline void DepthwiseF32Tile(const DepthwiseColumnsF32& in, int column, int firs
       }
     }
   }
-  const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
   const auto stride = static_cast<size_t>(in.channels);
   float* out = in.out + static_cast<size_t>(column) * stride + first;
-  FinishTile(out, stride, low, high, in.epilogue, column, first, 8 * (kVectors - 1) + count, sums);
+  FinishTile(out, stride, in.low, in.high, in.epilogue, column, first, 8 * (kVectors - 1) + count,
+             sums);
 }
 
 // ---- Lines of adjacent windows ------------------------------------------------------------------
-
-// Applies the epilogue to a tile's sums in memory and stores them. Shared by all tiles of a size:
-// inlined, it would be most of their code.
-template <int kColumns, int kVectors>
-[[gnu::noinline]] void StoreTileWithEpilogue(const EpilogueF32& epilogue, int pixel, int first,
-                                             const float* sums, float* out, size_t step) {
-  __m256 values[kColumns][kVectors];
-#pragma GCC unroll 12
-  for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v, sums += 8) values[i][v] = _mm256_loadu_ps(sums);
-  }
-  StoreWithEpilogue(out, step, &epilogue, pixel, first, 8 * kVectors, values);
-}
-
-// Applies the epilogue, if any, to the clamped sums of kColumns adjacent pixels from `pixel` on,
-// 8 * kVectors channels from `first` on, and stores the results.
-template <int kColumns, int kVectors>
-[[gnu::always_inline]] inline void StoreLineTile(const DepthwiseLinesF32& in, int pixel, int first,
-                                                 const __m256 (&sums)[kColumns][kVectors]) {
-  const auto step = static_cast<size_t>(in.channels);
-  float* out = in.out + static_cast<size_t>(pixel) * step + first;
-  if (in.epilogue != nullptr) {
-    float values[kColumns * kVectors * 8];
-#pragma GCC unroll 12
-    for (int i = 0; i < kColumns; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        _mm256_storeu_ps(values + 8 * (i * kVectors + v), sums[i][v]);
-      }
-    }
-    return StoreTileWithEpilogue<kColumns, kVectors>(*in.epilogue, pixel, first, values, out, step);
-  }
-#pragma GCC unroll 12
-  for (int i = 0; i < kColumns; ++i, out += step) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) _mm256_storeu_ps(out + 8 * v, sums[i][v]);
-  }
-}
 
 // Computes kColumns adjacent columns of a line, 8 * kVectors channels from `first` on. Inputs
 // shared by several columns are loaded once. Twelve sums are best: an addition has a latency of
@@ -136,7 +97,9 @@ template <int kColumns, int kTaps, int kStride, int kVectors>
     }
   }
   ClampRows(in.low, in.high, sums);
-  StoreLineTile(in, line * in.columns + piece.column, first, sums);
+  const int pixel = line * in.columns + piece.column;
+  float* out = in.out + static_cast<size_t>(pixel) * step + first;
+  StoreTile(out, step, in.epilogue, pixel, first, 8 * kVectors, sums);
 }
 
 // Tile functions for a number of columns: for one vector of channels, and for several at once if
@@ -234,7 +197,6 @@ struct Avx2Depthwise {
         }
       }
     }
-    const __m256 low = _mm256_set1_ps(in.low), high = _mm256_set1_ps(in.high);
     const int pixel = at.line * in.columns + at.column;
     float* out = in.out + static_cast<size_t>(pixel) * step + first;
 #pragma GCC unroll 4
@@ -242,7 +204,7 @@ struct Avx2Depthwise {
       __m256 sum[1][kVectors];
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[0][v] = sums[i][v];
-      FinishTile(out, step, low, high, in.epilogue, pixel + i * in.columns, first, left, sum);
+      FinishTile(out, step, in.low, in.high, in.epilogue, pixel + i * in.columns, first, left, sum);
     }
   }
 };

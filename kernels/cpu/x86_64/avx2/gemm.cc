@@ -35,6 +35,35 @@ struct LeftRows {
   }
 };
 
+// Adds the products of a value and kVectors vectors of weights. Up to three vectors are one piece
+// of assembler code, because a tile of twelve sums leaves one register for the value: g++ 12 would
+// load the next value early and copy sums.
+template <int kVectors>
+[[gnu::always_inline]] inline void MultiplyValue(const float* value,
+                                                 const __m256 (&weights)[kVectors],
+                                                 __m256 (&sums)[kVectors]) {
+  __m256 lanes;
+  if constexpr (kVectors == 1) {
+    __asm__("vbroadcastss %2, %1\n\tvfmadd231ps %3, %1, %0"
+            : "+x"(sums[0]), "=&x"(lanes)
+            : "m"(*value), "x"(weights[0]));
+  } else if constexpr (kVectors == 2) {
+    __asm__("vbroadcastss %3, %2\n\tvfmadd231ps %4, %2, %0\n\tvfmadd231ps %5, %2, %1"
+            : "+x"(sums[0]), "+x"(sums[1]), "=&x"(lanes)
+            : "m"(*value), "x"(weights[0]), "x"(weights[1]));
+  } else if constexpr (kVectors == 3) {
+    __asm__(
+        "vbroadcastss %4, %3\n\tvfmadd231ps %5, %3, %0\n\tvfmadd231ps %6, %3, %1\n\t"
+        "vfmadd231ps %7, %3, %2"
+        : "+x"(sums[0]), "+x"(sums[1]), "+x"(sums[2]), "=&x"(lanes)
+        : "m"(*value), "x"(weights[0]), "x"(weights[1]), "x"(weights[2]));
+  } else {
+    lanes = _mm256_broadcast_ss(value);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[v], lanes, weights[v]);
+  }
+}
+
 // Adds the products of one value of each row, at `column` of the left operand, with a row of
 // weights.
 template <int kRows, int kVectors>
@@ -47,45 +76,46 @@ template <int kRows, int kVectors>
     weights[v] = _mm256_loadu_ps(b + static_cast<size_t>(v / 2) * panel_stride + 8 * (v % 2));
   }
 #pragma GCC unroll 12
-  for (int r = 0; r < kRows; ++r) {
-    const __m256 value = _mm256_broadcast_ss(a.At(r) + column);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) MultiplyAdd(&sums[r][v], value, weights[v]);
-  }
+  for (int r = 0; r < kRows; ++r) MultiplyValue(a.At(r) + column, weights, sums[r]);
 }
 
-// Multiplies kRows rows by kVectors vectors of columns from the first column of a panel on, and
-// stores at most `columns` columns. An odd kVectors ends with the first half of a panel.
+// Multiplies rows [row, last), in whole blocks of kRows rows, by kVectors vectors of columns from
+// the first column of a panel on, and stores at most `columns` columns. An odd kVectors ends with
+// the first half of a panel.
 template <int kRows, int kVectors>
-inline void GemmF32Block(const GemmTileF32& tile, int row, int first, int columns) {
-  const size_t panel_stride =
-      static_cast<size_t>(tile.parts) * static_cast<size_t>(tile.depth) * kColumnsF32;
-  const float* b = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
-  __m256 sums[kRows][kVectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256 bias = _mm256_loadu_ps(tile.bias + first + 8 * v);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) sums[r][v] = bias;
-  }
-  const size_t offset = static_cast<size_t>(row) * tile.a_stride;
-  for (int part = 0; part < tile.parts; ++part) {
-    LeftRows<kRows> a(tile.a[part] + offset, tile.a_stride);
-    int d = 0;
-    // The loop is unrolled by two: fewer loop instructions per product, which helps the other
-    // hyper-thread.
-    for (; d + 2 <= tile.depth; d += 2, b += 2 * kColumnsF32, a.Advance(2)) {
-      MultiplyColumn(a, 0, b, panel_stride, sums);
-      MultiplyColumn(a, 1, b + kColumnsF32, panel_stride, sums);
-    }
-    if (d < tile.depth) {
-      MultiplyColumn(a, 0, b, panel_stride, sums);
-      b += kColumnsF32;
-    }
-  }
-  const __m256 low = _mm256_set1_ps(tile.low), high = _mm256_set1_ps(tile.high);
+void GemmF32Blocks(const GemmTileF32& tile, int row, int last, int first, int columns) {
+  const int parts = tile.parts, depth = tile.depth;
+  const size_t a_stride = tile.a_stride;
+  const size_t panel_stride = static_cast<size_t>(parts) * static_cast<size_t>(depth) * kColumnsF32;
+  const float* const panel = tile.b + static_cast<size_t>(first / kColumnsF32) * panel_stride;
+  const float* const bias = tile.bias + first;
+  const float* const* const a_parts = tile.a;
+  size_t offset = static_cast<size_t>(row) * a_stride;
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
-  FinishTile(out, tile.out_stride, low, high, tile.epilogue, row, first, columns, sums);
+  for (; row < last; row += kRows, offset += kRows * a_stride, out += kRows * tile.out_stride) {
+    __m256 sums[kRows][kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256 start = _mm256_loadu_ps(bias + 8 * v);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) sums[r][v] = start;
+    }
+    const float* b = panel;
+    for (int part = 0; part < parts; ++part) {
+      LeftRows<kRows> a(a_parts[part] + offset, a_stride);
+      // The loop is unrolled by two: fewer loop instructions per product, which helps the other
+      // hyper-thread.
+      for (int pairs = depth / 2; pairs > 0; --pairs, b += 2 * kColumnsF32, a.Advance(2)) {
+        MultiplyColumn(a, 0, b, panel_stride, sums);
+        MultiplyColumn(a, 1, b + kColumnsF32, panel_stride, sums);
+      }
+      if (depth % 2 != 0) {
+        MultiplyColumn(a, 0, b, panel_stride, sums);
+        b += kColumnsF32;
+      }
+    }
+    FinishTile(out, tile.out_stride, tile.low, tile.high, tile.epilogue, row, first, columns, sums);
+  }
 }
 
 // Number of rows of the next block, indexed by the number of remaining rows minus one. The
@@ -100,21 +130,22 @@ constexpr int kLastOfTwelve[] = {1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6};
 template <int kMax, int kVectors, const auto& kLast>
 void GemmF32Panel(const GemmTileF32& tile, int first) {
   constexpr int kLasts = sizeof(kLast) / sizeof(kLast[0]);
-  constexpr void (*kBlocks[])(const GemmTileF32&, int, int, int) = {
-      &GemmF32Block<1, kVectors>,
-      &GemmF32Block<2, kVectors>,
-      &GemmF32Block<3, kVectors>,
-      &GemmF32Block<4, kVectors>,
-      &GemmF32Block<Min(5, kMax), kVectors>,
-      &GemmF32Block<Min(6, kMax), kVectors>};
+  constexpr void (*kBlocks[])(const GemmTileF32&, int, int, int, int) = {
+      &GemmF32Blocks<1, kVectors>,
+      &GemmF32Blocks<2, kVectors>,
+      &GemmF32Blocks<3, kVectors>,
+      &GemmF32Blocks<4, kVectors>,
+      &GemmF32Blocks<Min(5, kMax), kVectors>,
+      &GemmF32Blocks<Min(6, kMax), kVectors>};
   const int columns = tile.columns - first;
   int row = 0;
-  for (; tile.rows - row > kLasts; row += kMax) {
-    GemmF32Block<kMax, kVectors>(tile, row, first, columns);
+  if (tile.rows > kLasts) {
+    row = (tile.rows - kLasts + kMax - 1) / kMax * kMax;
+    GemmF32Blocks<kMax, kVectors>(tile, 0, row, first, columns);
   }
   while (row < tile.rows) {
     const int rows = kLast[tile.rows - row - 1];
-    kBlocks[rows - 1](tile, row, first, columns);
+    kBlocks[rows - 1](tile, row, row + rows, first, columns);
     row += rows;
   }
 }
@@ -124,7 +155,7 @@ void GemmF32(const GemmTileF32& tile) {
   if (tile.rows == 1) {
     // A single row would be bound by latency: four panels at once keep eight sums in flight.
     for (; tile.columns - first > 3 * kColumnsF32; first += 4 * kColumnsF32) {
-      GemmF32Block<1, 8>(tile, 0, first, tile.columns - first);
+      GemmF32Blocks<1, 8>(tile, 0, 1, first, tile.columns - first);
     }
   }
   for (; first < tile.columns; first += kColumnsF32) {
