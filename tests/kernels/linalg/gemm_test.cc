@@ -373,8 +373,10 @@ TEST(Gemm, requantised_int8_rows_equal_brute_force) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     ++tables;
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
-      for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40}) {
+      for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 25, 40}) {
         for (const auto& [parts, depth] : {std::pair{1, 4},
+                                           {1, 6},
+                                           {3, 10},
                                            {1, 8},
                                            {1, 64},
                                            {3, 12},
@@ -382,6 +384,8 @@ TEST(Gemm, requantised_int8_rows_equal_brute_force) {
                                            {5, 8},
                                            {2, 260},
                                            {2, 264},
+                                           {1, 512},
+                                           {1, 514},
                                            {1, 516},
                                            {1, 644}}) {
           if (depth % cpu->gemm_s8.run != 0) continue;
@@ -406,10 +410,11 @@ TEST(Gemm, requantised_int8_rows_of_largest_magnitudes_equal_brute_force) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     for (const int depth : {232, 248, 256, 264, 512, 520, 2048, 2056}) {
+      const int rows = depth < 512 ? 31 : 9;
       for (const int8_t weight : {int8_t{-128}, int8_t{127}}) {
         for (const int32_t bias : {0, 3000, 200000, 400000}) {
           for (const float factor : {2.9e-5f, 0.0076f, 0.0157f, 0.02f}) {
-            RequantizedRows product(*cpu, 9, 40, 1, depth, factor, true);
+            RequantizedRows product(*cpu, rows, 40, 1, depth, factor, true);
             std::fill(product.a.begin(), product.a.end(), int8_t{-128});
             std::fill(product.weights.begin(), product.weights.end(), weight);
             std::fill(product.bias.begin(), product.bias.end(), weight < 0 ? bias : -bias);

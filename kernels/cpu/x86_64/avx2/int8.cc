@@ -17,27 +17,54 @@ namespace {
 
 constexpr int kRowsS8 = 6, kColumnsS8 = 16, kRunS8 = 2;
 
+// Loads 16 weights as 16-bit integers.
+inline __m256i LoadWeights(const int8_t* weights) { return Widened(weights); }
+inline __m256i LoadWeights(const int16_t* weights) { return Load(weights); }
+
+// Adds the products of a pair of values and kVectors vectors of pairs of weights.
+template <int kVectors>
+[[gnu::always_inline]] inline void MultiplyPair(const int16_t* values,
+                                                const __m256i (&weights)[kVectors],
+                                                __m256i (&sums)[kVectors]) {
+  int32_t pair;
+  std::memcpy(&pair, values, sizeof pair);
+  __m256i value = _mm256_set1_epi32(pair);
+  if constexpr (kVectors == 2) {
+    // A tile of twelve sums leaves two registers. g++ 12 would add products first, in more.
+    __m256i products;
+    __asm__("vpmaddwd %4, %2, %3\n\tvpaddd %3, %0, %0\n\tvpmaddwd %5, %2, %2\n\tvpaddd %2, %1, %1"
+            : "+x"(sums[0]), "+x"(sums[1]), "+x"(value), "=&x"(products)
+            : "x"(weights[0]), "x"(weights[1]));
+  } else {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) AddProducts(&sums[v], value, weights[v]);
+  }
+}
+
 // Adds the products of kRows rows with kVectors vectors of columns, for one part of the depth. The
 // values a[r][d] and a[r][d + 1] of a row are multiplied as a pair.
-template <int kRows, int kVectors>
-[[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const int8_t* b,
+template <int kRows, int kVectors, typename Weight>
+[[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const Weight* b,
                                                  size_t panel_stride, int depth,
                                                  __m256i (&sums)[kRows][kVectors]) {
-  for (int d = 0; d < depth; d += kRunS8, b += kRunS8 * kColumnsS8) {
+  const auto multiply = [&](int d, const Weight* pairs) __attribute__((always_inline)) {
     __m256i weights[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      weights[v] = Widened(b + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
+      weights[v] = LoadWeights(pairs + static_cast<size_t>(v / 2) * panel_stride + 16 * (v % 2));
     }
 #pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) {
-      int32_t pair;
-      std::memcpy(&pair, a[r] + d, sizeof pair);
-      const __m256i value = _mm256_set1_epi32(pair);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) AddProducts(&sums[r][v], value, weights[v]);
+    for (int r = 0; r < kRows; ++r) MultiplyPair(a[r] + d, weights, sums[r]);
+  };
+  constexpr int kPairWeights = kRunS8 * kColumnsS8;
+  int d = 0;
+  if constexpr (sizeof(Weight) == 2) {
+    for (; d + 2 * kRunS8 <= depth; d += 2 * kRunS8, b += 2 * kPairWeights) {
+      multiply(d, b);
+      multiply(d + kRunS8, b + kPairWeights);
     }
   }
+  for (; d < depth; d += kRunS8, b += kPairWeights) multiply(d, b);
 }
 
 template <int kRows, int kVectors>
@@ -164,14 +191,18 @@ template <int kRows, int kVectors, bool kPlain>
   }
 }
 
-// Computes the requantised outputs of kRows rows by 8 * kVectors columns.
-template <int kRows, int kVectors, bool kPlain>
-void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, int row,
-                      int column) {
+// Returns the panel with a column.
+inline const int8_t* PanelOf(const GemmRowsS8& job, int column) {
+  return job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
+}
+
+// Computes the requantised outputs of kRows rows by 8 * kVectors columns, whose panel is `b`.
+template <int kRows, int kVectors, bool kPlain, typename Weight = int8_t>
+void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
+                      int row, int column) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) a[r] = static_cast<const int16_t*>(job.a[row + r]);
-  const int8_t* b = job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
   __m256i sums[kRows][kVectors];
   StartSums(job.bias + column, sums);
   for (int part = 0; part < job.parts; ++part) {
@@ -188,12 +219,11 @@ void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantizatio
 // processor's out-of-order window with its last values and delay the next tile.
 constexpr int kPassRows = 48, kPassDepth = 160;
 
-template <int kRows>
-inline void StoreSums(const GemmRowsS8& job, int row, int column, int32_t* out) {
+template <int kRows, typename Weight>
+inline void StoreSums(const GemmRowsS8& job, const Weight* b, int row, int column, int32_t* out) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) a[r] = static_cast<const int16_t*>(job.a[row + r]);
-  const int8_t* b = job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
   __m256i sums[kRows][2];
   StartSums(job.bias + column, sums);
   MultiplyPairs(a, b, 0, job.depth, sums);
@@ -206,8 +236,9 @@ inline void StoreSums(const GemmRowsS8& job, int row, int column, int32_t* out) 
 
 // Computes rows [0, last), whole tiles, for a whole panel of columns. Requires
 // `Requantization::plain`.
-void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, int column,
-                   int last) {
+template <typename Weight>
+void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
+                   int column, int last) {
   static_assert(kPassRows % kRowsS8 == 0 && kRowsS8 % 2 == 0);
   alignas(64) int32_t sums_buffer[kPassRows * kColumnsS8];
   const __m256 factors[2] = {_mm256_loadu_ps(job.factors + column),
@@ -215,7 +246,7 @@ void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, 
   for (int row = 0; row < last; row += kPassRows) {
     const int count = Min(last - row, kPassRows);
     for (int r = 0; r < count; r += kRowsS8) {
-      StoreSums<kRowsS8>(job, row + r, column, sums_buffer + r * kColumnsS8);
+      StoreSums<kRowsS8>(job, b, row + r, column, sums_buffer + r * kColumnsS8);
     }
     int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
     const int32_t* from = sums_buffer;
@@ -234,26 +265,64 @@ void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, 
   }
 }
 
+// Maximum size of a panel whose weights are widened once for all rows of a job, in weights: half of
+// a first-level cache of 32 KB. Minimum number of rows that repays widening.
+constexpr int kMaxWide = 8 * 1024, kMinWideRows = 24;
+
+// Writes `count` weights as 16-bit integers; a multiple of 16.
+void WidenWeights(const int8_t* weights, int count, int16_t* out) {
+  for (int i = 0; i < count; i += 16) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), Widened(weights + i));
+  }
+}
+
+// Computes the requantised outputs of rows [0, last), whole tiles, for a whole panel of columns.
+// Requires `Requantization::plain`.
+template <typename Weight>
+void PlainTiles(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
+                int column, int last) {
+  if (job.parts == 1 && job.depth <= kPassDepth) {
+    return PlainInPasses(job, requantization, b, column, last);
+  }
+  for (int row = 0; row < last; row += kRowsS8) {
+    RequantizedBlock<kRowsS8, 2, true>(job, requantization, b, row, column);
+  }
+}
+
+// Calls PlainTiles, with widened weights if there are enough rows.
+void PlainPanel(const GemmRowsS8& job, const Requantization& requantization, int column, int last) {
+  const int8_t* const b = PanelOf(job, column);
+  const int64_t weights = int64_t{job.parts} * job.depth * kColumnsS8;
+  if (weights > kMaxWide || last < kMinWideRows) {
+    return PlainTiles(job, requantization, b, column, last);
+  }
+  alignas(64) int16_t wide[kMaxWide];
+  WidenWeights(b, static_cast<int>(weights), wide);
+  PlainTiles<int16_t>(job, requantization, wide, column, last);
+}
+
 // Computes the requantised outputs of all rows in 8 * kVectors columns, at most kMax rows at a
 // time.
 template <int kMax, int kVectors>
 void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
-  constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, int, int) = {
+  constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, const int8_t*, int,
+                                 int) = {
       &RequantizedBlock<1, kVectors, false>, &RequantizedBlock<2, kVectors, false>,
       &RequantizedBlock<3, kVectors, false>, &RequantizedBlock<4, kVectors, false>,
       &RequantizedBlock<5, kVectors, false>, &RequantizedBlock<6, kVectors, false>};
   const bool plain = requantization.plain && job.columns - column >= 8 * kVectors;
+  const int8_t* const b = PanelOf(job, column);
+  int row = 0;
+  if (kVectors == 2 && plain) {
+    row = job.rows / kRowsS8 * kRowsS8;
+    PlainPanel(job, requantization, column, row);
+  }
   const auto block =
       plain ? &RequantizedBlock<kMax, kVectors, true> : &RequantizedBlock<kMax, kVectors, false>;
-  int row = 0;
-  if (kVectors == 2 && plain && job.parts == 1 && job.depth <= kPassDepth) {
-    row = job.rows / kMax * kMax;
-    PlainInPasses(job, requantization, column, row);
-  }
-  for (; row + kMax <= job.rows; row += kMax) block(job, requantization, row, column);
+  for (; row + kMax <= job.rows; row += kMax) block(job, requantization, b, row, column);
   while (row < job.rows) {
     const int rows = Min(job.rows - row, kRowsS8);
-    kRemainder[rows - 1](job, requantization, row, column);
+    kRemainder[rows - 1](job, requantization, b, row, column);
     row += rows;
   }
 }
