@@ -8,6 +8,7 @@ The programs in tests/litert/programs are compiled only: a client, a dispatch pl
 build folder provides TensorFlow Lite's headers, with which LiteRT's must compile as well.
 """
 import concurrent.futures
+import csv
 import os
 import pathlib
 import re
@@ -55,6 +56,12 @@ def enum_values(path, pattern):
     return {int(value): name.lower() for name, value in re.findall(rf'\b{pattern}(\w+) = (\d+),', text)}
 
 
+def member_of(function):
+    """Returns the name of a function in a context: LiteRtBuilderBuildConv2dOpOption is build_conv_2d_op_option."""
+    words = re.findall(r'[A-Z][a-z0-9]*', re.sub(r'^LiteRt(Builder)?', '', function))
+    return re.sub(r'(conv|pool)(\dd)', r'\1_\2', '_'.join(words).lower())
+
+
 class LiteRtHeadersTest(unittest.TestCase):
 
     def expect_silence(self, jobs):
@@ -78,12 +85,12 @@ class LiteRtHeadersTest(unittest.TestCase):
 
     def test_each_header_compiles_alone(self):
         self.expect_silence([(mode, [], includes([header]))
-                             for header in HEADERS for mode in (C_MODES[-1], CPP_MODES[0])])
+                             for header in HEADERS for mode in (C_MODES[0], CPP_MODES[0])])
 
     def test_all_headers_compile_together_in_every_mode(self):
         self.expect_silence([(mode, defines, includes(headers)) for mode in C_MODES + CPP_MODES
-                             for headers in (HEADERS, HEADERS[::-1])
-                             for defines in ([], ['-DLITERT_ENABLE_FABRIC_INTEGRATION'])])
+                             for headers, defines in ((HEADERS, []),
+                                                      (HEADERS[::-1], ['-DLITERT_ENABLE_FABRIC_INTEGRATION']))])
 
     def test_headers_compile_before_and_after_those_of_tensorflow_lite(self):
         other = ['tflite/c/common.h', 'tflite/c/c_api.h']
@@ -102,6 +109,15 @@ class LiteRtHeadersTest(unittest.TestCase):
                 + 'int size[sizeof(LiteRtDispatchInterface) + sizeof(LiteRtDispatchGraphInterface) == %d ? 1 : -1];\n')
         for defines, members in (([], 42), (['-DLITERT_ENABLE_FABRIC_INTEGRATION'], 46)):
             self.expect_silence([(C_MODES[0], defines, text % (members * struct.calcsize('P')))])
+
+    def test_contexts_end_with_the_members_of_the_released_library(self):
+        with open(ROOT / 'docs/litert/contexts.csv', encoding='utf-8', newline='') as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 30)
+        text = includes(['litert/c/internal/litert_compiler_context.h', 'litert/c/internal/litert_runtime_context.h'])
+        for row in rows:
+            text += f'_Static_assert(offsetof({row["struct"]}, {member_of(row["function"])}) == {row["offset"]}, "");\n'
+        self.expect_silence([(mode, [], text) for mode in C_MODES])
 
     def test_programs_compile(self):
         self.expect_silence([(mode, [PROGRAMS / name], None) for name in ('compiled_model.c', 'dispatch_plugin.c')

@@ -14,7 +14,7 @@
 #include "litert/vendors/c/litert_compiler_plugin.h"
 #include "litert/vendors/c/litert_compiler_plugin_api.h"
 
-static_assert(sizeof(LiteRtCompilerContext) == 1104, "LiteRtCompilerContext");
+static_assert(sizeof(LiteRtCompilerContext) == 1408, "LiteRtCompilerContext");
 static_assert(offsetof(LiteRtCompilerContext, push_op) == 264, "LiteRtCompilerContext");
 static_assert(offsetof(LiteRtCompilerContext, get_squeeze_dims_option) == 1024,
               "LiteRtCompilerContext");

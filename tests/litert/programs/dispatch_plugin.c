@@ -14,7 +14,7 @@ _Static_assert(sizeof(LiteRtDispatchApi) == 56 && offsetof(LiteRtDispatchApi, in
 _Static_assert(sizeof(LiteRtDispatchInterface) == 26 * sizeof(void*), "LiteRtDispatchInterface");
 _Static_assert(sizeof(LiteRtDispatchGraphInterface) == 16 * sizeof(void*),
                "LiteRtDispatchGraphInterface");
-_Static_assert(sizeof(LiteRtRuntimeContext) == 408, "LiteRtRuntimeContext");
+_Static_assert(sizeof(LiteRtRuntimeContext) == 416, "LiteRtRuntimeContext");
 _Static_assert(sizeof(LiteRtCustomTensorBufferHandlersDef) == 136,
                "LiteRtCustomTensorBufferHandlersDef");
 

@@ -4,14 +4,14 @@
 // that describe the platform.
 //
 // Rules that hold for every header of this folder unless a declaration states otherwise:
-// - A handle is a pointer to an object of the library. `X...Create...` returns an object that the
-// caller owns and releases with the matching `...Destroy...`. Handles that a getter returns are
-// borrowed; they are valid as long as the object that they were obtained from.
+// - A handle is a pointer to an object of the library. `LiteRtCreate...` returns an object that the
+//   caller owns and releases with the matching `LiteRtDestroy...`. Handles that a getter returns
+//   are borrowed; they are valid as long as the object that they were obtained from.
 // - Functions return a status. Results are written through the trailing pointers, and only if the
-// status is kLiteRtStatusOk. A NULL argument that is not described as optional yields
-// kLiteRtStatusErrorInvalidArgument.
+//   status is kLiteRtStatusOk. A NULL argument that is not described as optional yields
+//   kLiteRtStatusErrorInvalidArgument.
 // - Strings are NUL-terminated. Strings that are passed in are copied; strings that are returned
-// are borrowed.
+//   are borrowed.
 // - An object may be used by one thread at a time. Different objects may be used concurrently.
 //
 // Functions that libLiteRt.so exports, or that a plug-in must export, are marked
@@ -22,8 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// ---- Platform
-// -------------------------------------------------------------------------------------
+// ---- Platform -----------------------------------------------------------------------------------
 
 // Defined for Windows.
 #if defined(WIN32) || defined(_WIN32) || defined(__WIN32__) || defined(__NT__) || defined(_WIN64)

@@ -29,6 +29,10 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumMetrics(LiteRtMetrics metrics, int* 
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetMetric(LiteRtMetrics metrics, int metric_index,
                                                 LiteRtMetric* metric);
 
+// Adds a value; the name and a string are copied. Since LiteRT 2.3.0.
+LITERT_CAPI_EXPORT LiteRtStatus LiteRtAppendMetric(LiteRtMetrics metrics,
+                                                   const LiteRtMetric* metric);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

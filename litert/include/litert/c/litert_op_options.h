@@ -261,8 +261,10 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetSplitNumSplitsOption(LiteRtOp op, int32
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtBuilderBuildSplitOpOption(LiteRtBuilder builder, LiteRtOp op,
                                                                 int32_t* num_splits);
 
-// SPLIT_V.
+// SPLIT_V. The setter exists since LiteRT 2.3.0.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetSplitVNumSplitsOption(LiteRtOp op, int32_t* num_splits);
+LITERT_CAPI_EXPORT LiteRtStatus LiteRtBuilderBuildSplitVOpOption(LiteRtBuilder builder, LiteRtOp op,
+                                                                 int32_t* num_splits);
 
 // PACK. `values_count` is the number of inputs.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetPackAxisOption(LiteRtOp op, int32_t* axis);
@@ -284,8 +286,10 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtBuilderBuildGatherOpOption(LiteRtBuilder b
                                                                  int32_t* axis,
                                                                  int32_t* batch_dims);
 
-// ONE_HOT.
+// ONE_HOT. The setter exists since LiteRT 2.3.0.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetOneHotAxisOption(LiteRtOp op, int32_t* axis);
+LITERT_CAPI_EXPORT LiteRtStatus LiteRtBuilderBuildOneHotOpOption(LiteRtBuilder builder, LiteRtOp op,
+                                                                 int32_t* axis);
 
 // STRIDED_SLICE. Bit i of a mask applies to dimension i. `offset`: the end is relative to the
 // begin.

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-// Table of functions. The host owns it; it is constant and valid for the whole process. The layout
-// is frozen (1104 bytes); later versions have more members at its end.
+// Table of functions. The host owns it; it is constant and valid for the whole process. Members are
+// added at its end only: version 1.1 has 1104 bytes, version 1.3 1408.
 typedef struct LiteRtCompilerContext {
   LiteRtAbiHeader abi_header;
 
@@ -252,6 +252,95 @@ typedef struct LiteRtCompilerContext {
   // litert_model.h; since version 1.1.
   LiteRtStatus (*get_block_wise_quantization)(LiteRtTensor tensor,
                                               LiteRtQuantizationBlockWise* block_wise_quantization);
+
+  // litert_op_options.h: setters, whose names there begin with LiteRtBuilder, and a getter. Since
+  // LiteRT 2.3.0 (version 1.3), whose headers are not published; the names follow those of the
+  // other members. The parameters of the first one are not known.
+  void (*build_shlo_composite_op_option)(void);
+  LiteRtStatus (*build_average_pool_2d_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                  uint32_t* padding, int32_t* stride_w,
+                                                  int32_t* stride_h, int32_t* filter_width,
+                                                  int32_t* filter_height,
+                                                  uint32_t* fused_activation_function);
+  LiteRtStatus (*build_concatenation_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                uint32_t* fused_activation, int32_t* axis);
+  LiteRtStatus (*build_conv_2d_op_option)(LiteRtBuilder builder, LiteRtOp op, uint32_t* padding,
+                                          int32_t* stride_w, int32_t* stride_h,
+                                          int32_t* dilation_w_factor, int32_t* dilation_h_factor,
+                                          uint32_t* fused_activation_function);
+  LiteRtStatus (*build_conv_3d_op_option)(LiteRtBuilder builder, LiteRtOp op, uint32_t* padding,
+                                          int32_t* stride_w, int32_t* stride_h, int32_t* stride_d,
+                                          int32_t* dilation_w_factor, int32_t* dilation_h_factor,
+                                          int32_t* dilation_d_factor,
+                                          uint32_t* fused_activation_function);
+  LiteRtStatus (*build_cumsum_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* exclusive,
+                                         bool* reverse);
+  LiteRtStatus (*build_depth_to_space_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                 int32_t* block_size);
+  LiteRtStatus (*build_depthwise_conv_2d_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                    uint32_t* padding, int32_t* stride_w,
+                                                    int32_t* stride_h, int32_t* depth_multiplier,
+                                                    uint32_t* fused_activation_function,
+                                                    int32_t* dilation_w_factor,
+                                                    int32_t* dilation_h_factor);
+  LiteRtStatus (*build_div_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                      uint32_t* fused_activation);
+  LiteRtStatus (*build_fully_connected_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                  uint32_t* fused_activation,
+                                                  uint32_t* weights_format, bool* keep_num_dims,
+                                                  uint32_t* quantized_bias_type,
+                                                  bool* asymmetric_quantize_input);
+  LiteRtStatus (*build_gather_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* axis,
+                                         int32_t* batch_dims);
+  LiteRtStatus (*build_gelu_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* approximate);
+  LiteRtStatus (*build_l2_pool_2d_op_option)(LiteRtBuilder builder, LiteRtOp op, uint32_t* padding,
+                                             int32_t* stride_w, int32_t* stride_h,
+                                             int32_t* filter_width, int32_t* filter_height,
+                                             uint32_t* fused_activation_function);
+  LiteRtStatus (*build_leaky_relu_op_option)(LiteRtBuilder builder, LiteRtOp op, float* alpha);
+  LiteRtStatus (*build_max_pool_2d_op_option)(LiteRtBuilder builder, LiteRtOp op, uint32_t* padding,
+                                              int32_t* stride_w, int32_t* stride_h,
+                                              int32_t* filter_width, int32_t* filter_height,
+                                              uint32_t* fused_activation_function);
+  LiteRtStatus (*build_mean_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_mirror_pad_op_option)(LiteRtBuilder builder, LiteRtOp op, uint32_t* mode);
+  LiteRtStatus (*build_mul_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                      uint32_t* fused_activation);
+  LiteRtStatus (*build_one_hot_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* axis);
+  LiteRtStatus (*build_pack_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* axis,
+                                       int32_t* values_count);
+  LiteRtStatus (*build_reduce_all_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_reduce_any_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_reduce_max_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_reduce_min_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_reshape_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* new_shape,
+                                          int32_t new_shape_size);
+  LiteRtStatus (*build_resize_bilinear_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                  bool* align_corners, bool* half_pixel_centers);
+  LiteRtStatus (*build_resize_nearest_neighbor_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                          bool* align_corners,
+                                                          bool* half_pixel_centers);
+  LiteRtStatus (*build_softmax_op_option)(LiteRtBuilder builder, LiteRtOp op, float* beta);
+  LiteRtStatus (*build_space_to_depth_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                 int32_t* block_size);
+  LiteRtStatus (*build_split_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* num_splits);
+  LiteRtStatus (*build_split_v_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* num_splits);
+  LiteRtStatus (*build_squeeze_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                          const int32_t* squeeze_dims, int32_t num_squeeze_dims);
+  LiteRtStatus (*build_strided_slice_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                int32_t* begin_mask, int32_t* end_mask,
+                                                int32_t* ellipsis_mask, int32_t* new_axis_mask,
+                                                int32_t* shrink_axis_mask, bool* offset);
+  LiteRtStatus (*build_sub_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                      uint32_t* fused_activation);
+  LiteRtStatus (*build_sum_op_option)(LiteRtBuilder builder, LiteRtOp op, bool* keepdims);
+  LiteRtStatus (*build_transpose_conv_op_option)(LiteRtBuilder builder, LiteRtOp op,
+                                                 uint32_t* padding, int32_t* stride_w,
+                                                 int32_t* stride_h,
+                                                 uint32_t* fused_activation_function);
+  LiteRtStatus (*build_unpack_op_option)(LiteRtBuilder builder, LiteRtOp op, int32_t* axis,
+                                         int32_t* num);
+  LiteRtStatus (*get_split_v_num_splits_option)(LiteRtOp op, int32_t* num_splits);
 } LiteRtCompilerContext;
 
 // Returns the table of this library.

@@ -21,6 +21,7 @@
 #include "litert/c/litert_environment_options.h"
 #include "litert/c/litert_event_type.h"
 #include "litert/c/litert_gl_types.h"
+#include "litert/c/litert_metrics.h"
 #include "litert/c/litert_model_types.h"
 #include "litert/c/litert_opencl_types.h"
 #include "litert/c/litert_tensor_buffer_types.h"
@@ -29,8 +30,8 @@
 extern "C" {
 #endif
 
-// Table of functions. The host owns it; it is constant and valid for the whole process. The layout
-// is frozen (408 bytes); later versions have more members at its end.
+// Table of functions. The host owns it; it is constant and valid for the whole process. Members are
+// added at its end only: version 1.1 has 408 bytes, version 1.2 416.
 typedef struct LiteRtRuntimeContext {
   LiteRtAbiHeader abi_header;
 
@@ -145,6 +146,9 @@ typedef struct LiteRtRuntimeContext {
   // litert_options.h; since version 1.1.
   LiteRtStatus (*get_options_hardware_accelerators)(LiteRtOptions options,
                                                     LiteRtHwAcceleratorSet* hardware_accelerators);
+
+  // litert_metrics.h. Since LiteRT 2.3.0 (version 1.2), whose headers are not published.
+  LiteRtStatus (*append_metric)(LiteRtMetrics metrics, const LiteRtMetric* metric);
 } LiteRtRuntimeContext;
 
 // Returns the table of this library.

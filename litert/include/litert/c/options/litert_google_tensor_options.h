@@ -104,7 +104,8 @@ LiteRtStatus LrtGoogleTensorOptionsGetDumpOpTimings(LrtGoogleTensorOptions optio
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-// Trade-off between power and speed.
+// Trade-off between power and speed. The getter returns kLiteRtStatusErrorNotFound if the option is
+// not set.
 LiteRtStatus LrtGoogleTensorOptionsSetPerformanceMode(
     LrtGoogleTensorOptions options, LiteRtGoogleTensorOptionsPerformanceMode mode);
 LiteRtStatus LrtGoogleTensorOptionsGetPerformanceMode(

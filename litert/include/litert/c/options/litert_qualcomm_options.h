@@ -164,7 +164,7 @@ LiteRtStatus LrtQualcommOptionsGetOptimizationLevel(
 LiteRtStatus LrtQualcommOptionsSetHtpPPoint(LrtQualcommOptions options, int32_t htp_p_point);
 LiteRtStatus LrtQualcommOptionsGetHtpPPoint(LrtQualcommOptions options, int32_t* htp_p_point);
 
-// Size of the tightly coupled memory in MB; 0: all.
+// Size of the tightly coupled memory (VTCM) in MB; 0: the largest possible.
 LiteRtStatus LrtQualcommOptionsSetVtcmSize(LrtQualcommOptions options, uint32_t vtcm_size);
 LiteRtStatus LrtQualcommOptionsGetVtcmSize(LrtQualcommOptions options, uint32_t* vtcm_size);
 
@@ -174,7 +174,7 @@ LiteRtStatus LrtQualcommOptionsSetNumHvxThreads(LrtQualcommOptions options,
 LiteRtStatus LrtQualcommOptionsGetNumHvxThreads(LrtQualcommOptions options,
                                                 uint32_t* num_hvx_threads);
 
-// Graph transformations of the plug-in, by name.
+// Graph transformations of the plug-in, a list of names with commas.
 LiteRtStatus LrtQualcommOptionsSetGraphTransform(LrtQualcommOptions options,
                                                  const char* graph_transform);
 LiteRtStatus LrtQualcommOptionsGetGraphTransform(LrtQualcommOptions options,
@@ -306,7 +306,7 @@ LiteRtStatus LrtQualcommOptionsGetLpaiTarget(LrtQualcommOptions options,
 LiteRtStatus LrtQualcommOptionsSetLpaiFps(LrtQualcommOptions options, uint32_t lpai_fps);
 LiteRtStatus LrtQualcommOptionsGetLpaiFps(LrtQualcommOptions options, uint32_t* lpai_fps);
 
-// Ratio of the frame time to the run time, in tenths. 10 by default.
+// Ratio of the frame time to the run time (FTRT), in the unit of the SDK. 10 by default.
 LiteRtStatus LrtQualcommOptionsSetLpaiFtrtRatio(LrtQualcommOptions options,
                                                 uint32_t lpai_ftrt_ratio);
 LiteRtStatus LrtQualcommOptionsGetLpaiFtrtRatio(LrtQualcommOptions options,
@@ -336,7 +336,7 @@ LiteRtStatus LrtQualcommOptionsSetLpaiCoreAffinityType(
 LiteRtStatus LrtQualcommOptionsGetLpaiCoreAffinityType(
     LrtQualcommOptions options, LrtQualcommOptionsLpaiCoreAffinityType* lpai_core_affinity_type);
 
-// Cores to use; 0: the device decides.
+// Cores to use, as the SDK numbers them. 0 by default.
 LiteRtStatus LrtQualcommOptionsSetLpaiCoreSelection(LrtQualcommOptions options,
                                                     uint32_t lpai_core_selection);
 LiteRtStatus LrtQualcommOptionsGetLpaiCoreSelection(LrtQualcommOptions options,
