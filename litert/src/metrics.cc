@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/src/metrics.h"
 
+#include <utility>
+
 #include "litert/src/log.h"
 
 using deputy::litert::Guard;
+
+namespace {
+
+bool HasText(const LiteRtAny& value) {
+  return value.type == kLiteRtAnyTypeString && value.str_value != nullptr;
+}
+
+}  // namespace
 
 LiteRtStatus LiteRtCreateMetrics(LiteRtMetrics* metrics) {
   if (metrics == nullptr) return kLiteRtStatusErrorInvalidArgument;
@@ -27,8 +37,20 @@ LiteRtStatus LiteRtGetMetric(LiteRtMetrics metrics, int metric_index, LiteRtMetr
   const LiteRtMetricsT::Metric& found = metrics->metrics[static_cast<size_t>(metric_index)];
   metric->name = found.name.c_str();
   metric->value = found.value;
-  if (found.value.type == kLiteRtAnyTypeString) metric->value.str_value = found.text.c_str();
+  if (HasText(found.value)) metric->value.str_value = found.text.c_str();
   return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtAppendMetric(LiteRtMetrics metrics, const LiteRtMetric* metric) {
+  if (metrics == nullptr || metric == nullptr || metric->name == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  return Guard([&] {
+    LiteRtMetricsT::Metric added = {.name = metric->name, .text = {}, .value = metric->value};
+    if (HasText(added.value)) added.text = added.value.str_value;
+    metrics->metrics.push_back(std::move(added));
+    return kLiteRtStatusOk;
+  });
 }
 
 void LiteRtDestroyMetrics(LiteRtMetrics metrics) { delete metrics; }

@@ -4,65 +4,84 @@
 #include "litert/c/internal/litert_delegate_wrapper.h"
 #include "litert/c/litert_environment.h"
 #include "litert/c/litert_event.h"
+#include "litert/c/litert_metrics.h"
 #include "litert/c/litert_opaque_options.h"
 #include "litert/c/litert_options.h"
 #include "litert/c/litert_tensor_buffer.h"
 #include "litert/c/litert_tensor_buffer_requirements.h"
+#include "litert/src/absent.h"
 
 namespace deputy::litert {
 
-// Members that are null belong to functions that the library does not have.
 LiteRtRuntimeContext* RuntimeContext() {
-  static LiteRtRuntimeContext context = [] {
-    LiteRtRuntimeContext table = {};
-    table.abi_header = {.struct_size = sizeof(LiteRtRuntimeContext),
-                        .major_version = 1,
-                        .minor_version = 1,
-                        .reserved = 0};
-    table.create_tensor_buffer_requirements = &LiteRtCreateTensorBufferRequirements;
-    table.get_opaque_options = &LiteRtGetOpaqueOptions;
-    table.find_opaque_options_data = &LiteRtFindOpaqueOptionsData;
-    table.destroy_options = &LiteRtDestroyOptions;
-    table.get_environment_options = &LiteRtGetEnvironmentOptions;
-    table.get_environment_options_value = &LiteRtGetEnvironmentOptionsValue;
-    table.environment_has_gpu_environment = &LiteRtEnvironmentHasGpuEnvironment;
-    table.add_environment_options = &LiteRtAddEnvironmentOptions;
-    table.gpu_environment_create = &LiteRtGpuEnvironmentCreate;
-    table.wrap_delegate = &LiteRtWrapDelegate;
-    table.unwrap_delegate = &LiteRtUnwrapDelegate;
-    table.create_tensor_buffer_from_host_memory = &LiteRtCreateTensorBufferFromHostMemory;
-    table.create_managed_tensor_buffer = &LiteRtCreateManagedTensorBuffer;
-    table.destroy_tensor_buffer = &LiteRtDestroyTensorBuffer;
-    table.get_tensor_buffer_type = &LiteRtGetTensorBufferType;
-    table.get_tensor_buffer_tensor_type = &LiteRtGetTensorBufferTensorType;
-    table.get_tensor_buffer_size = &LiteRtGetTensorBufferSize;
-    table.get_tensor_buffer_packed_size = &LiteRtGetTensorBufferPackedSize;
-    table.get_tensor_buffer_offset = &LiteRtGetTensorBufferOffset;
-    table.lock_tensor_buffer = &LiteRtLockTensorBuffer;
-    table.unlock_tensor_buffer = &LiteRtUnlockTensorBuffer;
-    table.get_tensor_buffer_host_memory = &LiteRtGetTensorBufferHostMemory;
-    table.get_tensor_buffer_opencl_memory = &LiteRtGetTensorBufferOpenClMemory;
-    table.get_tensor_buffer_gl_buffer = &LiteRtGetTensorBufferGlBuffer;
-    table.get_tensor_buffer_custom_tensor_buffer_handle =
-        &LiteRtGetTensorBufferCustomTensorBufferHandle;
-    table.get_tensor_buffer_ahwb = &LiteRtGetTensorBufferAhwb;
-    table.get_tensor_buffer_dma_buf_buffer = &LiteRtGetTensorBufferDmaBufBuffer;
-    table.get_tensor_buffer_fast_rpc_buffer = &LiteRtGetTensorBufferFastRpcBuffer;
-    table.has_tensor_buffer_event = &LiteRtHasTensorBufferEvent;
-    table.get_tensor_buffer_event = &LiteRtGetTensorBufferEvent;
-    table.set_tensor_buffer_event = &LiteRtSetTensorBufferEvent;
-    table.create_managed_event = &LiteRtCreateManagedEvent;
-    table.create_event_from_sync_fence_fd = &LiteRtCreateEventFromSyncFenceFd;
-    table.get_event_event_type = &LiteRtGetEventEventType;
-    table.get_event_sync_fence_fd = &LiteRtGetEventSyncFenceFd;
-    table.create_event_from_opencl_event = &LiteRtCreateEventFromOpenClEvent;
-    table.get_event_opencl_event = &LiteRtGetEventOpenClEvent;
-    table.set_custom_event = &LiteRtSetCustomEvent;
-    table.get_custom_event = &LiteRtGetCustomEvent;
-    table.wait_event = &LiteRtWaitEvent;
-    table.get_options_hardware_accelerators = &LiteRtGetOptionsHardwareAccelerators;
-    return table;
-  }();
+  static LiteRtRuntimeContext context = {
+      .abi_header = {.struct_size = sizeof(LiteRtRuntimeContext),
+                     .major_version = 1,
+                     .minor_version = 2,
+                     .reserved = 0},
+      .create_tensor_buffer_requirements = &LiteRtCreateTensorBufferRequirements,
+      .get_external_litert_buffer_context_tensor_buffer =
+          Absent<"LiteRtGetExternalLiteRtBufferContextTensorBuffer">(),
+      .external_litert_buffer_context_create_tensor_buffer =
+          Absent<"LiteRtExternalLiteRtBufferContextCreateBufferForTensor">(),
+      .external_litert_buffer_context_register_tensor_buffer =
+          Absent<"LiteRtExternalLiteRtBufferContextRegisterTensorBuffer">(),
+      .external_litert_buffer_context_unregister_tensor_buffer =
+          Absent<"LiteRtExternalLiteRtBufferContextUnregisterTensorBuffer">(),
+      .external_litert_buffer_context_register_buffer_requirements =
+          Absent<"LiteRtExternalLiteRtBufferContextRegisterBufferRequirements">(),
+      .external_litert_buffer_context_get_environment =
+          Absent<"LiteRtExternalLiteRtBufferContextGetEnvironment">(),
+      .external_litert_buffer_context_is_async_execution_mode =
+          Absent<"LiteRtExternalLiteRtBufferContextIsAsyncExecutionMode">(),
+      .external_litert_buffer_context_destroy =
+          Absent<"LiteRtDestroyExternalLiteRtBufferContext">(),
+      .get_opaque_options = &LiteRtGetOpaqueOptions,
+      .find_opaque_options_data = &LiteRtFindOpaqueOptionsData,
+      .destroy_options = &LiteRtDestroyOptions,
+      .get_environment_options = &LiteRtGetEnvironmentOptions,
+      .get_environment_options_value = &LiteRtGetEnvironmentOptionsValue,
+      .environment_has_gpu_environment = &LiteRtEnvironmentHasGpuEnvironment,
+      .add_environment_options = &LiteRtAddEnvironmentOptions,
+      .gpu_environment_create = &LiteRtGpuEnvironmentCreate,
+      .wrap_delegate = &LiteRtWrapDelegate,
+      .unwrap_delegate = &LiteRtUnwrapDelegate,
+      .create_tensor_buffer_from_host_memory = &LiteRtCreateTensorBufferFromHostMemory,
+      .create_managed_tensor_buffer = &LiteRtCreateManagedTensorBuffer,
+      .destroy_tensor_buffer = &LiteRtDestroyTensorBuffer,
+      .get_tensor_buffer_type = &LiteRtGetTensorBufferType,
+      .get_tensor_buffer_tensor_type = &LiteRtGetTensorBufferTensorType,
+      .get_tensor_buffer_size = &LiteRtGetTensorBufferSize,
+      .get_tensor_buffer_packed_size = &LiteRtGetTensorBufferPackedSize,
+      .get_tensor_buffer_offset = &LiteRtGetTensorBufferOffset,
+      .lock_tensor_buffer = &LiteRtLockTensorBuffer,
+      .unlock_tensor_buffer = &LiteRtUnlockTensorBuffer,
+      .get_tensor_buffer_host_memory = &LiteRtGetTensorBufferHostMemory,
+      .get_tensor_buffer_opencl_memory = &LiteRtGetTensorBufferOpenClMemory,
+      .get_tensor_buffer_gl_buffer = &LiteRtGetTensorBufferGlBuffer,
+      .get_tensor_buffer_custom_tensor_buffer_handle =
+          &LiteRtGetTensorBufferCustomTensorBufferHandle,
+      .get_tensor_buffer_ahwb = &LiteRtGetTensorBufferAhwb,
+      .get_tensor_buffer_dma_buf_buffer = &LiteRtGetTensorBufferDmaBufBuffer,
+      .get_tensor_buffer_fast_rpc_buffer = &LiteRtGetTensorBufferFastRpcBuffer,
+      .has_tensor_buffer_event = &LiteRtHasTensorBufferEvent,
+      .get_tensor_buffer_event = &LiteRtGetTensorBufferEvent,
+      .set_tensor_buffer_event = &LiteRtSetTensorBufferEvent,
+      .create_managed_event = &LiteRtCreateManagedEvent,
+      .create_event_from_sync_fence_fd = &LiteRtCreateEventFromSyncFenceFd,
+      .get_event_event_type = &LiteRtGetEventEventType,
+      .get_event_sync_fence_fd = &LiteRtGetEventSyncFenceFd,
+      .create_event_from_opencl_event = &LiteRtCreateEventFromOpenClEvent,
+      .get_event_opencl_event = &LiteRtGetEventOpenClEvent,
+      .set_custom_event = &LiteRtSetCustomEvent,
+      .get_custom_event = &LiteRtGetCustomEvent,
+      .wait_event = &LiteRtWaitEvent,
+      .external_litert_buffer_context_get_run_options =
+          Absent<"LiteRtExternalLiteRtBufferContextGetRunOptions">(),
+      .get_options_hardware_accelerators = &LiteRtGetOptionsHardwareAccelerators,
+      .append_metric = &LiteRtAppendMetric,
+
+  };
   return &context;
 }
 

@@ -29,7 +29,8 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumMetrics(LiteRtMetrics metrics, int* 
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetMetric(LiteRtMetrics metrics, int metric_index,
                                                 LiteRtMetric* metric);
 
-// Adds a value; the name and a string are copied. Since LiteRT 2.3.0.
+// Adds a value; name and string are copied (LiteRT keeps the address of the string). Since LiteRT
+// 2.3.0.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtAppendMetric(LiteRtMetrics metrics,
                                                    const LiteRtMetric* metric);
 
