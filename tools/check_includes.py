@@ -99,7 +99,8 @@ FREE = ('tests',)
 
 # Libraries restricted to some directories, by the prefix of their headers' names.
 LIBRARIES = {
-    ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'mindspore/ms', 'tools'),
+    ('flatbuffers/',): ('bindings', 'core/base', 'core/model', 'litert/src', 'mindspore/ms', 'tools'),
+    ('tables_generated.h',): ('litert/src',),
     ('schema_generated.h',): ('core/support', 'core/model', 'litert/src', 'mindspore/ms'),
     ('ms_bfbs_generated.h',): ('mindspore/ms',),
     ('CLI/',): ('tools',),

@@ -19,7 +19,8 @@ struct TfLiteModel;
 
 namespace deputy::schema {
 struct Operator;
-}
+struct Tensor;
+}  // namespace deputy::schema
 
 namespace deputy::litert {
 
@@ -33,7 +34,8 @@ using Bytes = std::span<const uint8_t>;
 class LiteRtWeightsT {
  public:
   deputy::litert::Bytes bytes;
-  int32_t buffer = 0;  // index in the file; 0: no data
+  int32_t buffer = 0;                                 // index in the file; 0: no data
+  std::shared_ptr<const std::vector<uint8_t>> owned;  // bytes that are not in the file; may be null
 };
 
 class LiteRtTensorT {
@@ -57,6 +59,7 @@ class LiteRtTensorT {
   LiteRtOp producer = nullptr;  // null: an input or a constant
   LiteRtParamIndex producer_output = 0;
   std::vector<Use> uses;
+  const deputy::schema::Tensor* source = nullptr;  // the tensor in the file; null: added later
 };
 
 class LiteRtOpT {
@@ -68,6 +71,11 @@ class LiteRtOpT {
   std::vector<LiteRtTensor> inputs;
   std::vector<LiteRtTensor> outputs;
   const deputy::schema::Operator* options = nullptr;  // the operator in the file
+  int32_t version = 1;
+  // Byte code of a compiled operator, and its entry point. The bytes are in the file or owned.
+  deputy::litert::Bytes byte_code;
+  std::shared_ptr<const std::vector<uint8_t>> owned_byte_code;
+  std::string entry_point;
 };
 
 class LiteRtSubgraphT {
@@ -93,10 +101,11 @@ class LiteRtModelT {
   LiteRtModelT(const LiteRtModelT&) = delete;
   LiteRtModelT& operator=(const LiteRtModelT&) = delete;
 
-  // Creates the objects of a model. `bytes` must stay valid as long as the model.
-  LiteRtStatus Load(deputy::litert::Bytes bytes);
+  // Creates the objects of a model. `file` must stay valid as long as the model.
+  LiteRtStatus Load(deputy::litert::Bytes file);
 
   std::vector<uint8_t> owned;    // bytes of a file
+  deputy::litert::Bytes bytes;   // the file, which the model owns or the client keeps
   TfLiteModel* model = nullptr;  // the verified model
 
   std::vector<std::unique_ptr<LiteRtSubgraphT>> subgraphs;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "deputy/c_api.h"
+#include "litert/src/dispatch_op.h"
 #include "litert/src/log.h"
 #include "litert/src/model.h"
 #include "schema_generated.h"
@@ -118,6 +119,7 @@ class Loader {
 
   LiteRtStatus LoadTensor(const schema::Tensor& from, LiteRtSubgraphT* subgraph,
                           LiteRtTensorT* to) const {
+    to->source = &from;
     to->name = TextOf(from.name());
     const auto* const shape =
         SizeOf(from.shape_signature()) > 0 ? from.shape_signature() : from.shape();
@@ -201,6 +203,21 @@ class Loader {
     return kLiteRtStatusOk;
   }
 
+  // Finds the byte code of a compiled operator. An operator whose options have no location is kept.
+  LiteRtStatus LoadByteCode(LiteRtOpT* op) const {
+    if (op->code != kLiteRtOpCodeTflCustom || op->custom_code != kDispatchOpCode ||
+        op->custom_options.empty()) {
+      return kLiteRtStatusOk;
+    }
+    DispatchOptions options;
+    if (ReadDispatchOptions(op->custom_options, &options) != kLiteRtStatusOk ||
+        options.offset == 0) {
+      return kLiteRtStatusOk;
+    }
+    op->entry_point = options.name;
+    return FindByteCode(options, bytes_, &op->byte_code);
+  }
+
   LiteRtStatus LoadOp(const schema::Operator& from, const LiteRtSubgraphT& subgraph,
                       LiteRtOpT* to) const {
     if (from.opcode_index() >= SizeOf(file_->operator_codes())) {
@@ -213,6 +230,7 @@ class Loader {
                                                   static_cast<int>(code.builtin_code())));
     to->custom_code = TextOf(code.custom_code());
     to->options = &from;
+    to->version = code.version();
     if (from.custom_options() != nullptr) {
       to->custom_options = {from.custom_options()->data(), from.custom_options()->size()};
     } else if (from.large_custom_options_offset() > 1) {
@@ -225,6 +243,7 @@ class Loader {
       to->custom_options =
           bytes_.subspan(from.large_custom_options_offset(), from.large_custom_options_size());
     }
+    LITERT_TRY(LoadByteCode(to));
     LITERT_TRY(FindTensors(from.inputs(), subgraph, &to->inputs));
     LITERT_TRY(FindTensors(from.outputs(), subgraph, &to->outputs));
     for (size_t i = 0; i < to->inputs.size(); ++i) to->inputs[i]->uses.push_back({to, i});
@@ -353,7 +372,8 @@ using deputy::litert::ReadFile;
 
 LiteRtModelT::~LiteRtModelT() { TfLiteModelDelete(model); }
 
-LiteRtStatus LiteRtModelT::Load(Bytes bytes) {
+LiteRtStatus LiteRtModelT::Load(Bytes file) {
+  bytes = file;
   model = TfLiteModelCreate(bytes.data(), bytes.size());
   if (model == nullptr) return kLiteRtStatusErrorInvalidFlatbuffer;
   return deputy::litert::Loader(bytes, this).Run();
@@ -369,9 +389,11 @@ LiteRtStatus LiteRtCreateModelFromFile(LiteRtEnvironment, const char* filename,
     const bool is_read = size > 0 && ReadFile(fd, 0, static_cast<size_t>(size), &created->owned);
     if (fd >= 0) close(fd);
     if (!is_read) return Fail(kLiteRtStatusErrorFileIO, "model: %s cannot be read", filename);
-    const Bytes bytes = created->owned;
-    const LiteRtStatus status = Finish(std::move(created), bytes, model);
-    return status == kLiteRtStatusErrorInvalidFlatbuffer ? kLiteRtStatusErrorFileIO : status;
+    const LiteRtStatus status = created->Load(created->owned);
+    if (created->model == nullptr) return kLiteRtStatusErrorFileIO;
+    LITERT_TRY(status);
+    *model = created.release();
+    return kLiteRtStatusOk;
   });
 }
 

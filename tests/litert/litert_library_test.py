@@ -23,7 +23,7 @@ from litert_calls import CALLBACK, DIGITS, LIBRARY, MASK, ROPE, Recorder, in_chi
 
 SKIPPED = 77
 # Topics that call functions which the library does not have yet; their rows until then are compared.
-INCOMPLETE = {'serialization', 'dispatch', 'table'}
+INCOMPLETE = {'dispatch', 'table'}
 
 
 def measure(name, function):

@@ -357,7 +357,7 @@ def measure_serialization(r):
         ref(offset),
         False,
         1,
-        shows=lambda: f'{size.value > 1000}, offset {offset.value}',
+        shows=lambda: f'{size.value > 1000}, offset inside the block: {offset.value < size.value}',
     )
     again = POINTER()
     r.call(

@@ -11,6 +11,7 @@
 #   tests/gpu_cl        tests of the OpenCL delegate and their helpers, if OpenCL's headers exist
 #   tests/npu_stub      tests of the NPU stub
 #   tests/bridges/triton  tests of Triton's back end
+#   tests/litert        tests of LiteRT's API, linked to the objects of libLiteRt.so and to libdeputy
 #   tests/mindspore     tests of MindSpore's API, linked to the shared libraries like clients
 #   tests/bindings/cpp  tests of TensorFlow Lite's C++ API, likewise, in C++17
 #   tests/cases         the operator cases
@@ -48,6 +49,7 @@ macro(deputy_take_folder out folder)
   list(FILTER ${out} INCLUDE REGEX "/tests/${folder}/[^/]*$")
   list(REMOVE_ITEM test_sources ${${out}})
 endmacro()
+deputy_take_folder(litert_test_sources litert)
 deputy_take_folder(mindspore_test_sources mindspore)
 deputy_take_folder(cpp_api_test_sources bindings/cpp)
 deputy_take_folder(gpu_test_sources gpu_cl)
@@ -293,6 +295,7 @@ foreach(source IN LISTS c_test_sources)
 endforeach()
 
 include(tools/cmake/mindspore_tests.cmake)
+deputy_add_tests(litert_tests SEPARATE SOURCES ${litert_test_sources} LINKS deputy_litert_objects)
 include(tools/cmake/cpp_api_tests.cmake)
 
 # The longest test is split into four entries that run in parallel; the first is already registered.
