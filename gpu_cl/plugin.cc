@@ -17,6 +17,7 @@
 #include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/device/device.h"
 #include "gpu_cl/handles.h"
+#include "gpu_cl/host_memory.h"
 #include "gpu_cl/options.h"
 #include "gpu_cl/shared_buffers.h"
 
@@ -197,6 +198,16 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLit
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuUnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor) {
   return deputy::gpu_cl::RecordingError(
       [&] { return deputy::gpu_cl::UnbindBuffer(delegate, tensor); });
+}
+
+TFL_CAPI_EXPORT void* DeputyGpuAllocateHostMemory(TfLiteDelegate* delegate, size_t bytes) {
+  return deputy::gpu_cl::Contain<void*>(nullptr, &deputy::gpu_cl::SetLastError, [&](auto* error) {
+    return deputy::gpu_cl::AllocateHostMemory(delegate, bytes, error);
+  });
+}
+
+TFL_CAPI_EXPORT TfLiteStatus DeputyGpuFreeHostMemory(void* memory) {
+  return deputy::gpu_cl::RecordingError([&] { return deputy::gpu_cl::FreeHostMemory(memory); });
 }
 
 }  // extern "C"

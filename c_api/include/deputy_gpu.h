@@ -204,6 +204,36 @@ TFL_CAPI_EXPORT TfLiteStatus DeputyGpuBindBuffer(TfLiteDelegate* delegate, TfLit
 // there. kTfLiteError if the tensor is not bound.
 TFL_CAPI_EXPORT TfLiteStatus DeputyGpuUnbindBuffer(TfLiteDelegate* delegate, TfLiteTensor* tensor);
 
+// ------------------------------------------------------------------------------------------------
+// Host memory
+// ------------------------------------------------------------------------------------------------
+
+// Allocates `bytes` bytes of host memory that is pinned for the delegate's device, so that the
+// device transfers it directly: a transfer takes less time than that of other memory, which is
+// copied to pinned memory first. The address is aligned to 64 bytes, as
+// TfLiteInterpreterSetCustomAllocationForTensor requires, and the contents are undefined. The
+// memory may be used before and after the delegate is applied, as any other memory: for tensors of
+// any interpreter, for buffers of asynchronous tasks, in whole or in part. A tensor of which only a
+// part is in the memory is transferred as other memory is.
+//
+// The memory is pinned for all delegates with the same context: those of a device in the process,
+// unless the caller provides contexts. If a runtime creates its delegate from the library as a
+// plug-in, allocate from another delegate on the same device.
+//
+// The caller owns the memory and frees it with DeputyGpuFreeHostMemory; until then it stays valid,
+// also after the deletion of the delegate, the loss of the device and, in the parent, a fork. A
+// forked child must not access it. Pinned memory cannot be paged out: allocate what transfers need.
+//
+// NULL for a delegate that is not from DeputyGpuDelegateCreate, for a size of 0, out of memory,
+// after the loss of the device, and in a forked child. Any thread.
+TFL_CAPI_EXPORT void* DeputyGpuAllocateHostMemory(TfLiteDelegate* delegate, size_t bytes);
+
+// Frees memory of DeputyGpuAllocateHostMemory; NULL is ignored. No tensor and no task may use the
+// memory: delete the interpreters first, or set other memory for their tensors. kTfLiteError for
+// any other address, for memory that has been freed, and in a forked child, where the memory stays
+// allocated. Any thread.
+TFL_CAPI_EXPORT TfLiteStatus DeputyGpuFreeHostMemory(void* memory);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

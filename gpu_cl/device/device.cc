@@ -450,6 +450,11 @@ bool SharedContext::ComputesInHalf() {
   return *computes_in_half_;
 }
 
+ClStatus CheckDevice(const SharedContext& context) {
+  if (!context.lost()) return {};
+  return {CL_INVALID_CONTEXT, "the device was lost; create a new delegate to use it again"};
+}
+
 ContextRegistry& ContextRegistry::Process() {
   static auto* registry = new ContextRegistry;  // never destroyed: delegates may live until exit
   return *registry;

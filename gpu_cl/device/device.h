@@ -187,6 +187,10 @@ class SharedContext {
   std::set<std::string> refused_;
 };
 
+// Returns a failure if the device was lost. A lost context stays unusable, even if the driver's
+// calls still succeed.
+ClStatus CheckDevice(const SharedContext& context);
+
 // The live contexts, by device and function table.
 class ContextRegistry {
  public:

@@ -71,36 +71,13 @@ bool Staging::IsFaster(const DeviceProfile& profile, size_t bytes) {
          ThreadCount() > 1;
 }
 
-Staging::~Staging() { Release(); }
-
-void Staging::Release() {
-  if (mapped_ != nullptr) {
-    // Completion is awaited by the queue's owner. A failure is ignored.
-    (void)context_->api().EnqueueUnmapMemObject(queue_, pinned_.get(), mapped_, 0, nullptr,
-                                                nullptr);
-  }
-  mapped_ = nullptr;
-  pinned_.Reset();
-}
-
 // Returns false with a status of success if pinned memory is not available.
 bool Staging::Reserve(size_t bytes, ClStatus* out_status) {
   if (bytes <= bytes_ || refused_) return !refused_;
-  Release();
-  const ClApi& api = context_->api();
-  cl_int code = CL_SUCCESS;
-  pinned_ = ClMemory(
-      &api, api.CreateBuffer(context_->context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes,
-                             nullptr, &code));
-  if (code == CL_SUCCESS) {
-    mapped_ = static_cast<char*>(api.EnqueueMapBuffer(queue_, pinned_.get(), CL_TRUE,
-                                                      CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
-                                                      nullptr, nullptr, &code));
-  }
-  bytes_ = code == CL_SUCCESS ? bytes : 0;
-  refused_ = code != CL_SUCCESS;
-  if (IsDeviceLost(code)) *out_status = ClCall("clEnqueueMapBuffer", code);
-  if (refused_) Release();
+  const ClStatus status = pinned_.Create(*context_, queue_, bytes);
+  bytes_ = status.ok() ? bytes : 0;
+  refused_ = !status.ok();
+  if (IsDeviceLost(status.code)) *out_status = status;
   return !refused_;
 }
 
@@ -113,11 +90,11 @@ ClStatus Staging::Upload(cl_mem to, const void* host, size_t bytes,
                                                                  from, 0, nullptr, event()));
   };
   if (!Reserve(bytes, &status)) return status.ok() ? write(0, bytes, host) : status;
-  Copy copy(mapped_, static_cast<const char*>(host), bytes);
+  Copy copy(pinned_.data(), static_cast<const char*>(host), bytes);
   for (size_t piece = 0; piece < copy.pieces() && status.ok(); ++piece) {
     copy.Wait(piece);
     const size_t begin = copy.begin(piece);
-    status = write(begin, copy.size(piece), mapped_ + begin);
+    status = write(begin, copy.size(piece), pinned_.data() + begin);
     if (status.ok()) status = ClCall("clFlush", api.Flush(queue_));
   }
   return status;

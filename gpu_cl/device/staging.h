@@ -11,6 +11,7 @@
 
 #include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/device/device.h"
+#include "gpu_cl/device/pinned.h"
 
 namespace deputy::gpu_cl {
 
@@ -19,7 +20,6 @@ class Staging {
  public:
   Staging(const SharedContext* context, cl_command_queue queue)
       : context_(context), queue_(queue) {}
-  ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
@@ -34,12 +34,10 @@ class Staging {
 
  private:
   bool Reserve(size_t bytes, ClStatus* out_status);
-  void Release();
 
   const SharedContext* const context_;
   cl_command_queue queue_;
-  ClMemory pinned_;
-  char* mapped_ = nullptr;
+  PinnedBuffer pinned_;
   size_t bytes_ = 0;
   bool refused_ = false;
 };

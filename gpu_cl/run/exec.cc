@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "gpu_cl/device/pinned.h"
 #include "gpu_cl/emit/adapt.h"
 #include "gpu_cl/emit/make_plan.h"
 #include "gpu_cl/run/source_file.h"
@@ -64,13 +65,6 @@ std::string StatusText(const Graph& graph, const compiler::Operation& operation)
 // Returns true if a driver rejected the local size. Some do so within the limits that they report.
 bool IsGroupSizeRefused(cl_int code) {
   return code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
-}
-
-// Returns a failure if the device was lost. A lost context stays unusable, even if the driver's
-// calls still succeed.
-ClStatus CheckDevice(const SharedContext& context) {
-  if (!context.lost()) return {};
-  return {CL_INVALID_CONTEXT, "the device was lost; create a new delegate to use it again"};
 }
 
 // Returns the options of a plan, with the kernel variants chosen for it. Choices of CLBlast are
@@ -435,7 +429,8 @@ ClStatus Executor::Upload(std::span<const InputLocation> inputs, bool stages) {
 
 ClStatus Executor::UploadFromHost(ValueId input, const void* host, size_t bytes, bool stages) {
   cl_mem to = BufferOf(input);
-  if (stages && Staging::IsFaster(context_->device().profile, bytes)) {
+  if (stages && Staging::IsFaster(context_->device().profile, bytes) &&
+      !HostBlocks::Process().Contain(*context_, host, bytes)) {
     Staging& staging = staging_.try_emplace(input, context_.get(), queue_.get()).first->second;
     return staging.Upload(to, host, bytes, [this] { return TimeCopy("upload"); });
   }

@@ -73,6 +73,9 @@ FRAGMENTS = (
     ('docs/cpu_delegate.md', 'deputy_cpu.h', ('compile', '', '')),
     ('docs/gpu.md', 'DeputyGpuOptions', (
         'compile', '#include "deputy/deputy_gpu.h"\nvoid *queue, *cl_mem;\nTfLiteTensor* input;\f', '')),
+    ('docs/gpu.md', 'TfLiteCustomAllocation', (
+        'compile', '#include "deputy/c_api_experimental.h"\n#include "deputy/deputy_gpu.h"\n'
+        'TfLiteDelegate* delegate;\nTfLiteTensor* input;\f', '')),
     ('docs/layouts.md', 'kDeputyPluginNchw', (
         'compile', '#include "deputy/deputy_plugin.h"\nDeputyDelegatePlugin plugin;\f', '')),
     ('docs/mindspore.md', 'GetPrimitive', (

@@ -20,6 +20,7 @@
 #include "gpu_cl/device/process.h"
 #include "gpu_cl/gpu_delegate.h"
 #include "gpu_cl/handles.h"
+#include "gpu_cl/host_memory.h"
 #include "gpu_cl/options.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/support/test_interpreter.h"
@@ -162,6 +163,18 @@ TEST_F(GpuForkTest, buffers_and_new_delegates_are_errors) {
                      Contains(error, kError);
             }),
             0);
+}
+
+TEST_F(GpuForkTest, host_memory_is_an_error_and_stays_allocated) {
+  std::string error;
+  void* const memory = AllocateHostMemory(gpu_->get(), 64, &error);
+  ASSERT_NE(memory, nullptr) << error;
+  EXPECT_EQ(InChild([&] {
+              return AllocateHostMemory(gpu_->get(), 64, &error) == nullptr &&
+                     Contains(error, kError) && Contains(FreeHostMemory(memory), kError);
+            }),
+            0);
+  EXPECT_EQ(FreeHostMemory(memory), "");
 }
 
 TEST_F(GpuForkTest, a_delegate_claims_nothing) {

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -285,6 +286,40 @@ TEST(GpuLibraryTest, creates_a_delegate_that_computes) {
   ASSERT_NE(gpu, nullptr) << LastError();
   ExpectItComputes(gpu);
   Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
+}
+
+// SmallModel computes max(x + [1, 2, -1, 0.5], 0) * 2.
+TEST(GpuLibraryTest, host_memory_is_allocated_for_tensors) {
+  if (!NoDeviceReason().empty()) GTEST_SKIP() << NoDeviceReason();
+  const auto allocate = Find<decltype(DeputyGpuAllocateHostMemory)>("DeputyGpuAllocateHostMemory");
+  const auto release = Find<decltype(DeputyGpuFreeHostMemory)>("DeputyGpuFreeHostMemory");
+  TfLiteDelegate* gpu = Find<decltype(DeputyGpuDelegateCreate)>("DeputyGpuDelegateCreate")(nullptr);
+  ASSERT_NE(gpu, nullptr) << LastError();
+  auto* const x = static_cast<float*>(allocate(gpu, 16));
+  auto* const y = static_cast<float*>(allocate(gpu, 16));
+  ASSERT_TRUE(x != nullptr && y != nullptr) << LastError();
+  {
+    TestInterpreter t(SmallModel());
+    const TfLiteCustomAllocation input = {x, 16}, output = {y, 16};
+    const int first = TfLiteInterpreterInputTensorIndices(t.get())[0];
+    const int last = TfLiteInterpreterOutputTensorIndices(t.get())[0];
+    EXPECT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), first, &input, 0), kTfLiteOk);
+    ASSERT_EQ(TfLiteInterpreterModifyGraphWithDelegate(t.get(), gpu), kTfLiteOk) << t.log();
+    EXPECT_EQ(TfLiteInterpreterSetCustomAllocationForTensor(t.get(), last, &output, 0), kTfLiteOk);
+    ASSERT_EQ(t.Allocate(), kTfLiteOk) << t.log();
+    EXPECT_EQ(FirstDelegate(t).node_count, 2);
+    const float values[] = {1, -3, 4, 7};
+    std::copy_n(values, 4, x);
+    ASSERT_EQ(t.Invoke(), kTfLiteOk) << t.log();
+    EXPECT_EQ(std::vector<float>(y, y + 4), (std::vector<float>{4, 0, 6, 15}));
+  }
+  EXPECT_EQ(release(x), kTfLiteOk);
+  Find<decltype(DeputyGpuDelegateDelete)>("DeputyGpuDelegateDelete")(gpu);
+  EXPECT_EQ(release(y), kTfLiteOk) << "after the delegate";
+  EXPECT_EQ(release(y), kTfLiteError);
+  EXPECT_EQ(LastError(), "expected memory of DeputyGpuAllocateHostMemory");
+  EXPECT_EQ(allocate(nullptr, 16), nullptr);
+  EXPECT_THAT(LastError(), HasSubstr("expected a delegate"));
 }
 
 // ---- Upstream's functions -----------------------------------------------------------------------
