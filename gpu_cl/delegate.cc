@@ -49,6 +49,14 @@ bool StoresHalf(const GpuDelegate& gpu) {
          (precision == Precision::kAutomatic && ClassOf(gpu) != DeviceClass::kCpu);
 }
 
+size_t OverlappedTasks(const GpuDelegate& gpu) {
+  // One task is uploaded, one is computed, and one is downloaded.
+  constexpr size_t kStages = 3;
+  if (gpu.queue) return 0;
+  if (gpu.options.overlapped_tasks >= 0) return static_cast<size_t>(gpu.options.overlapped_tasks);
+  return gpu.context->device().profile.kind == DeviceKind::kDiscreteGpu ? kStages : 0;
+}
+
 namespace {
 
 // Determines which outputs of `nodes` stay on the device: those that `nodes` and no other nodes

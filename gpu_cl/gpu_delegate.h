@@ -103,6 +103,10 @@ DeviceClass ClassOf(const GpuDelegate& gpu);
 // Returns true if results within a partition are stored as float16.
 bool StoresHalf(const GpuDelegate& gpu);
 
+// Returns the number of asynchronous tasks of a partition whose transfers overlap with the kernels
+// of others; 0 for a delegate with a queue of the client, which receives all commands.
+size_t OverlappedTasks(const GpuDelegate& gpu);
+
 }  // namespace deputy::gpu_cl
 
 #endif  // DEPUTY_GPU_CL_GPU_DELEGATE_H_

@@ -99,6 +99,11 @@ constexpr Row kRows[] = {
     {"source_dir", &Options::source_dir, &DeputyGpuOptions::source_dir, 0, 0, "", "",
      "Directory to which the OpenCL C source of each program is written, named by the "
      "first 16 digits of its SHA-256; empty: none."},
+    {"overlapped_tasks", &Options::overlapped_tasks, &DeputyGpuOptions::overlapped_tasks, -1, 16,
+     "", "-1",
+     "Number of asynchronous tasks whose transfers overlap with the kernels of other tasks; each "
+     "has its inputs and outputs in device memory once more. 0: transfers and kernels alternate. "
+     "-1: 3 on discrete GPUs, else 0."},
 };
 
 std::string Expected(const Row& row, std::string_view what, std::string_view value) {

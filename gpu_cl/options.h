@@ -62,6 +62,7 @@ struct Options {
   bool optimize;
   std::string source_dir;  // "": sources are not written
   int64_t kept_plans;
+  int64_t overlapped_tasks;  // -1: depends on the device
 
   // The client's cl_context and cl_command_queue. They are not in the table, since they have no
   // text form.

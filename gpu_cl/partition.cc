@@ -152,6 +152,7 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   options.source_dir = owner.options.source_dir;
   options.clblast = owner.clblast;
   options.storage = StorageOf(owner);
+  options.overlapped_runs = OverlappedTasks(owner);
   if (const Tuning level = TuningLevel(owner.options); level != Tuning::kNone) {
     const ScopedTime time(&owner.costs.tune_ns);
     const DeviceProfile& profile = owner.context->device().profile;
@@ -258,9 +259,9 @@ ClStatus RunPartition(Partition* partition, const Function& run) {
   const std::lock_guard lock(partition->run_mutex);
   GpuDelegate* owner = partition->owner;
   Executor& executor = *partition->executor;
+  const size_t before = executor.device_bytes();
   ClStatus status = run(&executor);
   if (IsOutOfMemory(status.code) && ReleaseKept(owner)) status = run(&executor);
-  const size_t before = executor.device_bytes();
   while (!status.ok() && executor.RetryWithFallbackKernels(&status)) status = run(&executor);
   owner->device_bytes += executor.device_bytes() - before;
   return status;

@@ -160,6 +160,10 @@ typedef struct DeputyGpuOptions {
   const char* source_dir;
   // A DeputyGpuQuantizedArithmetic.
   int32_t quantized_arithmetic;
+  // Number of asynchronous tasks whose transfers overlap with the kernels of other tasks; each has
+  // its inputs and outputs in device memory once more. 0: transfers and kernels of all tasks
+  // alternate; also with cl_command_queue. -1, the default: 3 on discrete GPUs, else 0.
+  int64_t overlapped_tasks;
 } DeputyGpuOptions;
 
 // Returns the default options, with struct_size set. Any thread.

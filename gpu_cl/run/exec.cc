@@ -94,7 +94,7 @@ Executor::Executor(std::shared_ptr<SharedContext> context, Graph graph,
 
 Executor::~Executor() {
   // The device must not use memory that is being released. A failure to wait is ignored.
-  if (queue_) (void)api().Finish(queue_.get());
+  FinishQueues();
   staging_.clear();
   kernels_.clear();
   block_images_.clear();
@@ -177,10 +177,14 @@ ClStatus Executor::OpenQueue(const ExecutorOptions& options) {
     if (status.ok()) queue_ = ClQueue(&api(), options.queue);
     return status;
   }
-  const cl_command_queue_properties properties = options.profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
+  return NewQueue(&queue_);
+}
+
+ClStatus Executor::NewQueue(ClQueue* out_queue) {
+  const cl_command_queue_properties properties = options_.profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
   cl_int code = CL_SUCCESS;
-  queue_ = ClQueue(&api(), api().CreateCommandQueue(context_->context(), context_->device().id,
-                                                    properties, &code));
+  *out_queue = ClQueue(&api(), api().CreateCommandQueue(context_->context(), context_->device().id,
+                                                        properties, &code));
   return ClCall("clCreateCommandQueue", code);
 }
 
@@ -373,7 +377,16 @@ ClStatus Executor::TimeSteps(double* out_ns) {
   return Finish(status);
 }
 
-// Reads the status buffer, in which kernels report invalid inputs. Changes nothing without one.
+// Sets the status buffer, in which kernels report invalid inputs, to 0. Does nothing without one.
+ClStatus Executor::ClearStatus(cl_bool blocks) {
+  static constexpr cl_int kZero = 0;
+  if (!uses_status_) return {};
+  return ClCall("clEnqueueWriteBuffer",
+                api().EnqueueWriteBuffer(queue_.get(), status_.get(), blocks, 0, sizeof kZero,
+                                         &kZero, 0, nullptr, nullptr));
+}
+
+// Reads the status buffer. Changes nothing without one.
 ClStatus Executor::ReadStatus(cl_bool blocks, cl_int* out_found) {
   if (!uses_status_) return {};
   return ClCall("clEnqueueReadBuffer",
@@ -390,10 +403,19 @@ ClStatus Executor::StatusOf(cl_int found) const {
   return {CL_INVALID_VALUE, StatusText(graph_, graph_.operations[operation])};
 }
 
+// Waits for all commands. Failures are ignored.
+void Executor::FinishQueues() {
+  if (overlap_ != nullptr) (void)api().Finish(overlap_->uploads.get());
+  if (queue_) (void)api().Finish(queue_.get());
+  if (overlap_ == nullptr) return;
+  (void)api().Finish(overlap_->downloads.get());
+  overlap_->Reset();
+}
+
 ClStatus Executor::Finish(ClStatus status) {
   if (IsDeviceLost(status.code)) context_->Poison();
   // Commands enqueued before a failure must not write to the client's memory after the return.
-  if (!status.ok()) (void)api().Finish(queue_.get());
+  if (!status.ok()) FinishQueues();
   if (timeline_) timeline_->Collect();
   return status;
 }
@@ -472,14 +494,8 @@ ClStatus Executor::Run(std::span<const InputLocation> inputs,
                        std::span<const OutputLocation> outputs) {
   ClStatus status = CheckRunnable();
   if (!status.ok()) return status;
-  if (uses_status_) {
-    const cl_int zero = 0;
-    status = ClCall("clEnqueueWriteBuffer",
-                    api().EnqueueWriteBuffer(queue_.get(), status_.get(), CL_TRUE, 0, sizeof zero,
-                                             &zero, 0, nullptr, nullptr));
-    if (!status.ok()) return Finish(status);
-  }
-  status = Upload(inputs, true);
+  status = ClearStatus(CL_TRUE);
+  if (status.ok()) status = Upload(inputs, true);
   if (status.ok()) status = RunSteps();
   if (status.ok()) status = Download(outputs);
   if (!status.ok()) return Finish(status);
@@ -498,31 +514,32 @@ void Executor::KeepProgram() {
   has_run_ = true;
 }
 
+// Enqueues a marker, which completes after earlier commands of the queue and after `waits`.
+// `out_event` receives its event unless it is null.
+ClStatus Executor::Mark(cl_command_queue queue, std::span<const cl_event> waits,
+                        ClEvent* out_event) {
+  cl_event event = nullptr;
+  ClStatus status =
+      ClCall("clEnqueueMarkerWithWaitList",
+             api().EnqueueMarkerWithWaitList(queue, static_cast<cl_uint>(waits.size()),
+                                             waits.empty() ? nullptr : waits.data(),
+                                             out_event == nullptr ? nullptr : &event));
+  if (status.ok() && out_event != nullptr) *out_event = ClEvent(&api(), event);
+  return status;
+}
+
 // Inputs are not staged, because the next run would overwrite the staging memory.
 ClStatus Executor::EnqueueRun(std::span<const InputLocation> inputs,
                               std::span<const OutputLocation> outputs,
                               std::span<const cl_event> waits, Submission* submission) {
-  static constexpr cl_int kZero = 0;
-  const auto mark = [&](std::span<const cl_event> events, cl_event* out_event) {
-    return ClCall(
-        "clEnqueueMarkerWithWaitList",
-        api().EnqueueMarkerWithWaitList(queue_.get(), static_cast<cl_uint>(events.size()),
-                                        events.empty() ? nullptr : events.data(), out_event));
-  };
   ClStatus status;
-  if (!waits.empty()) status = mark(waits, nullptr);
-  if (status.ok() && uses_status_) {
-    status = ClCall("clEnqueueWriteBuffer",
-                    api().EnqueueWriteBuffer(queue_.get(), status_.get(), CL_FALSE, 0, sizeof kZero,
-                                             &kZero, 0, nullptr, nullptr));
-  }
+  if (!waits.empty()) status = Mark(queue_.get(), waits, nullptr);
+  if (status.ok()) status = ClearStatus(CL_FALSE);
   if (status.ok()) status = Upload(inputs, false);
   if (status.ok()) status = RunSteps();
   if (status.ok()) status = Download(outputs);
   if (status.ok()) status = ReadStatus(CL_FALSE, &submission->problem);
-  cl_event done = nullptr;
-  if (status.ok()) status = mark({}, &done);
-  if (status.ok()) submission->done = ClEvent(&api(), done);
+  if (status.ok()) status = Mark(queue_.get(), {}, &submission->done);
   if (status.ok()) status = ClCall("clFlush", api().Flush(queue_.get()));
   return status;
 }
@@ -534,7 +551,11 @@ ClStatus Executor::Submit(std::span<const InputLocation> inputs,
   if (!status.ok()) return status;
   if (timeline_) timing_ = &submission->timeline.emplace(&api());
   try {
-    status = EnqueueRun(inputs, outputs, waits, submission);
+    status = StartOverlap();
+    if (status.ok()) {
+      status = overlap_ != nullptr ? EnqueueOverlapped(inputs, outputs, waits, submission)
+                                   : EnqueueRun(inputs, outputs, waits, submission);
+    }
   } catch (const std::bad_alloc&) {
     status = {CL_OUT_OF_HOST_MEMORY, "out of memory"};
   }

@@ -29,6 +29,7 @@
 #include "gpu_cl/emit/plan.h"
 #include "gpu_cl/emit/plan_options.h"
 #include "gpu_cl/run/fingerprint.h"
+#include "gpu_cl/run/overlap.h"
 
 namespace deputy::gpu_cl {
 
@@ -75,6 +76,9 @@ struct ExecutorOptions {
   // those that are CLBlast. If `clblast` is null, these operations use other kernels.
   std::map<int, KernelChoice> choices = {};
   std::shared_ptr<const ClblastApi> clblast;
+  // Number of submitted runs whose transfers overlap with the kernels of others (overlap.h); 0: all
+  // commands are in one queue.
+  size_t overlapped_runs = 0;
 };
 
 // Returns the plan options that follow from a device and a class, without choices.
@@ -171,6 +175,7 @@ class Executor {
            const PlanOptions& plan_options, std::shared_ptr<const ClblastApi> clblast);
 
   ClStatus OpenQueue(const ExecutorOptions& options);
+  ClStatus NewQueue(ClQueue* out_queue);
   ClStatus Prepare();
   ClStatus Load();
   bool PlanFallback(const ClStatus& failure);
@@ -194,18 +199,32 @@ class Executor {
   ClStatus CheckRunnable();
   ClStatus Upload(std::span<const InputLocation> inputs, bool stages);
   ClStatus UploadFromHost(compiler::ValueId input, const void* host, size_t bytes, bool stages);
+  ClStatus Mark(cl_command_queue queue, std::span<const cl_event> waits, ClEvent* out_event);
   ClStatus EnqueueRun(std::span<const InputLocation> inputs,
                       std::span<const OutputLocation> outputs, std::span<const cl_event> waits,
                       Submission* submission);
+  ClStatus StartOverlap();
+  ClStatus EnqueueOverlapped(std::span<const InputLocation> inputs,
+                             std::span<const OutputLocation> outputs,
+                             std::span<const cl_event> waits, Submission* submission);
+  ClStatus UploadToSlot(std::span<const InputLocation> inputs, std::span<const cl_event> waits,
+                        TransferSlot* slot, ClEvent* uploaded);
+  ClStatus ComputeInSlot(std::span<const InputLocation> inputs,
+                         std::span<const OutputLocation> outputs, cl_event uploaded,
+                         TransferSlot* slot, Submission* submission, ClEvent* computed);
+  ClStatus DownloadFromSlot(std::span<const OutputLocation> outputs, cl_event uploaded,
+                            cl_event computed, TransferSlot* slot, ClEvent* done);
   ClStatus RunStep(size_t index);
   ClStatus RunSteps();
   ClStatus Download(std::span<const OutputLocation> outputs);
   cl_event* TimeCopy(const char* name);
   cl_event* TimeStep(const Step& step);
   ClStatus Copy(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes);
+  ClStatus ClearStatus(cl_bool blocks);
   ClStatus ReadStatus(cl_bool blocks, cl_int* out_found);
   ClStatus StatusOf(cl_int found) const;
   void KeepProgram();
+  void FinishQueues();
   ClStatus Finish(ClStatus status);
   const ClApi& api() const { return context_->api(); }
 
@@ -219,6 +238,7 @@ class Executor {
   ExecutorOptions options_;
   std::shared_ptr<Program> program_;
   ClQueue queue_;
+  std::unique_ptr<Overlap> overlap_;  // created by the first run that is submitted
   std::vector<ClMemory> blocks_;
   std::vector<size_t> block_bytes_;
   std::vector<compiler::Location> locations_;  // position in the blocks, by value

@@ -631,12 +631,13 @@ struct Fault {
   cl_int code = CL_SUCCESS;
 };
 
-// Three tasks in flight, of which the first has an eventfd.
-class GpuAsyncFaultTest : public GpuAsyncTest {
+// Three tasks in flight, of which the first has an eventfd. If transfers overlap, the third task
+// has the buffers of the first one.
+class GpuAsyncFaultTest : public GpuAsyncTest, public testing::WithParamInterface<const char*> {
  protected:
   // Runs the tasks. Returns "" or the problem.
   std::string RunTasks(const std::vector<uint8_t>& model, const std::vector<Bytes>& expected) {
-    AsyncCase a(spy_->api(), model, {{"profiling", "true"}});
+    AsyncCase a(spy_->api(), model, {{"profiling", "true"}, {"overlapped_tasks", GetParam()}});
     if (!a.problem().empty()) return "";  // gpu_every_fault_test.cc tests the preparation
     std::vector<std::unique_ptr<AsyncTask>> tasks;
     for (int i = 0; i < 3; ++i) tasks.push_back(a.NewTask());
@@ -702,7 +703,9 @@ class GpuAsyncFaultTest : public GpuAsyncTest {
   }
 };
 
-TEST_F(GpuAsyncFaultTest, each_failing_call_gives_right_results_or_an_error) {
+INSTANTIATE_TEST_SUITE_P(OverlappedTasks, GpuAsyncFaultTest, testing::Values("0", "2"));
+
+TEST_P(GpuAsyncFaultTest, each_failing_call_gives_right_results_or_an_error) {
   for (const auto& model : {SmallModel(), ImageModel()}) {
     const std::vector<Bytes> expected = Expected(model);
     std::vector<Fault> faults = AllFaults(model, expected);

@@ -214,7 +214,8 @@ TEST_F(GpuOptionEffectsTest, two_values_of_each_option_have_different_effects) {
     EXPECT_NE(first, second) << row.name << " " << row.first << " and " << row.second;
     tried.insert(row.name);
   }
-  tried.insert("storage");  // tested separately below
+  tried.insert("storage");           // tested separately below
+  tried.insert("overlapped_tasks");  // tested by gpu_overlap_test.cc
   for (const DeputyPluginOption& option : PluginOptions()) {
     EXPECT_TRUE(tried.contains(option.name)) << option.name;
   }

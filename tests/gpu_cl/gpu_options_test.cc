@@ -54,6 +54,7 @@ TEST(OptionsTest, defaults) {
   EXPECT_FALSE(options.keep_outputs);
   EXPECT_TRUE(options.optimize);
   EXPECT_EQ(options.kept_plans, 4);
+  EXPECT_EQ(options.overlapped_tasks, -1);
 }
 
 TEST(OptionsTest, every_option_is_read) {
@@ -75,7 +76,8 @@ TEST(OptionsTest, every_option_is_read) {
                    {"describe", "true"},
                    {"keep_outputs", "true"},
                    {"optimize", "false"},
-                   {"kept_plans", "7"}},
+                   {"kept_plans", "7"},
+                   {"overlapped_tasks", "2"}},
                   &options),
             "");
   EXPECT_EQ(options.device, "NVIDIA");
@@ -96,6 +98,7 @@ TEST(OptionsTest, every_option_is_read) {
   EXPECT_TRUE(options.keep_outputs);
   EXPECT_FALSE(options.optimize);
   EXPECT_EQ(options.kept_plans, 7);
+  EXPECT_EQ(options.overlapped_tasks, 2);
 }
 
 TEST(OptionsTest, unknown_key_is_reported_with_the_known_keys) {
@@ -166,26 +169,14 @@ TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
     EXPECT_TRUE(help.ends_with(".")) << option.name;
     EXPECT_EQ(option.live, 0);
   }
-  EXPECT_EQ(names, std::set<std::string>({"cache_dir",
-                                          "cache_max_mb",
-                                          "cache_token",
-                                          "describe",
-                                          "device",
-                                          "device_class",
-                                          "force",
-                                          "keep_outputs",
-                                          "kept_plans",
-                                          "max_partitions",
-                                          "min_gain_us",
-                                          "optimize",
-                                          "precision",
-                                          "preference",
-                                          "profiling",
-                                          "quantized",
-                                          "quantized_arithmetic",
-                                          "source_dir",
-                                          "storage",
-                                          "tuning"}));
+  EXPECT_EQ(
+      names,
+      std::set<std::string>(
+          {"cache_dir",    "cache_max_mb", "cache_token",          "describe",   "device",
+           "device_class", "force",        "keep_outputs",         "kept_plans", "max_partitions",
+           "min_gain_us",  "optimize",     "overlapped_tasks",     "precision",  "preference",
+           "profiling",    "quantized",    "quantized_arithmetic", "source_dir", "storage",
+           "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
 }
@@ -193,14 +184,15 @@ TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
 TEST(OptionsTest, types_match_the_plugin_interface) {
   for (const DeputyPluginOption& option : PluginOptions()) {
     const std::string name = option.name;
-    const int32_t expected =
-        name == "max_partitions" || name == "cache_max_mb" || name == "kept_plans"
-            ? kDeputyOptionInt
-        : name == "min_gain_us" ? kDeputyOptionFloat
-        : name == "quantized" || name == "force" || name == "profiling" || name == "describe" ||
-                name == "keep_outputs" || name == "optimize"
-            ? kDeputyOptionBool
-            : kDeputyOptionString;
+    const int32_t expected = name == "max_partitions" || name == "cache_max_mb" ||
+                                     name == "kept_plans" || name == "overlapped_tasks"
+                                 ? kDeputyOptionInt
+                             : name == "min_gain_us" ? kDeputyOptionFloat
+                             : name == "quantized" || name == "force" || name == "profiling" ||
+                                     name == "describe" || name == "keep_outputs" ||
+                                     name == "optimize"
+                                 ? kDeputyOptionBool
+                                 : kDeputyOptionString;
     EXPECT_EQ(option.type, expected) << name;
   }
 }

@@ -25,6 +25,7 @@
 #include "gpu_cl/delegate.h"
 #include "gpu_cl/device/cl_api.h"
 #include "gpu_cl/device/device.h"
+#include "gpu_cl/gpu_delegate.h"
 #include "gpu_cl/options.h"
 #include "tests/gpu_cl/gpu_delegate_support.h"
 #include "tests/gpu_cl/gpu_spy.h"
@@ -67,6 +68,7 @@ TEST(GpuPublicOptionsTest, defaults_equal_those_of_text_options) {
   EXPECT_EQ(defaults.keep_outputs, 0);
   EXPECT_EQ(defaults.optimize, 1);
   EXPECT_EQ(defaults.kept_plans, 4);
+  EXPECT_EQ(defaults.overlapped_tasks, -1);
   EXPECT_EQ(defaults.storage, kDeputyGpuStorageAuto);
   EXPECT_EQ(defaults.cl_context, nullptr);
   EXPECT_EQ(defaults.cl_command_queue, nullptr);
@@ -93,6 +95,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   given.keep_outputs = 1;
   given.optimize = 0;
   given.kept_plans = 7;
+  given.overlapped_tasks = 16;
   given.storage = kDeputyGpuStorageImage3d;
   given.cl_context = &context;
   given.cl_command_queue = &queue;
@@ -116,6 +119,7 @@ TEST(GpuPublicOptionsTest, every_field_is_read) {
   EXPECT_TRUE(options.keep_outputs);
   EXPECT_FALSE(options.optimize);
   EXPECT_EQ(options.kept_plans, 7);
+  EXPECT_EQ(options.overlapped_tasks, 16);
   EXPECT_EQ(options.storage, StorageChoice::kImage3d);
   EXPECT_EQ(options.context, &context);
   EXPECT_EQ(options.queue, &queue);
@@ -479,6 +483,23 @@ TEST_F(GpuClientObjectsTest, are_used_and_not_released) {
     EXPECT_EQ(spy_->Unbalanced(), "");
   }
   EXPECT_EQ(RealCl().api->Finish(queue_.get()), CL_SUCCESS);
+}
+
+TEST_F(GpuClientObjectsTest, queue_receives_all_commands) {
+  Options options;
+  options.queue = queue_.get();
+  options.overlapped_tasks = 3;
+  TfLiteDelegate* gpu = CreateDelegateOn(spy_->api(), options, &error_);
+  ASSERT_NE(gpu, nullptr) << error_;
+  EXPECT_EQ(OverlappedTasks(Of(gpu)), 0u);
+  std::string ignored;
+  const auto add = [](void* data, const DeputyOptionUse* use) {
+    if (use->name == std::string("overlapped_tasks")) *static_cast<std::string*>(data) = use->text;
+  };
+  DeputyDelegateReport report{};
+  EXPECT_EQ(ReportDelegate(gpu, &report, add, &ignored), kTfLiteOk);
+  EXPECT_EQ(ignored, "cl_command_queue receives all commands");
+  DestroyDelegate(gpu);
 }
 
 TEST_F(GpuClientObjectsTest, queue_implies_its_context) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace deputy::gpu_cl {
@@ -35,6 +36,9 @@ struct State {
   int64_t calls_until_failure = -1;
   cl_int code = CL_SUCCESS;
   bool failed = false;
+  bool logs = false;
+  std::vector<SpiedCommand> commands;
+  std::map<cl_event, size_t> commands_of_events;  // position of the newest command of an event
 };
 
 State& Spied() {
@@ -136,6 +140,33 @@ int MadeEvents(T argument) {
   return 0;
 }
 
+// Adds a command to the log. The wait list follows its length among the arguments.
+template <typename... A>
+void Log(std::string_view function, A... arguments) {
+  State& state = Spied();
+  const std::lock_guard lock(state.mutex);
+  if (!state.logs || !function.starts_with("Enqueue")) return;
+  SpiedCommand command;
+  command.function = function.substr(7);
+  cl_uint count = 0;
+  const auto read = [&](auto argument) {
+    using T = decltype(argument);
+    if constexpr (std::is_same_v<T, cl_command_queue>) command.queue = argument;
+    if constexpr (std::is_same_v<T, cl_uint>) count = argument;
+    if constexpr (std::is_same_v<T, const cl_event*>) {
+      for (cl_uint i = 0; argument != nullptr && i < count; ++i) {
+        const auto found = state.commands_of_events.find(argument[i]);
+        if (found != state.commands_of_events.end()) command.waits.push_back(found->second);
+      }
+    }
+    if constexpr (std::is_same_v<T, cl_event*>) {
+      if (argument != nullptr) state.commands_of_events[*argument] = state.commands.size();
+    }
+  };
+  (read(arguments), ...);
+  state.commands.push_back(std::move(command));
+}
+
 template <typename... A>
 constexpr bool IsSubBuffer() {
   using Given = cl_mem(CL_API_CALL*)(A...);
@@ -161,7 +192,10 @@ struct Hook<kMember, kName> {
         if (code == CL_SUCCESS && kMember == &ClApi::ReleaseMemObject) BeforeRelease(arguments...);
       }
       const cl_int result = code != CL_SUCCESS ? code : Forward(arguments...);
-      if (result == CL_SUCCESS) After(*kName, (0 + ... + MadeEvents(arguments)));
+      if (result == CL_SUCCESS) {
+        After(*kName, (0 + ... + MadeEvents(arguments)));
+        Log(*kName, arguments...);
+      }
       return result;
     } else {
       const auto last = std::get<sizeof...(A) - 1>(std::tuple<A...>(arguments...));
@@ -193,6 +227,7 @@ ClSpy::ClSpy(const ClApi& api) {
   State& state = Spied();
   const std::lock_guard lock(state.mutex);
   state.real = api;
+  state.logs = false;
   state.calls.clear();
   state.objects.clear();
   state.parts.clear();
@@ -230,6 +265,34 @@ std::map<std::string, int64_t> ClSpy::calls() const {
 std::map<std::string, int64_t> ClSpy::objects() const {
   const std::lock_guard lock(Spied().mutex);
   return Spied().objects;
+}
+
+void ClSpy::LogCommands() {
+  const std::lock_guard lock(Spied().mutex);
+  Spied().logs = true;
+  Spied().commands.clear();
+  Spied().commands_of_events.clear();
+}
+
+std::vector<SpiedCommand> ClSpy::Commands() {
+  const std::lock_guard lock(Spied().mutex);
+  Spied().logs = false;
+  return std::exchange(Spied().commands, {});
+}
+
+bool Follows(const std::vector<SpiedCommand>& commands, size_t later, size_t earlier) {
+  std::vector<bool> is_before(commands.size(), false);
+  is_before[later] = true;
+  for (size_t i = later; i > earlier; --i) {
+    if (!is_before[i]) continue;
+    for (const size_t wait : commands[i].waits) is_before[wait] = true;
+    for (size_t k = i; k-- > 0;) {
+      if (commands[k].queue != commands[i].queue) continue;
+      is_before[k] = true;
+      break;
+    }
+  }
+  return later != earlier && is_before[earlier];
 }
 
 std::string ClSpy::Unbalanced() const {

@@ -10,10 +10,22 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gpu_cl/device/cl_api.h"
 
 namespace deputy::gpu_cl {
+
+// A command that was enqueued. Commands are identified by their position in the log.
+struct SpiedCommand {
+  std::string function;  // without the prefix "clEnqueue"
+  cl_command_queue queue = nullptr;
+  std::vector<size_t> waits;  // commands of its wait list; events of clients are left out
+};
+
+// Returns true if `later` cannot begin before `earlier` has completed: by wait lists and by the
+// order of commands within a queue.
+bool Follows(const std::vector<SpiedCommand>& commands, size_t later, size_t earlier);
 
 class ClSpy {
  public:
@@ -38,6 +50,9 @@ class ClSpy {
   // Event.
   std::map<std::string, int64_t> calls() const;
   std::map<std::string, int64_t> objects() const;
+  // Starts a log of commands, which is empty. Commands() ends it and returns it.
+  void LogCommands();
+  std::vector<SpiedCommand> Commands();
   // Returns "" or the problems: objects that are not released, sub-buffers that were released in an
   // order that crashes a driver, and calls by a callback of an event.
   std::string Unbalanced() const;
