@@ -13,6 +13,7 @@
 #include "compiler/import.h"
 #include "compiler/passes.h"
 #include "gpu_cl/emit/adapt.h"
+#include "gpu_cl/emit/traffic.h"
 #include "gpu_cl/handles.h"
 #include "gpu_cl/tune.h"
 
@@ -162,6 +163,10 @@ std::string Compile(TfLiteContext* context, const TfLiteDelegateParams& params,
   const ScopedTime time(&owner.costs.compile_ns);
   const ClStatus status = StartOrReuse(&owner, std::move(graph), options, &partition->executor);
   if (!status.ok()) return status.text;
+  if (owner.options.describe) {
+    const Executor& executor = *partition->executor;
+    partition->texts.emplace_back("kernels", TrafficText(executor.graph(), executor.plan()));
+  }
   return ApplyRoles(current_roles == nullptr ? TensorRoles() : *current_roles, partition);
 }
 

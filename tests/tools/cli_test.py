@@ -1207,13 +1207,16 @@ class CliTest(unittest.TestCase):
     def test_the_gpu_delegate_prints_its_graphs(self):
         report = json.loads(self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu", "--ir",
                                      "--json"))
-        imported, optimised = report["partition_texts"]
+        imported, optimised, kernels = report["partition_texts"]
         self.assertEqual((imported["first_node"], imported["stage"]), (0, "imported"))
         self.assertEqual((optimised["first_node"], optimised["stage"]), (0, "optimised"))
         for text in (imported["text"], optimised["text"]):
             self.assertRegex(text, r"\Ainput %0 FLOAT32\[1,")
             self.assertIn("= conv_2d(", text)
         self.assertLess(optimised["text"].count("\n"), imported["text"].count("\n"))
+        self.assertEqual((kernels["first_node"], kernels["stage"]), (0, "kernels"))
+        self.assertRegex(kernels["text"], r"\Anode \d+, \w+, k0: reads \d+ bytes, writes \d+\n")
+        self.assertRegex(kernels["text"], r"all kernels: reads \d+ bytes, writes \d+\n\Z")
         self.assertNotIn("imported", self.gpu("explain", FLOAT, "--delegate", "gpu,device=cpu"))
 
     def test_bench_has_a_row_for_each_node_that_a_delegate_reports(self):
