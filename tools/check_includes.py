@@ -88,6 +88,7 @@ LAYERS = {
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'litert/include': ('public',),
     'litert/src': ('core/support', 'public'),
+    'litert/client': ('public',),
     'bindings': ('public',),
     'examples': ('public',),
     'tools': ('bridges/layers', 'bridges/layers/record', 'mindspore/ms', 'core/support', 'public'),

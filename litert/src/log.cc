@@ -41,22 +41,3 @@ LiteRtStatus Fail(LiteRtStatus status, const char* format, ...) {
 }
 
 }  // namespace deputy::litert
-
-const char* LiteRtGetLogSeverityName(LiteRtLogSeverity severity) {
-  switch (severity) {
-    case kLiteRtLogSeverityDebug:
-      return "DEBUG";
-    case kLiteRtLogSeverityVerbose:
-      return "VERBOSE";
-    case kLiteRtLogSeverityInfo:
-      return "INFO";
-    case kLiteRtLogSeverityWarning:
-      return "WARNING";
-    case kLiteRtLogSeverityError:
-      return "ERROR";
-    case kLiteRtLogSeveritySilent:
-      return "SILENT";
-    default:
-      return "UNKNOWN";
-  }
-}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Functions without state, which the library and libLiteRt_client.a contain.
 #include <tuple>
 
+#include "litert/c/internal/litert_logging.h"
 #include "litert/c/litert_common.h"
 
 const char* LiteRtGetStatusString(LiteRtStatus status) {
@@ -49,4 +52,23 @@ int LiteRtCompareApiVersion(LiteRtApiVersion version, LiteRtApiVersion reference
   const auto right = std::tie(reference.major, reference.minor, reference.patch);
   if (left == right) return 0;
   return left < right ? -1 : 1;
+}
+
+const char* LiteRtGetLogSeverityName(LiteRtLogSeverity severity) {
+  switch (severity) {
+    case kLiteRtLogSeverityDebug:
+      return "DEBUG";
+    case kLiteRtLogSeverityVerbose:
+      return "VERBOSE";
+    case kLiteRtLogSeverityInfo:
+      return "INFO";
+    case kLiteRtLogSeverityWarning:
+      return "WARNING";
+    case kLiteRtLogSeverityError:
+      return "ERROR";
+    case kLiteRtLogSeveritySilent:
+      return "SILENT";
+    default:
+      return "UNKNOWN";
+  }
 }

@@ -13,6 +13,9 @@ import unittest
 
 from litert_calls import Any, CPU, DIGITS, POINTER, Recorder, c_types, cpu_environment, in_child, model_of, options_of, rows_of
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+from sanitized import start_again_with_runtime  # noqa: E402  (needs the path above)
+
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build/release').resolve()
 LIBRARY = BUILD / 'drop-in/libLiteRt.so'
 
@@ -162,4 +165,5 @@ if __name__ == '__main__':
     if not LIBRARY.exists():
         print('skipped: libLiteRt.so is not built')
         sys.exit(SKIPPED)
+    start_again_with_runtime(LIBRARY)
     unittest.main(argv=sys.argv[:1])

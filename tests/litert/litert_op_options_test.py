@@ -21,6 +21,9 @@ import unittest
 
 from litert_calls import LIBRARY, ROOT, Recorder, cpu_environment, model_of, rows_of
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+from sanitized import start_again_with_runtime  # noqa: E402  (needs the path above)
+
 OK, INVALID, NOT_FOUND = 0, 1, 6
 VARIANTS = 3  # operators of each kind, with different values
 
@@ -420,6 +423,7 @@ def main():
         print(__doc__)
         return
     LitertOpOptionsTest.library = LIBRARY or os.path.join(sys.argv[1], 'drop-in/libLiteRt.so')
+    start_again_with_runtime(pathlib.Path(LitertOpOptionsTest.library))
     unittest.main(argv=sys.argv[:1])
 
 

@@ -73,7 +73,7 @@ class InstallTest(unittest.TestCase):
                      'include/mindspore/include/api/delegate.h'):
             self.assertTrue((self.prefix / path).is_file(), path)
         for path in ('libdeputy.so', 'libdeputy.so.1', 'deputy/drop-in/libtensorflowlite_c.so',
-                     'deputy/drop-in/libLiteRt.so',
+                     'deputy/drop-in/libLiteRt.so', 'deputy/drop-in/libLiteRt_client.a',
                      'libdeputy_mindspore.so', 'libdeputy_mindspore.so.1', 'pkgconfig/deputy.pc',
                      'pkgconfig/deputy_mindspore.pc', 'pkgconfig/tensorflowlite_c.pc',
                      'deputy/plugins/libdeputy_npu_stub.so', 'deputy/plugins/libdeputy_cpu.so',

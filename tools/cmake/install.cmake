@@ -23,8 +23,9 @@ install(TARGETS deputy deputy_mindspore EXPORT DeputyTargets
 install(TARGETS tensorflowlite_c EXPORT DeputyTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS deputy_litert EXPORT DeputyTargets
+install(TARGETS deputy_litert deputy_litert_client EXPORT DeputyTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/deputy/drop-in
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS deputy_delegate_support EXPORT DeputyTargets
         ARCHIVE INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -126,7 +127,7 @@ else()
   message(STATUS "No manual pages: help2man not found, or a sanitizer build")
 endif()
 # Target that builds everything that is installed.
-add_custom_target(installed DEPENDS command deputy deputy_litert deputy_mindspore ${installed_plugins})
+add_custom_target(installed DEPENDS command deputy deputy_litert deputy_litert_client deputy_mindspore ${installed_plugins})
 foreach(target manual deputy-certify)
   if(TARGET ${target})
     add_dependencies(installed ${target})

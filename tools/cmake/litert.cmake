@@ -41,3 +41,13 @@ endif()
 set_property(TARGET deputy_litert APPEND PROPERTY
              LINK_DEPENDS ${PROJECT_SOURCE_DIR}/litert/litert.map)
 deputy_find_libraries_from(deputy_litert ${CMAKE_INSTALL_FULL_LIBDIR}/deputy/drop-in)
+
+# libLiteRt_client.a: functions of the headers that programs link statically, as libLiteRt.so does not
+# export them: options, loggers, names of statuses, layouts.
+file(GLOB litert_client_sources CONFIGURE_DEPENDS litert/client/*.cc)
+add_library(deputy_litert_client STATIC ${litert_client_sources} litert/src/layout.cc
+            litert/src/status.cc)
+set_target_properties(deputy_litert_client PROPERTIES OUTPUT_NAME LiteRt_client
+                      POSITION_INDEPENDENT_CODE ON)
+target_include_directories(deputy_litert_client PRIVATE ${PROJECT_SOURCE_DIR}
+                           PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/litert/include>)
