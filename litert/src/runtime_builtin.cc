@@ -64,8 +64,8 @@ const LiteRtRuntimeCApiStruct kLiteRtRuntimeBuiltin = {
     .litert_get_model_signature = &LiteRtGetModelSignature,
     .litert_destroy_model = &LiteRtDestroyModel,
     .litert_push_op = Absent<"LiteRtPushOp">(),
-    .litert_serialize_model_with_signatures = Absent<"LiteRtSerializeModelWithSignatures">(),
-    .litert_serialize_model = Absent<"LiteRtSerializeModel">(),
+    .litert_serialize_model_with_signatures = &LiteRtSerializeModelWithSignatures,
+    .litert_serialize_model = &LiteRtSerializeModel,
     .litert_create_compiled_model = &LiteRtCreateCompiledModel,
     .litert_get_compiled_model_input_buffer_requirements =
         &LiteRtGetCompiledModelInputBufferRequirements,
