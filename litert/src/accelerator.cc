@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/src/accelerator.h"
 
+#include <string>
 #include <utility>
 
 #include "deputy/deputy.h"
+#include "litert/src/dispatch_delegate.h"
 #include "litert/src/environment.h"
 #include "litert/src/log.h"
+#include "litert/src/options.h"
 
 using deputy::litert::Fail;
 using deputy::litert::Guard;
@@ -58,6 +61,24 @@ LiteRtStatus CreateGpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtA
   return status;
 }
 
+LiteRtStatus CreateNpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment environment,
+                               LiteRtAcceleratorConst, LiteRtOptions options,
+                               LiteRtDelegateWrapper* wrapper) {
+  *wrapper = nullptr;
+  std::string reason;
+  const DispatchLibrary* const library = OpenDispatchLibrary(environment, options, &reason);
+  if (library == nullptr) {
+    Log(kLiteRtLogSeverityWarning, "accelerator NPU: no dispatch plug-in: %s", reason.c_str());
+    return kLiteRtStatusOk;
+  }
+  TfLiteOpaqueDelegate* const delegate =
+      CreateDispatchDelegate(*library, environment, options, options->model);
+  if (delegate == nullptr) return kLiteRtStatusErrorRuntimeFailure;
+  const LiteRtStatus status = LiteRtWrapDelegate(delegate, &DeleteDispatchDelegate, wrapper);
+  if (status != kLiteRtStatusOk) DeleteDispatchDelegate(delegate);
+  return status;
+}
+
 template <LiteRtHwAccelerators kHardware>
 LiteRtStatus GetOwnHardware(LiteRtAcceleratorConst, LiteRtHwAcceleratorSet* supported_hardware) {
   if (supported_hardware == nullptr) return kLiteRtStatusErrorInvalidArgument;
@@ -74,6 +95,7 @@ LiteRtStatus GetOwnName(LiteRtAcceleratorConst, const char** name) {
 
 constexpr char kCpuName[] = "CpuAccelerator";
 constexpr char kGpuName[] = "GPU OpenCL";
+constexpr char kNpuName[] = "NpuAccelerator";
 
 template <LiteRtHwAccelerators kHardware, const char* kName>
 std::unique_ptr<LiteRtAcceleratorT> OwnAccelerator() {
@@ -94,7 +116,8 @@ void Add(LiteRtEnvironment environment, std::unique_ptr<LiteRtAcceleratorT> acce
 }  // namespace
 
 LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment) {
-  LiteRtHwAcceleratorSet wanted = kLiteRtHwAcceleratorCpu | kLiteRtHwAcceleratorGpu;
+  LiteRtHwAcceleratorSet wanted =
+      kLiteRtHwAcceleratorCpu | kLiteRtHwAcceleratorGpu | kLiteRtHwAcceleratorNpu;
   if (const LiteRtAny* const option =
           environment->options().Find(kLiteRtEnvOptionTagAutoRegisterAccelerators)) {
     if (option->type == kLiteRtAnyTypeInt) {
@@ -103,6 +126,12 @@ LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment) {
       Log(kLiteRtLogSeverityWarning,
           "environment: expected an integer as the set of accelerators; it has no effect");
     }
+  }
+  const bool has_folder = environment->TextOption(kLiteRtEnvOptionTagDispatchLibraryDir) != nullptr;
+  if ((wanted & kLiteRtHwAcceleratorNpu) != 0 && has_folder) {
+    auto npu = OwnAccelerator<kLiteRtHwAcceleratorNpu, kNpuName>();
+    npu->create_delegate = &CreateNpuDelegate;
+    Add(environment, std::move(npu));
   }
   if ((wanted & kLiteRtHwAcceleratorGpu) != 0) {
     auto gpu = OwnAccelerator<kLiteRtHwAcceleratorGpu, kGpuName>();

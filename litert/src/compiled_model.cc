@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
+#include "litert/src/dispatch_op.h"
 #include "litert/src/environment.h"
 #include "litert/src/log.h"
 #include "litert/src/runtime_context.h"
@@ -88,8 +90,16 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
     }
   }
   LITERT_TRY(BindTensors(model, *options));
-  LITERT_TRY(ApplyDelegates(options));
+  options->model = model.bytes;
+  const LiteRtStatus applied = ApplyDelegates(options);
+  options->model = {};
+  if (applied != kLiteRtStatusOk) return applied;
   CountNodes();
+  if (lacks_dispatch_) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: no dispatch plug-in runs operator %s: %s",
+                deputy::litert::kDispatchOpCode, missing_dispatch_.reason.c_str());
+  }
   if (!has_cpu_ && cpu_nodes_ > 0) {
     return Fail(kLiteRtStatusErrorCompilation,
                 "compiled model: %d nodes are not accelerated; add the CPU to the accelerators",
@@ -124,6 +134,8 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
     }
     TfLiteInterpreterOptionsAddOperator(created.get(), custom_operators_.back()->get());
   }
+  if (missing_dispatch_.get() == nullptr) return kLiteRtStatusErrorMemoryAllocationFailure;
+  TfLiteInterpreterOptionsAddOperator(created.get(), missing_dispatch_.get());
   interpreter_ = TfLiteInterpreterCreate(model.model, created.get());
   if (interpreter_ == nullptr) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: no interpreter: %s",
@@ -182,6 +194,10 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
   }
   std::sort(subgraphs.begin(), subgraphs.end());
   subgraphs.erase(std::unique(subgraphs.begin(), subgraphs.end()), subgraphs.end());
+  if ((options->accelerators & kLiteRtHwAcceleratorNpu) != 0) {
+    missing_dispatch_.reason = "";
+    (void)deputy::litert::OpenDispatchLibrary(environment_, options, &missing_dispatch_.reason);
+  }
   for (const auto& accelerator : environment_->accelerators()) {
     // Accelerators that compile are for the selected hardware only; others apply always.
     bool is_compiler = false;
@@ -225,7 +241,12 @@ void LiteRtCompiledModelT::CountNodes() {
     for (int32_t i = 0; i < count; ++i) {
       const DeputyNode* const node = DeputyInterpreterGetNode(interpreter_, subgraph, plan[i]);
       has_nodes_ = true;
-      if (node != nullptr && node->node.delegate == nullptr) ++cpu_nodes_;
+      if (node == nullptr || node->node.delegate != nullptr) continue;
+      ++cpu_nodes_;
+      const char* const name = node->registration.custom_name;
+      const bool has_byte_code =
+          name != nullptr && std::strcmp(name, deputy::litert::kDispatchOpCode) == 0;
+      lacks_dispatch_ = lacks_dispatch_ || has_byte_code;
     }
   }
 }

@@ -18,6 +18,7 @@
 #include "litert/c/litert_compiled_model.h"
 #include "litert/src/accelerator.h"
 #include "litert/src/custom_operator.h"
+#include "litert/src/dispatch_delegate.h"
 #include "litert/src/metrics.h"
 #include "litert/src/model.h"
 #include "litert/src/options.h"
@@ -113,11 +114,13 @@ class LiteRtCompiledModelT {
   std::unique_ptr<LiteRtProfilerT> profiler_;
   std::string errors_;
   std::vector<std::unique_ptr<deputy::litert::CustomOperator>> custom_operators_;
+  deputy::litert::MissingDispatch missing_dispatch_;
   std::vector<AppliedDelegate> delegates_;
   TfLiteInterpreter* interpreter_ = nullptr;
   std::vector<Signature> signatures_;
   std::vector<Locked> locked_;  // during a run
   int cpu_nodes_ = 0;
+  bool lacks_dispatch_ = false;  // a node with byte code has no delegate
   bool has_nodes_ = false, has_cpu_ = false, cpu_accelerates_ = false;
 };
 

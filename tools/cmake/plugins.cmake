@@ -17,6 +17,13 @@ set_target_properties(hexagon_double PROPERTIES OUTPUT_NAME hexagon_interface
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/hexagon)
 add_dependencies(test_plugins hexagon_double deputy_hexagon)
 
+# A test double of a dispatch plug-in for LiteRT, in a folder of its own.
+add_library(litert_dispatch_double MODULE tests/doubles/litert/dispatch.c)
+target_include_directories(litert_dispatch_double PRIVATE ${PROJECT_SOURCE_DIR}/litert/include)
+set_target_properties(litert_dispatch_double PROPERTIES OUTPUT_NAME LiteRtDispatch_Double
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/litert)
+add_dependencies(test_plugins litert_dispatch_double deputy_litert)
+
 # A test double of ONNX Runtime's library for the tests of its bridge.
 deputy_add_delegate(onnxruntime_double SOURCES tests/doubles/onnxruntime/double.c
                     EXPORTS OrtGetApiBase OrtDoubleAlive OrtDoubleFail OrtDoubleHide OrtDoubleModel

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The delegate that runs operators with byte code (DISPATCH_OP) in a dispatch plug-in.
+#ifndef DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_
+#define DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_
+
+#include <string>
+
+#include "deputy/c_api.h"
+#include "deputy/operator.h"
+#include "litert/src/dispatch_library.h"
+#include "litert/src/model.h"
+
+namespace deputy::litert {
+
+// Creates a delegate for a model, whose file the bytes are, and a device of the plug-in. The bytes,
+// the environment and the options must outlive the delegate. Null on failure, after a log line.
+TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
+                                             LiteRtEnvironment environment, LiteRtOptions options,
+                                             Bytes model);
+void DeleteDispatchDelegate(TfLiteOpaqueDelegate* delegate);
+
+// The operator DISPATCH_OP as long as no delegate runs it. A compiled model fails with the reason.
+class MissingDispatch {
+ public:
+  MissingDispatch();
+  ~MissingDispatch();
+  MissingDispatch(const MissingDispatch&) = delete;
+  MissingDispatch& operator=(const MissingDispatch&) = delete;
+
+  // Null if memory is exhausted.
+  TfLiteOperator* get() { return operator_; }
+
+  std::string reason = "the NPU was not requested";
+
+ private:
+  static TfLiteStatus Refuse(void* self, TfLiteOpaqueContext* context, TfLiteOpaqueNode* node);
+
+  TfLiteOperator* operator_ = nullptr;
+};
+
+}  // namespace deputy::litert
+
+#endif  // DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dispatch plug-ins: libraries of vendors that run byte code on an NPU.
+#ifndef DEPUTY_LITERT_SRC_DISPATCH_LIBRARY_H_
+#define DEPUTY_LITERT_SRC_DISPATCH_LIBRARY_H_
+
+#include <string>
+
+#include "litert/c/litert_common.h"
+#include "litert/vendors/c/litert_dispatch_api.h"
+
+namespace deputy::litert {
+
+// A loaded plug-in, which is initialised once and never unloaded.
+struct DispatchLibrary {
+  std::string path, vendor;
+  LiteRtDispatchInterface calls = {};
+  // Functions for the plug-in's own buffers; null: none.
+  const LiteRtCustomTensorBufferHandlersDef* buffer_handlers = nullptr;
+};
+
+// Returns the plug-in in the environment's folder (kLiteRtEnvOptionTagDispatchLibraryDir): the
+// first file whose name begins with libLiteRtDispatch. Null if there is none that fits;
+// `out_reason` then names the file and the reason.
+const DispatchLibrary* OpenDispatchLibrary(LiteRtEnvironment environment, LiteRtOptions options,
+                                           std::string* out_reason);
+
+}  // namespace deputy::litert
+
+#endif  // DEPUTY_LITERT_SRC_DISPATCH_LIBRARY_H_
