@@ -70,7 +70,8 @@ class LiteRtOpT {
   // The tensors that the operator reads; optional inputs that are absent are not listed.
   std::vector<LiteRtTensor> inputs;
   std::vector<LiteRtTensor> outputs;
-  const deputy::schema::Operator* options = nullptr;  // the operator in the file
+  const deputy::schema::Operator* options = nullptr;  // in the file or in `owned_options`
+  std::vector<uint8_t> owned_options;  // a FlatBuffer with the operator, for one that was added
   int32_t version = 1;
   // Byte code of a compiled operator, and its entry point. The bytes are in the file or owned.
   deputy::litert::Bytes byte_code;
@@ -107,6 +108,8 @@ class LiteRtModelT {
   std::vector<uint8_t> owned;    // bytes of a file
   deputy::litert::Bytes bytes;   // the file, which the model owns or the client keeps
   TfLiteModel* model = nullptr;  // the verified model
+
+  int32_t next_buffer = 1;  // number of the next buffer that is added
 
   std::vector<std::unique_ptr<LiteRtSubgraphT>> subgraphs;
   std::vector<std::unique_ptr<LiteRtSignatureT>> signatures;

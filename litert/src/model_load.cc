@@ -82,6 +82,7 @@ class Loader {
       : bytes_(bytes), file_(schema::GetModel(bytes.data())), model_(model) {}
 
   LiteRtStatus Run() {
+    model_->next_buffer = static_cast<int32_t>(std::max<size_t>(SizeOf(file_->buffers()), 1));
     for (size_t i = 0; i < SizeOf(file_->subgraphs()); ++i) {
       model_->subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
       LITERT_TRY(LoadSubgraph(*file_->subgraphs()->Get(static_cast<uint32_t>(i)),

@@ -266,8 +266,14 @@ class Serializer {
     LITERT_TRY(OptionalIndicesOf(from.inputs, std::move(to->inputs), &to->inputs));
     LITERT_TRY(OptionalIndicesOf(from.outputs, std::move(to->outputs), &to->outputs));
     for (int32_t& index : to->intermediates) {
+      if (index == -1) continue;
       const auto found = index_of_source_.find(index);
-      if (found != index_of_source_.end()) index = found->second;
+      if (found == index_of_source_.end()) {
+        return Fail(kLiteRtStatusErrorInvalidGraphInvariant,
+                    "model: operator with code %d: intermediate tensor %d is not in the subgraph",
+                    static_cast<int>(from.code), index);
+      }
+      index = found->second;
     }
     to->custom_options.assign(from.custom_options.begin(), from.custom_options.end());
     to->large_custom_options_offset = to->large_custom_options_size = 0;
