@@ -81,8 +81,9 @@ template <int kRows, int kVectors>
 
 // Multiplies rows [row, last), in whole blocks of kRows rows, by kVectors vectors of columns from
 // the first column of a panel on, and stores at most `columns` columns. An odd kVectors ends with
-// the first half of a panel.
-template <int kRows, int kVectors>
+// the first half of a panel. kPrefetch: every block prefetches a part of the next call's panel into
+// the second-level cache.
+template <int kRows, int kVectors, bool kPrefetch = false>
 void GemmF32Blocks(const GemmTileF32& tile, int row, int last, int first, int columns) {
   const int parts = tile.parts, depth = tile.depth;
   const size_t a_stride = tile.a_stride;
@@ -92,6 +93,10 @@ void GemmF32Blocks(const GemmTileF32& tile, int row, int last, int first, int co
   const float* const* const a_parts = tile.a;
   size_t offset = static_cast<size_t>(row) * a_stride;
   float* out = tile.out + static_cast<size_t>(row) * tile.out_stride + first;
+  const char* prefetch = reinterpret_cast<const char*>(tile.prefetch);
+  // Number of bytes that are prefetched for each pair of values.
+  const size_t prefetch_step =
+      kPrefetch ? 2 * kColumnsF32 * sizeof(float) / static_cast<unsigned>((last - row) / kRows) : 0;
   for (; row < last; row += kRows, offset += kRows * a_stride, out += kRows * tile.out_stride) {
     __m256 sums[kRows][kVectors];
 #pragma GCC unroll 8
@@ -106,6 +111,10 @@ void GemmF32Blocks(const GemmTileF32& tile, int row, int last, int first, int co
       // The loop is unrolled by two: fewer loop instructions per product, which helps the other
       // hyper-thread.
       for (int pairs = depth / 2; pairs > 0; --pairs, b += 2 * kColumnsF32, a.Advance(2)) {
+        if constexpr (kPrefetch) {
+          _mm_prefetch(prefetch, _MM_HINT_T1);
+          prefetch += prefetch_step;
+        }
         MultiplyColumn(a, 0, b, panel_stride, sums);
         MultiplyColumn(a, 1, b + kColumnsF32, panel_stride, sums);
       }
@@ -141,7 +150,11 @@ void GemmF32Panel(const GemmTileF32& tile, int first) {
   int row = 0;
   if (tile.rows > kLasts) {
     row = (tile.rows - kLasts + kMax - 1) / kMax * kMax;
-    GemmF32Blocks<kMax, kVectors>(tile, 0, row, first, columns);
+    if (kVectors == 2 && tile.prefetch != nullptr) {
+      GemmF32Blocks<kMax, kVectors, kVectors == 2>(tile, 0, row, first, columns);
+    } else {
+      GemmF32Blocks<kMax, kVectors>(tile, 0, row, first, columns);
+    }
   }
   while (row < tile.rows) {
     const int rows = kLast[tile.rows - row - 1];
