@@ -41,12 +41,25 @@ template <int kVectors>
   }
 }
 
+// Prefetches the next panel into the second-level cache: a part of it for every two pairs of
+// values, distributed over the tiles of a panel.
+struct PanelPrefetch {
+  const int8_t* at;
+  int step;
+
+  void Next() {
+    _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
+    at += step;
+  }
+};
+
 // Adds the products of kRows rows with kVectors vectors of columns, for one part of the depth. The
-// values a[r][d] and a[r][d + 1] of a row are multiplied as a pair.
+// values a[r][d] and a[r][d + 1] of a row are multiplied as a pair. Null prefetches nothing.
 template <int kRows, int kVectors, typename Weight>
 [[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const Weight* b,
                                                  size_t panel_stride, int depth,
-                                                 __m256i (&sums)[kRows][kVectors]) {
+                                                 __m256i (&sums)[kRows][kVectors],
+                                                 PanelPrefetch* prefetch = nullptr) {
   const auto multiply = [&](int d, const Weight* pairs) __attribute__((always_inline)) {
     __m256i weights[kVectors];
 #pragma GCC unroll 8
@@ -58,8 +71,9 @@ template <int kRows, int kVectors, typename Weight>
   };
   constexpr int kPairWeights = kRunS8 * kColumnsS8;
   int d = 0;
-  if constexpr (sizeof(Weight) == 2) {
+  if (prefetch != nullptr) {
     for (; d + 2 * kRunS8 <= depth; d += 2 * kRunS8, b += 2 * kPairWeights) {
+      prefetch->Next();
       multiply(d, b);
       multiply(d + kRunS8, b + kPairWeights);
     }
@@ -197,16 +211,18 @@ inline const int8_t* PanelOf(const GemmRowsS8& job, int column) {
 }
 
 // Computes the requantised outputs of kRows rows by 8 * kVectors columns, whose panel is `b`.
-template <int kRows, int kVectors, bool kPlain, typename Weight = int8_t>
-void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
-                      int row, int column) {
+template <int kRows, int kVectors, bool kPlain, typename Weight>
+[[gnu::always_inline]] inline void RequantizedTile(const GemmRowsS8& job,
+                                                   const Requantization& requantization,
+                                                   const Weight* b, int row, int column,
+                                                   PanelPrefetch* prefetch) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) a[r] = static_cast<const int16_t*>(job.a[row + r]);
   __m256i sums[kRows][kVectors];
   StartSums(job.bias + column, sums);
   for (int part = 0; part < job.parts; ++part) {
-    MultiplyPairs(a, b, 0, job.depth, sums);
+    MultiplyPairs(a, b, 0, job.depth, sums, prefetch);
     b += static_cast<size_t>(job.depth) * kColumnsS8;
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) a[r] += job.part_step / sizeof(int16_t);
@@ -214,19 +230,27 @@ void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantizatio
   FinishRows<kRows, kVectors, kPlain>(job, requantization, row, column, sums);
 }
 
+template <int kRows, int kVectors, bool kPlain>
+void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantization, int row,
+                      int column) {
+  RequantizedTile<kRows, kVectors, kPlain>(job, requantization, PanelOf(job, column), row, column,
+                                           nullptr);
+}
+
 // Limits for processing in two passes: with a small depth in one part, the sums of many tiles are
 // stored first and requantised afterwards. Requantising each tile at once would fill the
 // processor's out-of-order window with its last values and delay the next tile.
 constexpr int kPassRows = 48, kPassDepth = 160;
 
-template <int kRows, typename Weight>
-inline void StoreSums(const GemmRowsS8& job, const Weight* b, int row, int column, int32_t* out) {
+template <int kRows>
+[[gnu::always_inline]] inline void StoreSums(const GemmRowsS8& job, const int16_t* b, int row,
+                                             int column, int32_t* out, PanelPrefetch* prefetch) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) a[r] = static_cast<const int16_t*>(job.a[row + r]);
   __m256i sums[kRows][2];
   StartSums(job.bias + column, sums);
-  MultiplyPairs(a, b, 0, job.depth, sums);
+  MultiplyPairs(a, b, 0, job.depth, sums, prefetch);
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r, out += kColumnsS8) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(out), sums[r][0]);
@@ -236,9 +260,8 @@ inline void StoreSums(const GemmRowsS8& job, const Weight* b, int row, int colum
 
 // Computes rows [0, last), whole tiles, for a whole panel of columns. Requires
 // `Requantization::plain`.
-template <typename Weight>
-void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
-                   int column, int last) {
+void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, const int16_t* b,
+                   int column, int last, PanelPrefetch prefetch) {
   static_assert(kPassRows % kRowsS8 == 0 && kRowsS8 % 2 == 0);
   alignas(64) int32_t sums_buffer[kPassRows * kColumnsS8];
   const __m256 factors[2] = {_mm256_loadu_ps(job.factors + column),
@@ -246,7 +269,7 @@ void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, 
   for (int row = 0; row < last; row += kPassRows) {
     const int count = Min(last - row, kPassRows);
     for (int r = 0; r < count; r += kRowsS8) {
-      StoreSums<kRowsS8>(job, b, row + r, column, sums_buffer + r * kColumnsS8);
+      StoreSums<kRowsS8>(job, b, row + r, column, sums_buffer + r * kColumnsS8, &prefetch);
     }
     int8_t* out = job.out + static_cast<size_t>(row) * job.out_stride + column;
     const int32_t* from = sums_buffer;
@@ -281,11 +304,18 @@ void WidenWeights(const int8_t* weights, int count, int16_t* out) {
 template <typename Weight>
 void PlainTiles(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
                 int column, int last) {
-  if (job.parts == 1 && job.depth <= kPassDepth) {
-    return PlainInPasses(job, requantization, b, column, last);
+  // The last panel prefetches itself.
+  const bool has_next = column + kColumnsS8 < job.columns;
+  const int tiles = last / kRowsS8;
+  PanelPrefetch prefetch = {PanelOf(job, column + (has_next ? kColumnsS8 : 0)),
+                            has_next && tiles > 0 ? 2 * kRunS8 * kColumnsS8 / tiles : 0};
+  if constexpr (sizeof(Weight) == 2) {
+    if (job.parts == 1 && job.depth <= kPassDepth) {
+      return PlainInPasses(job, requantization, b, column, last, prefetch);
+    }
   }
   for (int row = 0; row < last; row += kRowsS8) {
-    RequantizedBlock<kRowsS8, 2, true>(job, requantization, b, row, column);
+    RequantizedTile<kRowsS8, 2, true>(job, requantization, b, row, column, &prefetch);
   }
 }
 
@@ -305,24 +335,23 @@ void PlainPanel(const GemmRowsS8& job, const Requantization& requantization, int
 // time.
 template <int kMax, int kVectors>
 void RequantizedColumns(const GemmRowsS8& job, const Requantization& requantization, int column) {
-  constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, const int8_t*, int,
-                                 int) = {
+  constexpr void (*kRemainder[])(const GemmRowsS8&, const Requantization&, int, int) = {
       &RequantizedBlock<1, kVectors, false>, &RequantizedBlock<2, kVectors, false>,
       &RequantizedBlock<3, kVectors, false>, &RequantizedBlock<4, kVectors, false>,
       &RequantizedBlock<5, kVectors, false>, &RequantizedBlock<6, kVectors, false>};
   const bool plain = requantization.plain && job.columns - column >= 8 * kVectors;
-  const int8_t* const b = PanelOf(job, column);
   int row = 0;
   if (kVectors == 2 && plain) {
     row = job.rows / kRowsS8 * kRowsS8;
     PlainPanel(job, requantization, column, row);
   }
-  const auto block =
-      plain ? &RequantizedBlock<kMax, kVectors, true> : &RequantizedBlock<kMax, kVectors, false>;
-  for (; row + kMax <= job.rows; row += kMax) block(job, requantization, b, row, column);
+  // Whole panels that are plain have no tile left.
+  const auto block = kVectors == 1 && plain ? &RequantizedBlock<kMax, kVectors, kVectors == 1>
+                                            : &RequantizedBlock<kMax, kVectors, false>;
+  for (; row + kMax <= job.rows; row += kMax) block(job, requantization, row, column);
   while (row < job.rows) {
     const int rows = Min(job.rows - row, kRowsS8);
-    kRemainder[rows - 1](job, requantization, b, row, column);
+    kRemainder[rows - 1](job, requantization, row, column);
     row += rows;
   }
 }
