@@ -373,7 +373,7 @@ TEST(Gemm, requantised_int8_rows_equal_brute_force) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     ++tables;
     for (int columns : {1, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 112, 130}) {
-      for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 25, 40}) {
+      for (int rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 40, 77}) {
         for (const auto& [parts, depth] : {std::pair{1, 4},
                                            {1, 6},
                                            {3, 10},
@@ -410,7 +410,7 @@ TEST(Gemm, requantised_int8_rows_of_largest_magnitudes_equal_brute_force) {
   for (const CpuKernels* cpu : CpuTables()) {
     if (cpu->gemm_s8.requantized == nullptr) continue;
     for (const int depth : {232, 248, 256, 264, 512, 520, 2048, 2056}) {
-      const int rows = depth < 512 ? 31 : 9;
+      const int rows = depth < 512 ? 73 : 9;
       for (const int8_t weight : {int8_t{-128}, int8_t{127}}) {
         for (const int32_t bias : {0, 3000, 200000, 400000}) {
           for (const float factor : {2.9e-5f, 0.0076f, 0.0157f, 0.02f}) {

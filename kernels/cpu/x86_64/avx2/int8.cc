@@ -31,10 +31,12 @@ template <int kVectors>
   __m256i value = _mm256_set1_epi32(pair);
   if constexpr (kVectors == 2) {
     // A tile of twelve sums leaves two registers. g++ 12 would add products first, in more.
-    __m256i products;
+    __m256i products, low = sums[0], high = sums[1];
     __asm__("vpmaddwd %4, %2, %3\n\tvpaddd %3, %0, %0\n\tvpmaddwd %5, %2, %2\n\tvpaddd %2, %1, %1"
-            : "+x"(sums[0]), "+x"(sums[1]), "+x"(value), "=&x"(products)
+            : "+x"(low), "+x"(high), "+x"(value), "=&x"(products)
             : "x"(weights[0]), "x"(weights[1]));
+    sums[0] = low;
+    sums[1] = high;
   } else {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) AddProducts(&sums[v], value, weights[v]);
@@ -242,8 +244,8 @@ void RequantizedBlock(const GemmRowsS8& job, const Requantization& requantizatio
 // processor's out-of-order window with its last values and delay the next tile.
 constexpr int kPassRows = 48, kPassDepth = 160;
 
-template <int kRows>
-[[gnu::always_inline]] inline void StoreSums(const GemmRowsS8& job, const int16_t* b, int row,
+template <int kRows, typename Weight>
+[[gnu::always_inline]] inline void StoreSums(const GemmRowsS8& job, const Weight* b, int row,
                                              int column, int32_t* out, PanelPrefetch* prefetch) {
   const int16_t* a[kRows];
 #pragma GCC unroll 12
@@ -260,7 +262,8 @@ template <int kRows>
 
 // Computes rows [0, last), whole tiles, for a whole panel of columns. Requires
 // `Requantization::plain`.
-void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, const int16_t* b,
+template <typename Weight>
+void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
                    int column, int last, PanelPrefetch prefetch) {
   static_assert(kPassRows % kRowsS8 == 0 && kRowsS8 % 2 == 0);
   alignas(64) int32_t sums_buffer[kPassRows * kColumnsS8];
@@ -290,7 +293,9 @@ void PlainInPasses(const GemmRowsS8& job, const Requantization& requantization, 
 
 // Maximum size of a panel whose weights are widened once for all rows of a job, in weights: half of
 // a first-level cache of 32 KB. Minimum number of rows that repays widening.
-constexpr int kMaxWide = 8 * 1024, kMinWideRows = 24;
+constexpr int kMaxWide = 8 * 1024, kMinWideRows = 72;
+// Maximum size of weights that are not prefetched.
+constexpr int kMaxNearWeights = 128 * 1024;
 
 // Writes `count` weights as 16-bit integers; a multiple of 16.
 void WidenWeights(const int8_t* weights, int count, int16_t* out) {
@@ -304,15 +309,16 @@ void WidenWeights(const int8_t* weights, int count, int16_t* out) {
 template <typename Weight>
 void PlainTiles(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
                 int column, int last) {
-  // The last panel prefetches itself.
-  const bool has_next = column + kColumnsS8 < job.columns;
+  // Weights that stay in the second-level cache need no prefetch: the address is one in use.
+  const bool fetches = column + kColumnsS8 < job.columns &&
+                       int64_t{job.parts} * job.depth * job.columns > kMaxNearWeights;
   const int tiles = last / kRowsS8;
-  PanelPrefetch prefetch = {PanelOf(job, column + (has_next ? kColumnsS8 : 0)),
-                            has_next && tiles > 0 ? 2 * kRunS8 * kColumnsS8 / tiles : 0};
-  if constexpr (sizeof(Weight) == 2) {
-    if (job.parts == 1 && job.depth <= kPassDepth) {
-      return PlainInPasses(job, requantization, b, column, last, prefetch);
-    }
+  PanelPrefetch prefetch = {reinterpret_cast<const int8_t*>(job.bias + column), 0};
+  if (fetches && tiles > 0) {
+    prefetch = {PanelOf(job, column + kColumnsS8), 2 * kRunS8 * kColumnsS8 / tiles};
+  }
+  if (job.parts == 1 && job.depth <= kPassDepth) {
+    return PlainInPasses(job, requantization, b, column, last, prefetch);
   }
   for (int row = 0; row < last; row += kRowsS8) {
     RequantizedTile<kRowsS8, 2, true>(job, requantization, b, row, column, &prefetch);
