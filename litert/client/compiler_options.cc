@@ -9,6 +9,13 @@ struct LrtCompilerOptions {
   std::optional<LiteRtCompilerOptionsPartitionStrategy> strategy;
   std::optional<bool> dummy;
   std::optional<size_t> max_partitions;
+
+  template <typename Self, typename Visitor>
+  static void Visit(Self& self, Visitor& visitor) {
+    visitor.Add("partition_strategy", self.strategy);
+    visitor.Add("dummy_option", self.dummy);
+    visitor.Add("max_partitions", self.max_partitions);
+  }
 };
 
 LiteRtStatus LrtCreateCompilerOptions(LrtCompilerOptions** options) { return Create(options); }
@@ -18,13 +25,7 @@ const char* LrtGetCompilerOptionsIdentifier() { return "compiler_options_string"
 LiteRtStatus LrtGetOpaqueCompilerOptionsData(const LrtCompilerOptions* options,
                                              const char** identifier, void** payload,
                                              void (**payload_deleter)(void*)) {
-  const auto write = [&](SettingsText* text) {
-    text->Add("partition_strategy", options->strategy);
-    text->Add("dummy_option", options->dummy);
-    text->Add("max_partitions", options->max_partitions);
-  };
-  return Deliver(options, LrtGetCompilerOptionsIdentifier(), write, identifier, payload,
-                 payload_deleter);
+  return Deliver(options, LrtGetCompilerOptionsIdentifier(), identifier, payload, payload_deleter);
 }
 
 LiteRtStatus LrtSetCompilerOptionsPartitionStrategy(

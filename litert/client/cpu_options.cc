@@ -5,14 +5,6 @@
 
 using namespace deputy::litert_client;
 
-struct LrtCpuOptions {
-  std::optional<LiteRtCpuKernelMode> kernel_mode;
-  std::optional<bool> enable_ynnpack, is_fully_delegated;
-  std::optional<int> threads, weight_cache_fd;
-  std::optional<uint32_t> flags;
-  std::optional<std::string> weight_cache_path;
-};
-
 namespace {
 
 // Returns the name of a mode; null for invalid ones.
@@ -30,25 +22,34 @@ const char* NameOf(LiteRtCpuKernelMode mode) {
 
 }  // namespace
 
+struct LrtCpuOptions {
+  std::optional<LiteRtCpuKernelMode> kernel_mode;
+  std::optional<bool> enable_ynnpack, is_fully_delegated;
+  std::optional<int> threads, weight_cache_fd;
+  std::optional<uint32_t> flags;
+  std::optional<std::string> weight_cache_path;
+
+  template <typename Self, typename Visitor>
+  static void Visit(Self& self, Visitor& visitor) {
+    std::optional<std::string> mode;
+    if (self.kernel_mode) mode = NameOf(*self.kernel_mode);
+    visitor.Add("kernel_mode", mode);
+    visitor.Add("enable_ynnpack", self.enable_ynnpack);
+    visitor.Add("num_threads", self.threads);
+    visitor.Add("flags", self.flags);
+    visitor.Add("hint_fully_delegated_to_single_delegate", self.is_fully_delegated);
+    visitor.Add("weight_cache_file_path", self.weight_cache_path);
+    visitor.Add("weight_cache_file_descriptor", self.weight_cache_fd);
+  }
+};
+
 LiteRtStatus LrtCreateCpuOptions(LrtCpuOptions** options) { return Create(options); }
 void LrtDestroyCpuOptions(LrtCpuOptions* options) { delete options; }
 const char* LrtGetCpuOptionsIdentifier() { return "xnnpack"; }
 
 LiteRtStatus LrtGetOpaqueCpuOptionsData(const LrtCpuOptions* options, const char** identifier,
                                         void** payload, void (**payload_deleter)(void*)) {
-  const auto write = [&](SettingsText* text) {
-    if (options->kernel_mode) {
-      text->Add("kernel_mode", std::optional<std::string>(NameOf(*options->kernel_mode)));
-    }
-    text->Add("enable_ynnpack", options->enable_ynnpack);
-    text->Add("num_threads", options->threads);
-    text->Add("flags", options->flags);
-    text->Add("hint_fully_delegated_to_single_delegate", options->is_fully_delegated);
-    text->Add("weight_cache_file_path", options->weight_cache_path);
-    text->Add("weight_cache_file_descriptor", options->weight_cache_fd);
-  };
-  return Deliver(options, LrtGetCpuOptionsIdentifier(), write, identifier, payload,
-                 payload_deleter);
+  return Deliver(options, LrtGetCpuOptionsIdentifier(), identifier, payload, payload_deleter);
 }
 
 LiteRtStatus LrtSetCpuOptionsKernelMode(LrtCpuOptions* options, LiteRtCpuKernelMode mode) {

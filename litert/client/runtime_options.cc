@@ -11,6 +11,15 @@ struct LrtRuntimeOptions {
   std::optional<bool> profiles, compresses_zero_points, keeps_order;
   std::optional<LiteRtErrorReporterMode> reporter;
   std::vector<std::string> signatures;
+
+  template <typename Self, typename Visitor>
+  static void Visit(Self& self, Visitor& visitor) {
+    visitor.Add("enable_profiling", self.profiles);
+    visitor.Add("error_reporter_mode", self.reporter);
+    visitor.Add("compress_quantization_zero_points", self.compresses_zero_points);
+    visitor.Add("disable_delegate_clustering", self.keeps_order);
+    visitor.Add("selected_signature_keys", self.signatures);
+  }
 };
 
 LiteRtStatus LrtCreateRuntimeOptions(LrtRuntimeOptions** options) { return Create(options); }
@@ -20,15 +29,7 @@ const char* LrtGetRuntimeOptionsIdentifier() { return "runtime_options_string"; 
 LiteRtStatus LrtGetOpaqueRuntimeOptionsData(const LrtRuntimeOptions* options,
                                             const char** identifier, void** payload,
                                             void (**payload_deleter)(void*)) {
-  const auto write = [&](SettingsText* text) {
-    text->Add("enable_profiling", options->profiles);
-    text->Add("error_reporter_mode", options->reporter);
-    text->Add("compress_quantization_zero_points", options->compresses_zero_points);
-    text->Add("disable_delegate_clustering", options->keeps_order);
-    text->Add("selected_signature_keys", options->signatures);
-  };
-  return Deliver(options, LrtGetRuntimeOptionsIdentifier(), write, identifier, payload,
-                 payload_deleter);
+  return Deliver(options, LrtGetRuntimeOptionsIdentifier(), identifier, payload, payload_deleter);
 }
 
 LiteRtStatus LrtSetRuntimeOptionsEnableProfiling(LrtRuntimeOptions* options,

@@ -14,6 +14,7 @@
 
 #include "litert/c/internal/litert_options_helper.h"
 #include "litert/c/litert_common.h"
+#include "litert/client/setting_reader.h"
 
 namespace deputy::litert_client {
 
@@ -74,6 +75,59 @@ LiteRtStatus GetOr(const Options* options, std::optional<Value> Options::*field,
   return kLiteRtStatusOk;
 }
 
+// Stores the address of a text, or a default.
+template <typename Options>
+LiteRtStatus GetTextOr(const Options* options, std::optional<std::string> Options::*field,
+                       const char* fallback, const char** out_text) {
+  if (options == nullptr || out_text == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *out_text = options->*field ? (options->*field)->c_str() : fallback;
+  return kLiteRtStatusOk;
+}
+
+// Sets a text; null removes it.
+template <typename Options>
+LiteRtStatus SetOrClear(Options* options, std::optional<std::string> Options::*field,
+                        const char* text) {
+  return text == nullptr ? Set(options, field, std::nullopt) : Set(options, field, text);
+}
+
+// Sets a text, which must not be null; an empty one removes it.
+template <typename Options>
+LiteRtStatus SetUnlessEmpty(Options* options, std::optional<std::string> Options::*field,
+                            const char* text) {
+  if (text == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return SetOrClear(options, field, *text == '\0' ? nullptr : text);
+}
+
+// The following functions change and enumerate a list.
+template <typename Options>
+LiteRtStatus AddElement(Options* options, std::vector<std::string> Options::*field,
+                        const char* text) {
+  if (options == nullptr || text == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] {
+    (options->*field).emplace_back(text);
+    return kLiteRtStatusOk;
+  });
+}
+
+template <typename Options>
+LiteRtStatus CountElements(const Options* options, std::vector<std::string> Options::*field,
+                           int* out_count) {
+  if (options == nullptr || out_count == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *out_count = static_cast<int>((options->*field).size());
+  return kLiteRtStatusOk;
+}
+
+template <typename Options>
+LiteRtStatus GetElement(const Options* options, std::vector<std::string> Options::*field, int index,
+                        const char** out_text) {
+  if (options == nullptr || out_text == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  const std::vector<std::string>& list = options->*field;
+  if (static_cast<size_t>(index) >= list.size()) return kLiteRtStatusErrorIndexOOB;
+  *out_text = list[static_cast<size_t>(index)].c_str();
+  return kLiteRtStatusOk;
+}
+
 // The text of an object.
 class SettingsText {
  public:
@@ -109,21 +163,42 @@ class SettingsText {
   std::string text_;
 };
 
-// Stores the arguments of LiteRtCreateOpaqueOptions. `write(text)` adds the settings.
-template <typename Options, typename Write>
-LiteRtStatus Deliver(const Options* options, const char* identifier, const Write& write,
-                     const char** out_identifier, void** out_payload, void (**out_deleter)(void*)) {
+// Stores the arguments of LiteRtCreateOpaqueOptions. `Options::Visit(options, visitor)` calls
+// `visitor.Add(key, field)` for each field.
+template <typename Options>
+LiteRtStatus Deliver(const Options* options, const char* identifier, const char** out_identifier,
+                     void** out_payload, void (**out_deleter)(void*)) {
   if (options == nullptr || out_identifier == nullptr || out_payload == nullptr ||
       out_deleter == nullptr) {
     return kLiteRtStatusErrorInvalidArgument;
   }
   return Guard([&] {
     SettingsText text;
-    write(&text);
+    Options::Visit(*options, text);
     litert::internal::MakeCStringPayload(text.text(), out_payload, out_deleter);
     *out_identifier = identifier;
     return kLiteRtStatusOk;
   });
+}
+
+// Creates an object with the settings of a text, where null is an empty text.
+template <typename Options>
+LiteRtStatus CreateFromText(const char* text, Options** out_options) {
+  const LiteRtStatus created = Create(out_options);
+  if (created != kLiteRtStatusOk) return created;
+  const LiteRtStatus status = Guard([&] {
+    bool is_valid = true;
+    ForEachSetting(text == nullptr ? "" : text, [&](std::string_view key, std::string_view value) {
+      SettingReader reader(key, value);
+      Options::Visit(**out_options, reader);
+      is_valid = is_valid && reader.is_valid();
+    });
+    return is_valid ? kLiteRtStatusOk : kLiteRtStatusErrorInvalidArgument;
+  });
+  if (status == kLiteRtStatusOk) return kLiteRtStatusOk;
+  delete *out_options;
+  *out_options = nullptr;
+  return status;
 }
 
 }  // namespace deputy::litert_client

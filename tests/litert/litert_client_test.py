@@ -20,8 +20,9 @@ LIBRARY = BUILD / 'drop-in/libLiteRt.so'
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 SKIPPED = 77
 
+OPTIONS = ('arm', 'compiler', 'cpu', 'gpu', 'mediatek', 'runtime', 'samsung', 'webnn')
 HEADERS = {
-    *(f'litert/c/options/litert_{name}_options.h' for name in ('compiler', 'cpu', 'runtime')),
+    *(f'litert/c/options/litert_{name}_options.h' for name in OPTIONS),
     'litert/c/internal/litert_logging.h',
     'litert/c/internal/litert_logging_helper.h',
     'litert/c/internal/litert_logging_helper_with_compiler_context.h',
@@ -157,26 +158,109 @@ version: 1
 table: 1
 """
 
+# Per option: its default, the text after it was set, and the value that was read from the text; then texts that are
+# not of the archive.
+EXPECTED_OPTIONS = """\
+gpu_options: 0 -> backend = 1; 1
+gpu_options: 0 -> priority = 1; 1
+gpu_options: "" -> preferred_device_substr = "text 2"; "text 2"
+gpu_options: 0 -> precision = 1; 1
+gpu_options: 0 -> enable_infinite_float_capping = true; 1
+gpu_options: 0 -> allow_src_quantized_fc_conv_ops = true; 1
+gpu_options: 0 -> buffer_storage_type = 1; 1
+gpu_options: 0 -> prefer_texture_weights = true; 1
+gpu_options: 0 -> enable_constant_tensors_sharing = true; 1
+gpu_options: 0 -> madvise_original_shared_tensors = true; 1
+gpu_options: 0 -> shared_tensor_maps = 4096; 4096
+gpu_options: 0 -> external_tensors_mode = true; 1
+gpu_options: NULL -> serialization_dir = "text 12"; "text 12"
+gpu_options: NULL -> model_cache_key = "text 13"; "text 13"
+gpu_options: -1 -> program_cache_fd = 24; 24
+gpu_options: -1 -> weight_cache_fd = 25; 25
+gpu_options: 1 -> serialize_program_cache = false; 0
+gpu_options: 0 -> cache_only_compiled_programs = true; 1
+gpu_options: 0 -> serialize_external_tensors = true; 1
+gpu_options: 0 -> num_threads_to_upload = 29; 29
+gpu_options: 0 -> num_threads_to_compile = 30; 30
+gpu_options: 0 -> convert_weights_on_gpu = true; 1
+gpu_options: 0 -> wait_for_weights_conversion_complete = true; 1
+gpu_options: 0 -> disable_shader_optimization = true; 1
+gpu_options: 0 -> num_steps_of_command_buffer_preparations = 34; 34
+gpu_options: 0 -> wait_type = 1; 1
+gpu_options: 0 -> hint_waiting_for_completion = true; 1
+gpu_options: -1 -> kernel_batch_size = 37; 37
+gpu_options: 0 -> benchmark_mode = true; 1
+gpu_options: 0 -> hint_fully_delegated_to_single_delegate = true; 1
+gpu_options: 0 -> use_metal_argument_buffers = true; 1
+gpu_options: 0 -> enable_metal_residency_set = true; 1
+0
+3 1
+1000 none
+0 a,b
+0 c
+0 d
+1000 none
+benchmark_mode = true
+external_tensor_patterns = ["a,b", "c", "d"]
+buffer_storage_tensor_patterns = ["e"]
+allow_src_quantized_fc_conv_ops = false
+hint_waiting_for_completion = true
+kernel_batch_size = 3
+precision = 2
+serialization_dir = "d"
+backend = 1
+weight_cache_fd = 1
+1 1
+1 1
+1 1
+1 1
+1 1
+1 1 0
+webnn_options_string: 0 -> device_type = 2;power_preference = 0;precision = 0; 2
+webnn_options_string: 0 -> device_type = 0;power_preference = 2;precision = 0; 2
+webnn_options_string: 0 -> device_type = 0;power_preference = 0;precision = 1; 1
+Arm: 0 -> enable_just_in_time = true; 1
+samsung: 0 -> enable_large_model_support = true; 1
+samsung: "" -> samsung_soc_model = "E9955"; "E9955"
+mediatek: 1 -> neron_sdk_version = 0; 0
+mediatek: 0 -> gemma_compiler_optimizations = true; 1
+mediatek: 0 -> l1_cache_optimizations = true; 1
+mediatek: 0 -> optimization_hint = 2; 2
+mediatek: 2 -> performance_mode = 1; 1
+mediatek: 0 -> disable_dla_dir_removal = true; 1
+mediatek: "" -> mediatek_dla_dir = "/dla"; "/dla"
+mediatek: "" ->  ""
+"""
+
 
 class LitertClientTest(unittest.TestCase):
 
     maxDiff = None
 
-    @unittest.skipIf(SANITIZED, 'a sanitized library wants sanitized programs')
-    def test_functions_return_what_those_of_litert_return(self):
+    def run_program(self, name, *arguments):
+        """Compiles a program with the archive and returns its output and messages."""
         with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder) / 'client'
+            program = pathlib.Path(folder) / name
             subprocess.run(
-                ['c++', '-std=c++20', '-I', ROOT / 'litert/include', ROOT / 'tests/litert/programs/client.cc', ARCHIVE, LIBRARY]
+                ['c++', '-std=c++20', '-I', ROOT / 'litert/include', ROOT / f'tests/litert/programs/{name}.cc', ARCHIVE, LIBRARY]
                 + [f'-Wl,-rpath,{LIBRARY.parent}', f'-Wl,-rpath-link,{BUILD}', '-o', program],
                 check=True,
             )
-            result = subprocess.run(
-                [program, ROOT / 'examples/digits/digits_float.tflite'], capture_output=True, text=True, check=True
-            )
-        self.assertEqual(result.stdout.replace('kLiteRtStatus', '').splitlines(), EXPECTED.splitlines())
+            result = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        return result.stdout.splitlines(), result.stderr
+
+    @unittest.skipIf(SANITIZED, 'a sanitized library wants sanitized programs')
+    def test_functions_return_what_those_of_litert_return(self):
+        output, messages = self.run_program('client', ROOT / 'examples/digits/digits_float.tflite')
+        self.assertEqual([line.replace('kLiteRtStatus', '') for line in output], EXPECTED.splitlines())
         # The library read all settings without a warning; one message is of the program.
-        self.assertEqual(result.stderr, 'ERROR: printed 1\n')
+        self.assertEqual(messages, 'ERROR: printed 1\n')
+
+    @unittest.skipIf(SANITIZED, 'a sanitized library wants sanitized programs')
+    def test_options_of_gpus_and_vendors_are_written_and_read(self):
+        output, messages = self.run_program('client_options')
+        self.assertEqual(output, EXPECTED_OPTIONS.splitlines())
+        self.assertEqual(messages, '')
 
     def test_archive_has_the_functions_of_its_headers(self):
         symbols = subprocess.run(['nm', '-g', ARCHIVE], capture_output=True, text=True, check=True).stdout
