@@ -182,6 +182,16 @@ TEST_F(Builder, SharesWeightsOfTheModel) {
   EXPECT_EQ(schema::GetModel(bytes.data())->buffers()->size(), file->buffers()->size());
 }
 
+TEST_F(Builder, DataHaveNumbersOfTheirOwn) {
+  int32_t old_number = 0, first = 0, second = 0;
+  LiteRtGetWeightsBufferId(&Tensor(1)->weights, &old_number);
+  LiteRtGetWeightsBufferId(&AddConstant("a", {1, 2})->weights, &first);
+  LiteRtGetWeightsBufferId(&AddConstant("b", {1, 2})->weights, &second);
+  EXPECT_EQ(old_number, 1);
+  EXPECT_EQ(first, 2);
+  EXPECT_EQ(second, 3);
+}
+
 TEST_F(Builder, OperatorsFollowTheirProducers) {
   // The new operator takes the position of ADD, but reads what follows it.
   LiteRtTensor first = AddTensor("first"), last = AddTensor("last");
@@ -196,6 +206,16 @@ TEST_F(Builder, OperatorsFollowTheirProducers) {
   EXPECT_EQ(Op(1), relu);
   EXPECT_EQ(Op(2), neg);
   EXPECT_EQ(Run({-4, 5}), (std::vector<float>{-4, -5}));
+}
+
+TEST_F(Builder, InputsOfTheSubgraphAreKeptWithoutUse) {
+  AddOp(kLiteRtOpCodeTflAbs, {AddConstant("w", {-2, 3})}, {Tensor(3)});
+  ASSERT_EQ(LiteRtBuilderEraseOp(builder_.get(), Op(0)), kLiteRtStatusOk);
+  ASSERT_EQ(LiteRtBuilderEraseOp(builder_.get(), Op(1)), kLiteRtStatusOk);
+  ASSERT_EQ(builder_->Apply(), kLiteRtStatusOk);
+  ASSERT_EQ(subgraph_->tensors.size(), 3U);
+  EXPECT_EQ(subgraph_->inputs[0], Tensor(0));
+  EXPECT_EQ(Run({-4, 5}), (std::vector<float>{2, 3}));
 }
 
 TEST_F(Builder, NewOperatorsCanBeErased) {
@@ -248,6 +268,10 @@ TEST_F(Builder, QuantizationIsCopiedAndWritten) {
   ASSERT_EQ(build(kLiteRtQuantizationPerTensor, &per_tensor), kLiteRtStatusOk);
   EXPECT_EQ(build(kLiteRtQuantizationBlockWise, &per_tensor), kInvalid);  // without scales
   EXPECT_EQ(build(static_cast<LiteRtQuantizationTypeId>(77), &per_tensor), kInvalid);
+  LiteRtQuantizationPerChannel copied = {};
+  ASSERT_EQ(LiteRtGetPerChannelQuantization(tensor, &copied), kLiteRtStatusOk);
+  EXPECT_NE(copied.scales, scales.data());
+  EXPECT_NE(copied.zero_points, points.data());
   scales = {};
   points = {};
   AddOp(kLiteRtOpCodeTflAbs, {tensor}, {per_tensor});
@@ -319,6 +343,9 @@ TEST_F(Builder, InvalidArgumentsAreRefused) {
   EXPECT_EQ(TryOp(kLiteRtOpCodeTflAbs, {Tensor(0)}, {tensor}, nullptr), kInvalid);
   EXPECT_EQ(LiteRtBuilderBuildOp(builder_.get(), kLiteRtOpCodeTflAbs, 1, nullptr, 0, nullptr, &op),
             kInvalid);
+  LiteRtOp second = nullptr;
+  EXPECT_EQ(TryOp(kLiteRtOpCodeTflAbs, {Tensor(0)}, {tensor}, &second), kLiteRtStatusOk);
+  EXPECT_EQ(TryOp(kLiteRtOpCodeTflAbs, {Tensor(0)}, {tensor}, &second), kInvalid);
   EXPECT_EQ(LiteRtBuilderEraseOp(builder_.get(), nullptr), kInvalid);
   EXPECT_EQ(LiteRtBuilderEraseOp(nullptr, Op(0)), kInvalid);
   EXPECT_EQ(op, nullptr);
