@@ -72,7 +72,7 @@ LiteRtStatus CreateNpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment environm
     return kLiteRtStatusOk;
   }
   TfLiteOpaqueDelegate* const delegate =
-      CreateDispatchDelegate(*library, environment, options, options->model);
+      CreateDispatchDelegate(*library, environment, options, ModelBeingCompiled::bytes());
   if (delegate == nullptr) return kLiteRtStatusErrorRuntimeFailure;
   const LiteRtStatus status = LiteRtWrapDelegate(delegate, &DeleteDispatchDelegate, wrapper);
   if (status != kLiteRtStatusOk) DeleteDispatchDelegate(delegate);

@@ -90,10 +90,8 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
     }
   }
   LITERT_TRY(BindTensors(model, *options));
-  options->model = model.bytes;
-  const LiteRtStatus applied = ApplyDelegates(options);
-  options->model = {};
-  if (applied != kLiteRtStatusOk) return applied;
+  const deputy::litert::ModelBeingCompiled compiled(model.bytes);
+  LITERT_TRY(ApplyDelegates(options));
   CountNodes();
   if (lacks_dispatch_) {
     return Fail(kLiteRtStatusErrorRuntimeFailure,

@@ -374,6 +374,8 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
 
 }  // namespace
 
+thread_local Bytes ModelBeingCompiled::bytes_;
+
 TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
                                              LiteRtEnvironment environment, LiteRtOptions options,
                                              Bytes model) {

@@ -5,6 +5,7 @@
 #define DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_
 
 #include <string>
+#include <utility>
 
 #include "deputy/c_api.h"
 #include "deputy/operator.h"
@@ -12,6 +13,22 @@
 #include "litert/src/model.h"
 
 namespace deputy::litert {
+
+// RAII guard: the file of the model that the thread compiles. Accelerators do not get the model.
+class ModelBeingCompiled {
+ public:
+  explicit ModelBeingCompiled(Bytes bytes) : outer_(std::exchange(bytes_, bytes)) {}
+  ~ModelBeingCompiled() { bytes_ = outer_; }
+  ModelBeingCompiled(const ModelBeingCompiled&) = delete;
+  ModelBeingCompiled& operator=(const ModelBeingCompiled&) = delete;
+
+  static Bytes bytes() { return bytes_; }
+
+ private:
+  static thread_local Bytes bytes_;
+
+  const Bytes outer_;
+};
 
 // Creates a delegate for a model, whose file the bytes are, and a device of the plug-in. The bytes,
 // the environment and the options must outlive the delegate. Null on failure, after a log line.

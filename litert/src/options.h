@@ -4,8 +4,6 @@
 #ifndef DEPUTY_LITERT_SRC_OPTIONS_H_
 #define DEPUTY_LITERT_SRC_OPTIONS_H_
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +35,6 @@ struct LiteRtOptionsT {
   LiteRtOpaqueOptionsT* opaque = nullptr;  // owned list
   std::vector<deputy::litert::CustomKernel> kernels;
   std::vector<deputy::litert::TensorBinding> bindings;
-  // The model's file, while a compiled model is created.
-  std::span<const uint8_t> model;
 };
 
 #endif  // DEPUTY_LITERT_SRC_OPTIONS_H_
