@@ -55,11 +55,6 @@ namespace deputy::litert {
 
 using AcceleratorList = std::vector<std::unique_ptr<LiteRtAcceleratorT>>;
 
-// Registers the library's accelerators, for the CPU, for Deputy's GPU delegate and, if the
-// environment names a folder, for dispatch plug-ins, unless the option
-// kLiteRtEnvOptionTagAutoRegisterAccelerators of the environment leaves them out.
-LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment);
-
 // Returns the hardware of an accelerator, or none.
 LiteRtHwAcceleratorSet HardwareOf(const LiteRtAcceleratorT& accelerator);
 

@@ -5,12 +5,13 @@
 #define DEPUTY_LITERT_SRC_ENVIRONMENT_H_
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "litert/c/litert_environment.h"
 #include "litert/c/litert_environment_options.h"
 #include "litert/src/accelerator.h"
-#include "litert/src/tensor_buffer.h"
+#include "litert/src/buffer_handlers.h"
 
 class LiteRtEnvironmentOptionsT {
  public:
@@ -28,7 +29,9 @@ class LiteRtEnvironmentOptionsT {
 class LiteRtEnvironmentT {
  public:
   LiteRtEnvironmentOptionsT& options() { return options_; }
-  deputy::litert::AcceleratorList& accelerators() { return accelerators_; }
+  const deputy::litert::AcceleratorList& accelerators() const { return accelerators_; }
+  // Registers an accelerator.
+  void Add(std::unique_ptr<LiteRtAcceleratorT> accelerator);
 
   // Returns the functions for a type of buffers, or null.
   const deputy::litert::BufferHandlers* FindHandlers(LiteRtTensorBufferType type) const;

@@ -7,7 +7,7 @@ namespace deputy::litert {
 namespace {
 
 // Returns the number of bits of an element; 0 for types without a fixed size.
-size_t ElementBits(LiteRtElementType type) {
+size_t ElementBits(int type) {
   switch (type) {
     case kLiteRtElementTypeInt2:
       return 2;
@@ -60,7 +60,7 @@ std::optional<size_t> ElementCount(const LiteRtLayout& layout) {
 }
 
 std::optional<size_t> PackedBytes(const LiteRtRankedTensorType& type) {
-  const size_t bits = ElementBits(type.element_type);
+  const size_t bits = ElementBits(NumberOf(type.element_type));
   std::optional<size_t> count = ElementCount(type.layout);
   if (bits == 0 || !count) return std::nullopt;
   size_t all = 0;

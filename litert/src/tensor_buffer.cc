@@ -18,6 +18,7 @@ using deputy::litert::BufferHandlers;
 using deputy::litert::ElementCount;
 using deputy::litert::Fail;
 using deputy::litert::Guard;
+using deputy::litert::NumberOf;
 using deputy::litert::PackedBytes;
 using deputy::litert::TensorBufferPtr;
 
@@ -28,13 +29,13 @@ constexpr size_t kExtraBytes = 128;
 
 // Size of the dense tensor, as far as it is known before run time.
 size_t DenseBytes(const LiteRtRankedTensorType& type, size_t buffer_bytes) {
-  return type.element_type == kLiteRtElementTypeTfString ? buffer_bytes
-                                                         : PackedBytes(type).value_or(0);
+  return NumberOf(type.element_type) == kLiteRtElementTypeTfString ? buffer_bytes
+                                                                   : PackedBytes(type).value_or(0);
 }
 
 // Returns the least size of a buffer for a tensor; empty if it is unknown.
 std::optional<size_t> LeastBytes(const LiteRtRankedTensorType& type) {
-  if (type.element_type != kLiteRtElementTypeTfString) return PackedBytes(type);
+  if (NumberOf(type.element_type) != kLiteRtElementTypeTfString) return PackedBytes(type);
   // A string tensor begins with its number of strings and their offsets.
   const size_t count = ElementCount(type.layout).value_or(SIZE_MAX);
   if (count > SIZE_MAX / sizeof(int32_t) - 2) return std::nullopt;
@@ -154,7 +155,8 @@ LiteRtStatus LiteRtTensorBufferT::Check() const {
   const std::optional<size_t> needed = LeastBytes(tensor_type);
   if (!needed) {
     return Fail(kLiteRtStatusErrorInvalidArgument,
-                "tensor buffer: element type %d has no known size", tensor_type.element_type);
+                "tensor buffer: element type %d has no known size",
+                NumberOf(tensor_type.element_type));
   }
   if (*needed > bytes - offset) {
     return Fail(kLiteRtStatusErrorRuntimeFailure,

@@ -9,28 +9,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "litert/c/litert_custom_tensor_buffer.h"
-#include "litert/c/litert_environment_options.h"
 #include "litert/c/litert_tensor_buffer.h"
+#include "litert/src/buffer_handlers.h"
 #include "litert/src/event.h"
-
-namespace deputy::litert {
-
-// Functions of a vendor for one type of buffers (LiteRtRegisterTensorBufferHandlers).
-struct BufferHandlers {
-  CreateCustomTensorBuffer create = nullptr;
-  DestroyCustomTensorBuffer destroy = nullptr;
-  LockCustomTensorBuffer lock = nullptr;
-  UnlockCustomTensorBuffer unlock = nullptr;
-  ClearCustomTensorBuffer clear = nullptr;
-  ImportCustomTensorBuffer import = nullptr;
-  LiteRtEnvOptionTag device_tag = kLiteRtEnvOptionTagNull;
-  LiteRtEnvOptionTag queue_tag = kLiteRtEnvOptionTagNull;
-
-  friend bool operator==(const BufferHandlers&, const BufferHandlers&) = default;
-};
-
-}  // namespace deputy::litert
 
 class LiteRtTensorBufferT {
  public:
