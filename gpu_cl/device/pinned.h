@@ -65,7 +65,7 @@ class HostBlocks {
     size_t bytes = 0;
   };
 
-  const ProcessMark process_;
+  const ProcessMark process_{};
   mutable std::mutex mutex_;
   std::map<const char*, std::unique_ptr<Block>> blocks_;  // by address
 };
