@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -142,6 +143,88 @@ TEST(DispatchOptions, EveryShorterTextIsRefused) {
     EXPECT_EQ(ReadDispatchOptions(bytes, &options), kLiteRtStatusErrorInvalidFlatbuffer) << size;
   }
   EXPECT_EQ(options.name, "");
+}
+
+// Reads options in a block of their size, so that a sanitizer notices reads beyond it.
+LiteRtStatus ReadCopy(const Buffer& bytes) {
+  const Buffer copy(bytes);
+  DispatchOptions options;
+  return ReadDispatchOptions(copy, &options);
+}
+
+TEST(DispatchOptions, KeysAndTypesAreCompared) {
+  const Buffer good(kOptions, kOptions + kOptionsSize);
+  Buffer longer = good;
+  longer[13] = 'X';  // the end of "bytecode_size"
+  EXPECT_EQ(ReadCopy(longer), kLiteRtStatusErrorInvalidFlatbuffer);
+  Buffer vector = good;
+  vector[kOptionsSize - 2] = flexbuffers::FBT_VECTOR << 2 | 3;
+  EXPECT_EQ(ReadCopy(vector), kLiteRtStatusErrorInvalidFlatbuffer);
+  EXPECT_EQ(ReadCopy(good), kLiteRtStatusOk);
+}
+
+TEST(DispatchOptions, EveryValueOfEachByteIsSurvived) {
+  const LiteRtLogSeverity severity = MinSeverity();
+  SetMinSeverity(kLiteRtLogSeveritySilent);
+  Buffer bytes(kOptions, kOptions + kOptionsSize);
+  for (uint8_t& byte : bytes) {
+    const uint8_t original = byte;
+    for (int value = 0; value < 256; ++value) {
+      byte = static_cast<uint8_t>(value);
+      ReadCopy(bytes);
+    }
+    byte = original;
+  }
+  // The numbers with 64 bits: small, large and negative ones.
+  for (size_t field = 48; field + 8 <= kOptionsSize; field += 8) {
+    const Buffer good = bytes;
+    for (int64_t number = -300; number < 300; ++number) {
+      for (const int64_t base : {int64_t{0}, std::numeric_limits<int64_t>::min()}) {
+        const uint64_t value = static_cast<uint64_t>(number) + static_cast<uint64_t>(base);
+        std::memcpy(bytes.data() + field, &value, sizeof value);
+        ReadCopy(bytes);
+      }
+    }
+    bytes = good;
+  }
+  SetMinSeverity(severity);
+  EXPECT_EQ(ReadCopy(bytes), kLiteRtStatusOk);
+}
+
+TEST(DispatchOptions, StringsMayNotBeLongerThanTheOptions) {
+  // The name's length has 64 bits here.
+  Buffer bytes(200);
+  const auto put = [&](size_t at, uint64_t number) { std::memcpy(&bytes[at], &number, 8); };
+  const std::string keys("bytecode_offset\0bytecode_size\0name\0", 35);
+  std::copy(keys.begin(), keys.end(), bytes.begin());
+  const size_t name = 48, key_list = 64, values = 120;
+  put(name - 8, 4);
+  std::copy_n("abcd", 4, &bytes[name]);
+  put(key_list - 8, 3);
+  put(key_list, key_list);
+  put(key_list + 8, key_list + 8 - 16);
+  put(key_list + 16, key_list + 16 - 30);
+  put(values - 24, values - 24 - key_list);
+  put(values - 16, 8);
+  put(values - 8, 3);
+  put(values, 1);
+  put(values + 8, 2);
+  put(values + 16, values + 16 - name);
+  bytes[values + 24] = bytes[values + 25] = flexbuffers::FBT_UINT << 2 | 3;
+  bytes[values + 26] = flexbuffers::FBT_STRING << 2 | 3;
+  bytes[values + 27] = 27;
+  bytes[values + 28] = flexbuffers::FBT_MAP << 2 | 3;
+  bytes[values + 29] = 1;
+  bytes.resize(values + 30);
+  ASSERT_EQ(ReadCopy(bytes), kLiteRtStatusOk);
+  for (const uint64_t size : {uint64_t{110}, ~uint64_t{0}, ~uint64_t{0} - 47, ~uint64_t{0} - 48}) {
+    put(name - 8, size);
+    EXPECT_EQ(ReadCopy(bytes), kLiteRtStatusErrorInvalidFlatbuffer) << size;
+  }
+  // More keys of one byte than there are: the last ones begin near the end.
+  put(values - 16, 1);
+  put(values - 8, 100);
+  EXPECT_EQ(ReadCopy(bytes), kLiteRtStatusErrorInvalidFlatbuffer);
 }
 
 // Mutated options are read within their bytes, and byte code is found within the file.
