@@ -21,7 +21,9 @@ import unittest
 
 from litert_files import dispatch_options, file_of
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+from sanitized import start_again_with_runtime  # noqa: E402  (needs the path above)
+
 SKIPPED = 77
 NPU, CPU = 4, 1
 HOST, CUSTOM = 1, 100
@@ -312,4 +314,5 @@ if __name__ == '__main__':
     if not pathlib.Path(LIBRARY).exists() or not DOUBLES.exists():
         print('skipped: libLiteRt.so or the test double is not built')
         sys.exit(SKIPPED)
+    start_again_with_runtime(pathlib.Path(LIBRARY))
     unittest.main(argv=sys.argv[:1])
