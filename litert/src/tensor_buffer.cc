@@ -377,7 +377,12 @@ LiteRtStatus LiteRtLockTensorBuffer(LiteRtTensorBuffer tensor_buffer, void** hos
   if (tensor_buffer == nullptr || host_mem_addr == nullptr) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  return Guard([&] { return tensor_buffer->Lock(lock_mode, host_mem_addr); });
+  // An unknown mode counts as reading and writing.
+  const int number = NumberOf(lock_mode);
+  LiteRtTensorBufferLockMode mode = kLiteRtTensorBufferLockModeReadWrite;
+  if (number == kLiteRtTensorBufferLockModeRead) mode = kLiteRtTensorBufferLockModeRead;
+  if (number == kLiteRtTensorBufferLockModeWrite) mode = kLiteRtTensorBufferLockModeWrite;
+  return Guard([&] { return tensor_buffer->Lock(mode, host_mem_addr); });
 }
 
 LiteRtStatus LiteRtUnlockTensorBuffer(LiteRtTensorBuffer buffer) {
