@@ -2,9 +2,11 @@
 //
 // Submission of runs whose transfers overlap with the kernels of other runs. A run passes through
 // three queues:
-//   uploads    writes the inputs to the run's slot, when the slot's previous run has been
-//   downloaded kernels    copies them to the buffers of values, runs the steps, copies results to
-//   the slot downloads  reads the results from the slot
+// - The queue of uploads writes the inputs to the run's slot after the slot's previous run has been
+//   downloaded.
+// - The queue of kernels copies them to the buffers of values, runs the steps and copies results to
+//   the slot.
+// - The queue of downloads reads the results from the slot.
 // Commands of one queue are executed in their order, so that runs share the buffers of values.
 #include <algorithm>
 #include <functional>

@@ -25,13 +25,13 @@ struct TransferSlot {
 
 struct Overlap {
   ClQueue uploads, downloads;
-  std::vector<TransferSlot> slots;  // used in turn
+  std::vector<TransferSlot> slots;  // used cyclically
   size_t next = 0;
 
   // Adds the events of runs in flight that write a part of the host memory, unless `events` has
   // them.
   void AddWriters(const void* host, size_t bytes, std::vector<cl_event>* events) const;
-  // Forgets the runs, all of which have completed.
+  // Removes the runs, all of which have completed.
   void Reset();
 };
 

@@ -7,7 +7,7 @@
 
 namespace deputy::litert_client {
 
-// Gives the default logger the severity of an environment's options. `get_value` is
+// Sets the severity of the default logger to that in the options of an environment. `get_value` is
 // LiteRtGetEnvironmentOptionsValue.
 inline LiteRtStatus SetSeverity(LiteRtStatus (*get_value)(LiteRtEnvironmentOptions,
                                                           LiteRtEnvOptionTag, LiteRtAny*),

@@ -46,7 +46,7 @@ LiteRtStatus LiteRtDestroyAccelerator(LiteRtAccelerator accelerator) {
   if (accelerator == nullptr) return kLiteRtStatusErrorInvalidArgument;
   if (accelerator->environment != nullptr) {
     return Fail(kLiteRtStatusErrorInvalidArgument,
-                "accelerator: it is registered and belongs to the environment");
+                "accelerator: expected one that is not registered; the environment owns this one");
   }
   delete accelerator;
   return kLiteRtStatusOk;

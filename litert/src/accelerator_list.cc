@@ -10,7 +10,7 @@
 
 using deputy::litert::Guard;
 
-// Takes the accelerator and its data, also on failure.
+// Takes ownership of the accelerator and its data, also on failure.
 LiteRtStatus LiteRtRegisterAccelerator(LiteRtEnvironment environment, LiteRtAccelerator accelerator,
                                        void* data, void (*ReleaseData)(void*)) {
   std::unique_ptr<LiteRtAcceleratorT> taken(accelerator);

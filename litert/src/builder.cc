@@ -123,8 +123,8 @@ LiteRtBuilderT::Ops LiteRtBuilderT::ListOps() const {
   return ops;
 }
 
-// Checks that erased operators and all tensors are in the subgraph, and that each one read has one
-// producer or is read without one already.
+// Checks that erased operators and all tensors are in the subgraph, that each tensor has at most
+// one producer, and that no tensor that is used has lost its producer.
 LiteRtStatus LiteRtBuilderT::Check(const Ops& ops) const {
   const auto is_erased = [&](const auto& op) { return IsErased(op.get()); };
   const auto found = std::count_if(subgraph_->ops.begin(), subgraph_->ops.end(), is_erased) +
@@ -149,7 +149,8 @@ LiteRtStatus LiteRtBuilderT::Check(const Ops& ops) const {
   };
   const auto refuse = [](const LiteRtTensorT* tensor) {
     return Fail(kLiteRtStatusErrorInvalidGraphInvariant,
-                "builder: tensor '%s' has lost its producer, and is used", tensor->name.c_str());
+                "builder: the producer of tensor '%s' is erased, but the tensor is used",
+                tensor->name.c_str());
   };
   for (const LiteRtOp op : ops) {
     for (const auto* const list : {&op->inputs, &op->outputs}) {
@@ -275,7 +276,7 @@ void LiteRtBuilderT::MoveTensors() {
                 [&](const auto& tensor) { return unused.count(tensor.get()) > 0; });
 }
 
-// Gives the subgraph the operators, and deletes erased ones.
+// Stores the operators in the subgraph and deletes erased ones.
 void LiteRtBuilderT::MoveOps(const Ops& ops) {
   std::unordered_map<const LiteRtOpT*, std::unique_ptr<LiteRtOpT>> owners;
   for (auto* const list : {&subgraph_->ops, &ops_}) {
@@ -318,7 +319,8 @@ LiteRtStatus LiteRtBuilderBuildTensor(LiteRtBuilder builder, LiteRtTensorTypeId 
   }
   return Guard([&] {
     if (is_unranked) {
-      return Fail(kLiteRtStatusErrorUnsupported, "builder: files have no tensors without rank");
+      return Fail(kLiteRtStatusErrorUnsupported,
+                  "builder: expected a ranked tensor type; files cannot contain unranked tensors");
     }
     if (ranked_tensor_type.layout.rank > LITERT_TENSOR_MAX_RANK) {
       return Fail(kLiteRtStatusErrorInvalidArgument,

@@ -50,7 +50,7 @@ LiteRtStatus Write(LiteRtBuilder builder, LiteRtOp op, LiteRtOpCode code, const 
   });
 }
 
-// The number of an enumerator.
+// Argument with the number of an enumerator.
 template <typename Enum>
 struct Choice {
   const uint32_t* number;

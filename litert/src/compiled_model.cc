@@ -18,6 +18,7 @@
 
 using deputy::litert::Fail;
 using deputy::litert::Log;
+using deputy::litert::ShapeText;
 
 namespace {
 
@@ -136,8 +137,8 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
   TfLiteInterpreterOptionsAddOperator(created.get(), missing_dispatch_.get());
   interpreter_ = TfLiteInterpreterCreate(model.model, created.get());
   if (interpreter_ == nullptr) {
-    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: no interpreter: %s",
-                DeputyLastError());
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: the interpreter cannot be created: %s", DeputyLastError());
   }
   if (runtime_.profiles) {
     constexpr size_t kEvents = 512 << 10;
@@ -147,7 +148,7 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
   return kLiteRtStatusOk;
 }
 
-// Lets inputs use memory of the client permanently.
+// Sets the memory of inputs to memory of the client permanently.
 LiteRtStatus LiteRtCompiledModelT::BindTensors(const LiteRtModelT& model,
                                                const LiteRtOptionsT& options) {
   for (const deputy::litert::TensorBinding& binding : options.bindings) {
@@ -211,7 +212,8 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
     const LiteRtStatus created = accelerator->create_delegate(
         deputy::litert::RuntimeContext(), environment_, accelerator.get(), options, &wrapper);
     if (created != kLiteRtStatusOk) {
-      return Fail(created, "compiled model: accelerator %s: no delegate", name);
+      return Fail(created, "compiled model: accelerator %s: CreateDelegate failed: %s", name,
+                  LiteRtGetStatusString(created));
     }
     if (wrapper == nullptr) continue;
     delegates_.push_back({accelerator.get(), std::unique_ptr<LiteRtDelegateWrapperT>(wrapper)});
@@ -349,7 +351,8 @@ LiteRtStatus LiteRtCompiledModelT::Resize(size_t signature, size_t input, std::s
       std::all_of(dims.begin(), dims.end(), [](int extent) { return extent > 0; });
   if (dims.empty() || !is_positive) {
     return Fail(kLiteRtStatusErrorInvalidArgument,
-                "compiled model: expected a shape of positive dimensions");
+                "compiled model: expected a shape of positive dimensions, found %s",
+                ShapeText(dims).c_str());
   }
   const TfLiteTensor& tensor = *TensorOf(*found, found->inputs[input]);
   const std::span<const int> now(tensor.dims->data, static_cast<size_t>(tensor.dims->size));
@@ -364,8 +367,9 @@ LiteRtStatus LiteRtCompiledModelT::Resize(size_t signature, size_t input, std::s
                       });
     if (!fits) {
       return Fail(kLiteRtStatusErrorInvalidArgument,
-                  "compiled model: input '%s': the shape signature does not allow this shape",
-                  tensor.name);
+                  "compiled model: input '%s': expected a shape that matches %s, found %s",
+                  tensor.name, ShapeText({open->data, static_cast<size_t>(open->size)}).c_str(),
+                  ShapeText(dims).c_str());
     }
   }
   // Memory of buffers may be too small for the new shapes.
@@ -382,7 +386,8 @@ LiteRtStatus LiteRtCompiledModelT::Resize(size_t signature, size_t input, std::s
 
 LiteRtStatus LiteRtCompiledModelT::Allocate(Signature* signature) {
   if (DeputyInterpreterAllocateSubgraph(interpreter_, signature->subgraph) != kTfLiteOk) {
-    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: no memory plan: %s",
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "compiled model: the tensors cannot be allocated: %s",
                 DeputyInterpreterLastError(interpreter_));
   }
   signature->needs_allocation = false;

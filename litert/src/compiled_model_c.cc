@@ -23,7 +23,8 @@ LiteRtStatus CheckScheduling(const LiteRtSchedulingInfo& info) {
   const uint32_t fields = info.fields_mask & kSchedulingFields;
   if ((fields & kLiteRtSchedulingInfoFieldDebugFeatureId) != 0 &&
       info.debug_feature_id == nullptr) {
-    return Fail(kLiteRtStatusErrorInvalidArgument, "scheduling: expected a debug feature ID");
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "scheduling: expected a debug feature ID, found NULL");
   }
   const int32_t priority = info.job_priority;
   if ((fields & kLiteRtSchedulingInfoFieldJobPriority) != 0 &&
@@ -59,7 +60,8 @@ LiteRtStatus LiteRtCreateCompiledModel(LiteRtEnvironment environment, LiteRtMode
     return kLiteRtStatusErrorInvalidArgument;
   }
   if (compilation_options == nullptr) {
-    return Fail(kLiteRtStatusErrorInvalidArgument, "compiled model: expected compilation options");
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "compiled model: expected compilation options, found NULL");
   }
   return Guard([&] {
     auto created = std::make_unique<LiteRtCompiledModelT>(environment);

@@ -14,6 +14,7 @@
 #include "litert/src/log.h"
 
 using deputy::litert::Fail;
+using deputy::litert::ShapeText;
 
 namespace {
 
@@ -74,7 +75,7 @@ class LiteRtCompiledModelT::UnlockAtEnd {
   std::vector<Locked>* const locked_;
 };
 
-// Locks a buffer unless the run has locked it already, as an input that is an output, too.
+// Locks a buffer unless the run has locked it already: an input may be an output, too.
 LiteRtStatus LiteRtCompiledModelT::Lock(LiteRtTensorBufferT* buffer,
                                         LiteRtTensorBufferLockMode mode, char** out_address) {
   const auto found = std::find_if(locked_.begin(), locked_.end(),
@@ -110,8 +111,14 @@ LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(Signature* signature, size_t i
         return allowed == -1 ? extent > 0 : extent == allowed;
       });
   if (!fits) {
-    return Fail(kLiteRtStatusErrorRuntimeFailure,
-                "compiled model: input '%s': the shape of the buffer does not fit", tensor.name);
+    const std::span<const int> allowed_shape =
+        open != nullptr && open->size > 0
+            ? std::span<const int>(open->data, static_cast<size_t>(open->size))
+            : std::span<const int>(tensor.dims->data, static_cast<size_t>(rank));
+    return Fail(
+        kLiteRtStatusErrorRuntimeFailure,
+        "compiled model: input '%s': expected a buffer of a shape that matches %s, found %s",
+        tensor.name, ShapeText(allowed_shape).c_str(), ShapeText(wanted).c_str());
   }
   if (DeputyInterpreterResizeInput(interpreter_, signature->subgraph, tensor_index, wanted.data(),
                                    static_cast<int32_t>(wanted.size()), false) != kTfLiteOk) {
@@ -122,7 +129,7 @@ LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(Signature* signature, size_t i
   return kLiteRtStatusOk;
 }
 
-// Lets a tensor use memory of a buffer, unless it does so already.
+// Sets the memory of a tensor to that of a buffer, unless it is set already.
 LiteRtStatus LiteRtCompiledModelT::SetMemory(Signature* signature, size_t slot, int32_t tensor,
                                              char* address, size_t bytes) {
   TfLiteCustomAllocation& now = signature->memory[slot];

@@ -122,7 +122,7 @@ TfLiteStatus CustomOperator::Prepare(void* self, TfLiteOpaqueContext* context,
     return kLiteRtStatusOk;
   });
   if (status == kLiteRtStatusOk) return kTfLiteOk;
-  Log(kLiteRtLogSeverityError, "custom operator '%s': no shapes of its outputs: %s",
+  Log(kLiteRtLogSeverityError, "custom operator '%s': GetOutputLayouts failed: %s",
       op->kernel_.name.c_str(), LiteRtGetStatusString(status));
   return kTfLiteError;
 }

@@ -191,7 +191,8 @@ LiteRtStatus DispatchKernel::FindRequirements(TfLiteContext* context, int index,
              nodes_[port.node].context, port.index, &type, &found));
     RequirementsPtr added(found);
     if (added == nullptr) {
-      return Fail(kLiteRtStatusErrorRuntimeFailure, "dispatch: tensor '%s': no requirements",
+      return Fail(kLiteRtStatusErrorRuntimeFailure,
+                  "dispatch: tensor '%s': expected requirements of the plug-in, found NULL",
                   context->tensors[index].name);
     }
     if (!added->strides.empty()) {
@@ -323,12 +324,12 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
 
 void FreeKernel(TfLiteContext*, void* kernel) { delete static_cast<DispatchKernel*>(kernel); }
 
-// Runs a step of a node's kernel; a kernel that was not created has reported its reason.
-template <typename Step>
-TfLiteStatus Run(TfLiteNode* node, const Step& step) {
+// Calls a function with a node's kernel. Fails if the kernel was not created, which was reported.
+template <typename Function>
+TfLiteStatus Run(TfLiteNode* node, const Function& function) {
   auto* const kernel = static_cast<DispatchKernel*>(node->user_data);
   if (kernel == nullptr) return kTfLiteError;
-  return Guard([&] { return step(kernel); }) == kLiteRtStatusOk ? kTfLiteOk : kTfLiteError;
+  return Guard([&] { return function(kernel); }) == kLiteRtStatusOk ? kTfLiteOk : kTfLiteError;
 }
 
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {

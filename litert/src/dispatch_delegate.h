@@ -14,7 +14,8 @@
 
 namespace deputy::litert {
 
-// RAII guard: the file of the model that the thread compiles. Accelerators do not get the model.
+// RAII guard: the file of the model that the thread compiles. CreateDelegate of an accelerator has
+// no parameter for it.
 class ModelBeingCompiled {
  public:
   explicit ModelBeingCompiled(Bytes bytes) : outer_(std::exchange(bytes_, bytes)) {}

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 
 namespace deputy::litert {
@@ -38,6 +39,15 @@ LiteRtStatus Fail(LiteRtStatus status, const char* format, ...) {
   Write(kLiteRtLogSeverityError, format, arguments);
   va_end(arguments);
   return status;
+}
+
+std::string ShapeText(std::span<const int> shape) {
+  std::string text = "[";
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(shape[axis]);
+  }
+  return text + "]";
 }
 
 }  // namespace deputy::litert

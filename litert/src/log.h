@@ -5,6 +5,8 @@
 #define DEPUTY_LITERT_SRC_LOG_H_
 
 #include <new>
+#include <span>
+#include <string>
 
 #include "litert/c/internal/litert_logging.h"
 #include "litert/c/litert_common.h"
@@ -17,6 +19,9 @@ void Log(LiteRtLogSeverity severity, const char* format, ...) __attribute__((for
 // Logs an error and returns `status`.
 LiteRtStatus Fail(LiteRtStatus status, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
+
+// Returns a shape as text, for example "[1, -1, 3]".
+std::string ShapeText(std::span<const int> shape);
 
 // Minimum severity of messages.
 LiteRtLogSeverity MinSeverity();

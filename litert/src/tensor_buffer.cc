@@ -33,7 +33,7 @@ size_t DenseBytes(const LiteRtRankedTensorType& type, size_t buffer_bytes) {
                                                                    : PackedBytes(type).value_or(0);
 }
 
-// Returns the least size of a buffer for a tensor; empty if it is unknown.
+// Returns the minimum size of a buffer for a tensor; empty if it is unknown.
 std::optional<size_t> LeastBytes(const LiteRtRankedTensorType& type) {
   if (NumberOf(type.element_type) != kLiteRtElementTypeTfString) return PackedBytes(type);
   // A string tensor begins with its number of strings and their offsets.
@@ -136,8 +136,9 @@ void LiteRtTensorBufferT::Release() {
 LiteRtStatus LiteRtTensorBufferT::Check() const {
   const LiteRtLayout& layout = tensor_type.layout;
   if (layout.rank > LITERT_TENSOR_MAX_RANK) {
-    return Fail(kLiteRtStatusErrorInvalidArgument, "tensor buffer: expected a rank of at most %d",
-                LITERT_TENSOR_MAX_RANK);
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "tensor buffer: expected a rank of at most %d, found %u", LITERT_TENSOR_MAX_RANK,
+                static_cast<unsigned>(layout.rank));
   }
   // A vector of length 0 stands for a scalar that is set later.
   if (layout.rank == 1 && layout.dimensions[0] == 0) return kLiteRtStatusOk;
@@ -165,8 +166,8 @@ LiteRtStatus LiteRtTensorBufferT::Check() const {
   if (type == kLiteRtTensorBufferTypeHostMemory &&
       reinterpret_cast<uintptr_t>(address) % LITERT_HOST_MEMORY_BUFFER_ALIGNMENT != 0) {
     return Fail(kLiteRtStatusErrorRuntimeFailure,
-                "tensor buffer: expected host memory aligned to %d bytes",
-                LITERT_HOST_MEMORY_BUFFER_ALIGNMENT);
+                "tensor buffer: expected host memory aligned to %d bytes, found address %p",
+                LITERT_HOST_MEMORY_BUFFER_ALIGNMENT, static_cast<void*>(address));
   }
   return kLiteRtStatusOk;
 }

@@ -44,7 +44,7 @@ def model_of(nodes, tensors, inputs, outputs, code=b'', shift=0):
     """
     programs = [node[0] for node in nodes if node[0] is not None]
     offset = 2
-    for _ in range(2):  # the second round knows the size of the tables
+    for _ in range(2):  # the second round uses the size of the tables
         position, operators = offset, []
         for byte_code, node_inputs, node_outputs in nodes:
             operator = {'inputs': node_inputs, 'outputs': node_outputs}
@@ -254,7 +254,7 @@ class LitertDispatchTest(unittest.TestCase):
     def test_no_requirements(self):
         result = self.case(setting='requirements=0')
         self.assertEqual(result['compiled'], FAILURE)
-        self.assertIn("tensor 't0': no requirements", result['log'])
+        self.assertIn("tensor 't0': expected requirements of the plug-in, found NULL", result['log'])
 
     def test_plugins_that_do_not_fit(self):
         for setting, reason in (

@@ -99,7 +99,7 @@ def measure_custom_buffers(r):
 
 
 def measure_custom_operators(r):
-    """A kernel of the program for the operator of selfie_segmentation, under a name that no delegate knows."""
+    """A kernel of the program for the operator of selfie_segmentation, under a name that no delegate supports."""
     if not MASK.exists():
         return
     ref, env, calls, program = ctypes.byref, cpu_environment(r), [], POINTER()

@@ -40,7 +40,7 @@ def file_of(tables):
 
 def file_with_appended(tables, parts):
     """Returns a file that ends with the contents of buffers: {index: bytes}."""
-    for _ in range(2):  # the second round knows the size of the first
+    for _ in range(2):  # the second round uses the size of the first
         offset = len(file_of(tables)) if 'offset' in tables['buffers'][next(iter(parts))] else 2
         for index, part in parts.items():
             tables['buffers'][index] = {'offset': offset, 'size': len(part)}

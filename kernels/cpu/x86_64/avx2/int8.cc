@@ -30,7 +30,7 @@ template <int kVectors>
   std::memcpy(&pair, values, sizeof pair);
   __m256i value = _mm256_set1_epi32(pair);
   if constexpr (kVectors == 2) {
-    // A tile of twelve sums leaves two registers. g++ 12 would add products first, in more.
+    // A tile of twelve sums leaves two registers. g++ 12 would need more: it adds products first.
     __m256i products, low = sums[0], high = sums[1];
     __asm__("vpmaddwd %4, %2, %3\n\tvpaddd %3, %0, %0\n\tvpmaddwd %5, %2, %2\n\tvpaddd %2, %1, %1"
             : "+x"(low), "+x"(high), "+x"(value), "=&x"(products)
@@ -56,7 +56,7 @@ struct PanelPrefetch {
 };
 
 // Adds the products of kRows rows with kVectors vectors of columns, for one part of the depth. The
-// values a[r][d] and a[r][d + 1] of a row are multiplied as a pair. Null prefetches nothing.
+// values a[r][d] and a[r][d + 1] of a row are multiplied as a pair. `prefetch` may be null.
 template <int kRows, int kVectors, typename Weight>
 [[gnu::always_inline]] inline void MultiplyPairs(const int16_t* const (&a)[kRows], const Weight* b,
                                                  size_t panel_stride, int depth,
@@ -207,7 +207,7 @@ template <int kRows, int kVectors, bool kPlain>
   }
 }
 
-// Returns the panel with a column.
+// Returns the panel that contains a column.
 inline const int8_t* PanelOf(const GemmRowsS8& job, int column) {
   return job.b + static_cast<size_t>(column / kColumnsS8) * job.panel_stride;
 }
@@ -297,7 +297,7 @@ constexpr int kMaxWide = 8 * 1024, kMinWideRows = 72;
 // Maximum size of weights that are not prefetched.
 constexpr int kMaxNearWeights = 128 * 1024;
 
-// Writes `count` weights as 16-bit integers; a multiple of 16.
+// Writes `count` weights, a multiple of 16, as 16-bit integers.
 void WidenWeights(const int8_t* weights, int count, int16_t* out) {
   for (int i = 0; i < count; i += 16) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), Widened(weights + i));
@@ -309,7 +309,8 @@ void WidenWeights(const int8_t* weights, int count, int16_t* out) {
 template <typename Weight>
 void PlainTiles(const GemmRowsS8& job, const Requantization& requantization, const Weight* b,
                 int column, int last) {
-  // Weights that stay in the second-level cache need no prefetch: the address is one in use.
+  // Weights that stay in the second-level cache need no prefetch: the biases are prefetched, which
+  // are in the cache.
   const bool fetches = column + kColumnsS8 < job.columns &&
                        int64_t{job.parts} * job.depth * job.columns > kMaxNearWeights;
   const int tiles = last / kRowsS8;

@@ -388,7 +388,7 @@ typedef enum {
   kLiteRtGpuBackendOpenGl = 3,
 } LiteRtGpuBackend;
 
-// Way in which a synchronous run waits for the GPU.
+// Method by which a synchronous run waits for the GPU.
 typedef enum {
   // The delegate decides.
   kLiteRtGpuWaitTypeDefault = 0,

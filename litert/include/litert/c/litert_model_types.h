@@ -66,7 +66,7 @@ static inline bool LiteRtIsSameUnrankedTensorType(const LiteRtUnrankedTensorType
   return type1->element_type == type2->element_type;
 }
 
-// Tells which struct describes a tensor's type.
+// Selects the struct that describes a tensor's type.
 typedef enum {
   kLiteRtRankedTensorType = 0,
   kLiteRtUnrankedTensorType = 1,
@@ -100,7 +100,7 @@ typedef struct {
   int32_t block_size;
 } LiteRtQuantizationBlockWise;
 
-// Tells which struct describes a tensor's quantisation.
+// Selects the struct that describes a tensor's quantisation.
 typedef enum {
   kLiteRtQuantizationNone = 0,
   kLiteRtQuantizationPerTensor = 1,

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-// Creates a profiler that keeps the latest `size` events, at least one.
+// Creates a profiler that keeps at most `size` events, at least one: the latest ones in LiteRT, the
+// first ones in Deputy.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtCreateProfiler(int size, LiteRtProfiler* profiler);
 
 // Destroys a profiler that the caller owns.

@@ -76,7 +76,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtLockTensorBuffer(LiteRtTensorBuffer tensor
                                                        void** host_mem_addr,
                                                        LiteRtTensorBufferLockMode lock_mode);
 
-// Ends the access that a lock began; content that was written is copied to the device if need be.
+// Ends the access that a lock began. Content that was written is copied to the device if necessary.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtUnlockTensorBuffer(LiteRtTensorBuffer buffer);
 
 // Sets the content to zero, perhaps asynchronously; later locks and runs use zeros.
@@ -110,8 +110,8 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetTensorBufferHostMemory(LiteRtTensorBuff
 // ---- Memory with file descriptors ---------------------------------------------------------------
 
 // Linux dma-buf. `dmabuf_buffer_addr` is its mapping, `dmabuf_buffer_size` the size of the whole
-// dma-buf, `dmabuf_buffer_offset` the place of the tensor in it; several buffers may share one
-// dma-buf.
+// dma-buf, `dmabuf_buffer_offset` the position of the tensor in it; several buffers may share
+// one dma-buf.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtCreateTensorBufferFromDmaBufBuffer(
     const LiteRtRankedTensorType* tensor_type, void* dmabuf_buffer_addr, int dmabuf_buffer_fd,
     size_t dmabuf_buffer_size, size_t dmabuf_buffer_offset, LiteRtDmaBufDeallocator deallocator,

@@ -255,7 +255,9 @@ typedef struct LiteRtCompilerContext {
 
   // litert_op_options.h: setters, whose names there begin with LiteRtBuilder, and a getter. Since
   // LiteRT 2.3.0 (version 1.3), whose headers are not published; the names follow those of the
-  // other members. The parameters of the first one are not known.
+  // other members. The declaration of the first one is not known; its machine code has the
+  // parameters (builder, op, const char* name, int32_t* decomposition_subgraph_index, int32_t*
+  // version, const uint8_t* attributes, size_t size).
   void (*build_shlo_composite_op_option)(void);
   LiteRtStatus (*build_average_pool_2d_op_option)(LiteRtBuilder builder, LiteRtOp op,
                                                   uint32_t* padding, int32_t* stride_w,

@@ -17,7 +17,7 @@ extern "C" {
 // Options object.
 typedef struct LrtCompilerOptions LrtCompilerOptions;
 
-// Way in which selected operators are grouped into partitions.
+// Strategy that groups selected operators into partitions.
 typedef enum LiteRtCompilerOptionsPartitionStrategy {
   // Partitions that can run one after another.
   kLiteRtCompilerOptionsPartitionStrategyDefault = 0,
@@ -41,7 +41,7 @@ LiteRtStatus LrtGetOpaqueCompilerOptionsData(const LrtCompilerOptions* options,
 // Returns the identifier, a constant string.
 const char* LrtGetCompilerOptionsIdentifier(void);
 
-// Way in which operators are grouped.
+// Strategy that groups operators.
 LiteRtStatus LrtSetCompilerOptionsPartitionStrategy(
     LrtCompilerOptions* options, LiteRtCompilerOptionsPartitionStrategy partition_strategy);
 LiteRtStatus LrtGetCompilerOptionsPartitionStrategy(

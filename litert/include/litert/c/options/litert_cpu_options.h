@@ -51,7 +51,7 @@ LiteRtStatus LrtGetCpuOptionsKernelMode(const LrtCpuOptions* options, LiteRtCpuK
 LiteRtStatus LrtSetCpuOptionsNumThread(LrtCpuOptions* options, int num_threads);
 LiteRtStatus LrtGetCpuOptionsNumThread(const LrtCpuOptions* options, int* num_threads);
 
-// YNNPACK takes operators before XNNPACK, in builds that contain it.
+// YNNPACK claims operators before XNNPACK, in builds that contain it.
 LiteRtStatus LrtSetCpuOptionsEnableYNNPack(LrtCpuOptions* options, bool enable_ynnpack);
 LiteRtStatus LrtGetCpuOptionsEnableYNNPack(const LrtCpuOptions* options, bool* enable_ynnpack);
 
@@ -59,7 +59,7 @@ LiteRtStatus LrtGetCpuOptionsEnableYNNPack(const LrtCpuOptions* options, bool* e
 LiteRtStatus LrtSetCpuOptionsXNNPackFlags(LrtCpuOptions* options, uint32_t flags);
 LiteRtStatus LrtGetCpuOptionsXNNPackFlags(const LrtCpuOptions* options, uint32_t* flags);
 
-// Promise that one delegate takes all operators, which saves memory.
+// Promise that one delegate claims all operators, which saves memory.
 LiteRtStatus LrtSetCpuOptionsHintFullyDelegatedToSingleDelegate(
     LrtCpuOptions* options, bool hint_fully_delegated_to_single_delegate);
 

@@ -208,7 +208,7 @@ LiteRtStatus LrtGetGpuAcceleratorRuntimeOptionsNumStepsOfCommandBufferPreparatio
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-// Way in which a synchronous run waits.
+// Method by which a synchronous run waits.
 LiteRtStatus LrtSetGpuAcceleratorRuntimeOptionsWaitType(LrtGpuOptions* gpu_options,
                                                         LiteRtGpuWaitType wait_type);
 LiteRtStatus LrtGetGpuAcceleratorRuntimeOptionsWaitType(LiteRtGpuWaitType* wait_type,
@@ -230,7 +230,7 @@ LiteRtStatus LrtGetGpuAcceleratorRuntimeOptionsKernelBatchSize(int* kernel_batch
 LiteRtStatus LrtSetGpuOptionsBenchmarkMode(LrtGpuOptions* gpu_options, bool enable);
 LiteRtStatus LrtGetGpuOptionsBenchmarkMode(bool* enabled, const LrtGpuOptions* options);
 
-// Promise that one delegate takes all operators, which saves memory.
+// Promise that one delegate claims all operators, which saves memory.
 LiteRtStatus LrtSetGpuOptionsHintFullyDelegatedToSingleDelegate(
     LrtGpuOptions* gpu_options, bool hint_fully_delegated_to_single_delegate);
 LiteRtStatus LrtGetGpuOptionsHintFullyDelegatedToSingleDelegate(

@@ -221,8 +221,8 @@ typedef struct LiteRtDispatchGraphInterface {
 #endif
 } LiteRtDispatchGraphInterface;
 
-// All that a plug-in offers. The tables belong to the plug-in and are valid as long as its library
-// is loaded. The layout is frozen (56 bytes).
+// Function tables of a plug-in. They belong to the plug-in and are valid as long as its library is
+// loaded. The layout is frozen (56 bytes).
 typedef struct LiteRtDispatchApi {
   // Set by the host before it calls the plug-in.
   LiteRtAbiHeader abi_header;
