@@ -8,11 +8,15 @@
 #include "litert/src/environment.h"
 #include "litert/src/log.h"
 
+using deputy::litert::Fail;
 using deputy::litert::Guard;
 
 // Takes ownership of the accelerator and its data, also on failure.
 LiteRtStatus LiteRtRegisterAccelerator(LiteRtEnvironment environment, LiteRtAccelerator accelerator,
                                        void* data, void (*ReleaseData)(void*)) {
+  if (accelerator != nullptr && accelerator->environment != nullptr) {
+    return Fail(kLiteRtStatusErrorInvalidArgument, "accelerator: it is registered already");
+  }
   std::unique_ptr<LiteRtAcceleratorT> taken(accelerator);
   if (taken == nullptr) {
     if (ReleaseData != nullptr) ReleaseData(data);

@@ -28,6 +28,19 @@ struct DeleteOptions {
   }
 };
 
+// Returns true if an operator runs another subgraph.
+bool CallsSubgraphs(const LiteRtModelT& model) {
+  if (model.subgraphs.size() < 2) return false;
+  const auto calls = [](const auto& op) {
+    // Operators of StableHLO may have regions.
+    return op->code == kLiteRtOpCodeTflIf || op->code == kLiteRtOpCodeTflWhile ||
+           op->code == kLiteRtOpCodeTflCallOnce || op->code >= kLiteRtOpCodeShloLogistic;
+  };
+  return std::any_of(model.subgraphs.begin(), model.subgraphs.end(), [&](const auto& subgraph) {
+    return std::any_of(subgraph->ops.begin(), subgraph->ops.end(), calls);
+  });
+}
+
 void ReportOf(void* user_data, const char* format, va_list arguments) {
   static_cast<LiteRtCompiledModelT*>(user_data)->Report(format, arguments);
 }
@@ -75,8 +88,7 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
     for (LiteRtTensor output : from->subgraph->outputs) {
       signature.outputs.push_back(static_cast<int32_t>(output->index));
     }
-    signature.memory.resize(signature.inputs.size() + signature.outputs.size());
-    signature.requirements.resize(signature.memory.size());
+    signature.requirements.resize(signature.inputs.size() + signature.outputs.size());
     signature.is_selected =
         runtime_.signatures.empty() ||
         std::count(runtime_.signatures.begin(), runtime_.signatures.end(), from->key) > 0;
@@ -90,6 +102,8 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
                   "compiled model: the selected signature '%s' does not exist", key.c_str());
     }
   }
+  states_.resize(model.subgraphs.size());
+  calls_subgraphs_ = CallsSubgraphs(model);
   LITERT_TRY(BindTensors(model, *options));
   const deputy::litert::ModelBeingCompiled compiled(model.bytes);
   LITERT_TRY(ApplyDelegates(options));
@@ -105,7 +119,7 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
                 cpu_nodes_);
   }
   for (Signature& signature : signatures_) {
-    if (signature.is_selected) LITERT_TRY(Allocate(&signature));
+    if (signature.is_selected) LITERT_TRY(Allocate(signature));
   }
   return kLiteRtStatusOk;
 }
@@ -152,6 +166,11 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
 LiteRtStatus LiteRtCompiledModelT::BindTensors(const LiteRtModelT& model,
                                                const LiteRtOptionsT& options) {
   for (const deputy::litert::TensorBinding& binding : options.bindings) {
+    if (binding.bytes > INT32_MAX) {
+      return Fail(kLiteRtStatusErrorInvalidArgument,
+                  "compiled model: binding of '%s': expected a size from 0 to %d",
+                  binding.tensor.c_str(), INT32_MAX);
+    }
     bool is_bound = false;
     for (size_t i = 0; i < signatures_.size() && !is_bound; ++i) {
       const LiteRtSignatureT& signature = *model.signatures[i];
@@ -159,8 +178,10 @@ LiteRtStatus LiteRtCompiledModelT::BindTensors(const LiteRtModelT& model,
           std::find(signature.input_names.begin(), signature.input_names.end(), binding.tensor);
       if (signature.key != binding.signature || found == signature.input_names.end()) continue;
       const auto input = static_cast<size_t>(found - signature.input_names.begin());
-      LITERT_TRY(SetMemory(&signatures_[i], input, signatures_[i].inputs[input],
-                           static_cast<char*>(binding.data), binding.bytes));
+      bindings_.push_back({.subgraph = signatures_[i].subgraph,
+                           .tensor = signatures_[i].inputs[input],
+                           .memory = {binding.data, binding.bytes}});
+      LITERT_TRY(UseBinding(signatures_[i], signatures_[i].inputs[input]));
       is_bound = true;
     }
     if (!is_bound) {
@@ -197,26 +218,27 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
     missing_dispatch_.reason = "";
     (void)deputy::litert::OpenDispatchLibrary(environment_, options, &missing_dispatch_.reason);
   }
-  for (const auto& accelerator : environment_->accelerators()) {
+  // A function of an accelerator may register further ones.
+  for (size_t i = 0; i < environment_->accelerators().size(); ++i) {
+    const LiteRtAcceleratorT* const accelerator = environment_->accelerators()[i].get();
     // Accelerators that compile are for the selected hardware only; others apply always.
     bool is_compiler = false;
-    LITERT_TRY(
-        LiteRtIsAcceleratorDelegateResponsibleForJitCompilation(accelerator.get(), &is_compiler));
+    LITERT_TRY(LiteRtIsAcceleratorDelegateResponsibleForJitCompilation(accelerator, &is_compiler));
     const bool is_selected =
         (deputy::litert::HardwareOf(*accelerator) & options->accelerators) != 0;
     if (is_compiler && !is_selected) continue;
     const char* name = "";
     if (accelerator->create_delegate == nullptr) continue;
-    if (accelerator->get_name != nullptr) (void)accelerator->get_name(accelerator.get(), &name);
+    if (accelerator->get_name != nullptr) (void)accelerator->get_name(accelerator, &name);
     LiteRtDelegateWrapper wrapper = nullptr;
     const LiteRtStatus created = accelerator->create_delegate(
-        deputy::litert::RuntimeContext(), environment_, accelerator.get(), options, &wrapper);
+        deputy::litert::RuntimeContext(), environment_, accelerator, options, &wrapper);
     if (created != kLiteRtStatusOk) {
       return Fail(created, "compiled model: accelerator %s: CreateDelegate failed: %s", name,
                   LiteRtGetStatusString(created));
     }
     if (wrapper == nullptr) continue;
-    delegates_.push_back({accelerator.get(), std::unique_ptr<LiteRtDelegateWrapperT>(wrapper)});
+    delegates_.push_back({accelerator, std::unique_ptr<LiteRtDelegateWrapperT>(wrapper)});
     const TfLiteStatus applied = DeputyInterpreterModifySubgraphs(
         interpreter_, reinterpret_cast<TfLiteDelegate*>(wrapper->delegate), subgraphs.data(),
         static_cast<int32_t>(subgraphs.size()));
@@ -313,7 +335,7 @@ LiteRtStatus LiteRtCompiledModelT::OutputLayouts(size_t signature, std::span<Lit
                 "compiled model: expected space for %zu layouts, found %zu", found->outputs.size(),
                 layouts.size());
   }
-  if (allocates || found->needs_allocation) LITERT_TRY(Allocate(found));
+  if (allocates || StateOf(*found).needs_allocation) LITERT_TRY(Allocate(*found));
   for (size_t i = 0; i < layouts.size(); ++i) {
     LITERT_TRY(ReadLayout(*TensorOf(*found, found->outputs[i]), &layouts[i]));
   }
@@ -373,24 +395,22 @@ LiteRtStatus LiteRtCompiledModelT::Resize(size_t signature, size_t input, std::s
     }
   }
   // Memory of buffers may be too small for the new shapes.
-  std::fill(found->memory.begin(), found->memory.end(), TfLiteCustomAllocation{});
-  if (DeputyInterpreterClearCustomAllocations(interpreter_, found->subgraph) != kTfLiteOk ||
-      DeputyInterpreterResizeInput(interpreter_, found->subgraph, found->inputs[input], dims.data(),
+  ForgetMemory(found->subgraph);
+  if (DeputyInterpreterResizeInput(interpreter_, found->subgraph, found->inputs[input], dims.data(),
                                    static_cast<int32_t>(dims.size()), false) != kTfLiteOk) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: input '%s': %s", tensor.name,
                 DeputyInterpreterLastError(interpreter_));
   }
-  found->needs_allocation = true;
   return kLiteRtStatusOk;
 }
 
-LiteRtStatus LiteRtCompiledModelT::Allocate(Signature* signature) {
-  if (DeputyInterpreterAllocateSubgraph(interpreter_, signature->subgraph) != kTfLiteOk) {
+LiteRtStatus LiteRtCompiledModelT::Allocate(const Signature& signature) {
+  if (DeputyInterpreterAllocateSubgraph(interpreter_, signature.subgraph) != kTfLiteOk) {
     return Fail(kLiteRtStatusErrorRuntimeFailure,
                 "compiled model: the tensors cannot be allocated: %s",
                 DeputyInterpreterLastError(interpreter_));
   }
-  signature->needs_allocation = false;
+  StateOf(signature).needs_allocation = false;
   return kLiteRtStatusOk;
 }
 

@@ -67,14 +67,22 @@ class LiteRtCompiledModelT {
   LiteRtSchedulingInfo scheduling = {};
 
  private:
+  // A subgraph, which several signatures may have.
+  struct SubgraphState {
+    bool needs_allocation = true;
+    std::map<int32_t, TfLiteCustomAllocation> memory;  // of buffers and bindings, by tensor
+  };
+  // An input that uses memory of the client permanently.
+  struct Binding {
+    int32_t subgraph = 0, tensor = 0;
+    TfLiteCustomAllocation memory = {};
+  };
   // A signature that can run: its subgraph, and its tensors in the subgraph's order.
   struct Signature {
     int32_t subgraph = 0;
     std::vector<int32_t> inputs, outputs;
     bool is_selected = true;
-    bool needs_allocation = true;
-    // By input, then by output: the buffers' memory that the tensors use.
-    std::vector<TfLiteCustomAllocation> memory;
+    // By input, then by output.
     std::vector<std::unique_ptr<LiteRtTensorBufferRequirementsT>> requirements;
   };
   struct AppliedDelegate {
@@ -96,16 +104,22 @@ class LiteRtCompiledModelT {
   TfLiteTensor* TensorOf(const Signature& signature, int32_t index) const;
   LiteRtStatus Lock(LiteRtTensorBufferT* buffer, LiteRtTensorBufferLockMode mode,
                     char** out_address);
-  LiteRtStatus BindInput(Signature* signature, size_t index, LiteRtTensorBufferT* buffer);
-  LiteRtStatus BindOutput(Signature* signature, size_t index, LiteRtTensorBufferT* buffer);
-  LiteRtStatus ResizeToBuffer(Signature* signature, size_t index,
+  LiteRtStatus BindInput(const Signature& signature, size_t index, LiteRtTensorBufferT* buffer);
+  LiteRtStatus BindOutput(const Signature& signature, size_t index, LiteRtTensorBufferT* buffer);
+  LiteRtStatus ResizeToBuffer(const Signature& signature, size_t index,
                               const LiteRtTensorBufferT& buffer);
-  LiteRtStatus SetMemory(Signature* signature, size_t slot, int32_t tensor, char* address,
-                         size_t bytes);
+  LiteRtStatus SetMemory(const Signature& signature, int32_t tensor, char* address, size_t bytes);
+  LiteRtStatus UseBinding(const Signature& signature, int32_t tensor);
+  // Returns the tensors of a subgraph to memory of the interpreter.
+  void ForgetMemory(int32_t subgraph);
+  SubgraphState& StateOf(const Signature& signature) {
+    return states_[static_cast<size_t>(signature.subgraph)];
+  }
+  LiteRtStatus RunLocked(const Signature& signature, Buffers inputs, Buffers outputs);
   // Returns true if an output cannot be computed in the memory of a buffer.
   bool IsCopied(const Signature& signature, const TfLiteTensor& tensor, int32_t index) const;
   LiteRtStatus CopyOutputs(const Signature& signature, Buffers outputs);
-  LiteRtStatus Allocate(Signature* signature);
+  LiteRtStatus Allocate(const Signature& signature);
   LiteRtStatus Invoke(const Signature& signature);
   static void OnEvent(void* user_data, const DeputyOpEvent* event);
 
@@ -118,6 +132,10 @@ class LiteRtCompiledModelT {
   std::vector<AppliedDelegate> delegates_;
   TfLiteInterpreter* interpreter_ = nullptr;
   std::vector<Signature> signatures_;
+  std::vector<SubgraphState> states_;  // by subgraph
+  std::vector<Binding> bindings_;
+  bool calls_subgraphs_ = false;  // operators use memory of other subgraphs
+  bool is_running_ = false;
   std::vector<Locked> locked_;  // during a run
   int cpu_nodes_ = 0;
   bool lacks_dispatch_ = false;  // a node with byte code has no delegate

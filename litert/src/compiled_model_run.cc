@@ -14,6 +14,7 @@
 #include "litert/src/log.h"
 
 using deputy::litert::Fail;
+using deputy::litert::Guard;
 using deputy::litert::ShapeText;
 
 namespace {
@@ -27,6 +28,17 @@ size_t StringBytes(const char* data, size_t bytes) {
   if (count < 0 || static_cast<size_t>(count) > bytes / sizeof(int32_t) - 2) return 0;
   std::memcpy(&end, data + sizeof(int32_t) * (static_cast<size_t>(count) + 1), sizeof(end));
   return end < 0 || static_cast<size_t>(end) > bytes ? 0 : static_cast<size_t>(end);
+}
+
+// Returns true if a layout has no strides, or those of a dense tensor in elements.
+bool IsDense(const LiteRtLayout& layout) {
+  if (!layout.has_strides) return true;
+  uint64_t stride = 1;
+  for (unsigned axis = layout.rank; axis-- > 0;) {
+    if (layout.strides[axis] != stride) return false;
+    stride *= static_cast<uint64_t>(std::max(layout.dimensions[axis], 1));
+  }
+  return true;
 }
 
 // Records a section of a run as an event of the profiler, if there is one.
@@ -64,12 +76,21 @@ class TimedSection {
 class LiteRtCompiledModelT::UnlockAtEnd {
  public:
   explicit UnlockAtEnd(std::vector<Locked>* locked) : locked_(locked) { locked_->clear(); }
-  ~UnlockAtEnd() {
-    for (const Locked& each : *locked_) (void)each.buffer->Unlock();
-    locked_->clear();
-  }
+  ~UnlockAtEnd() { (void)End(); }
   UnlockAtEnd(const UnlockAtEnd&) = delete;
   UnlockAtEnd& operator=(const UnlockAtEnd&) = delete;
+
+  // Unlocks the buffers now. Returns the first failure.
+  LiteRtStatus End() {
+    LiteRtStatus status = kLiteRtStatusOk;
+    for (const Locked& each : *locked_) {
+      const LiteRtStatus unlocked = each.buffer->Unlock();
+      if (status == kLiteRtStatusOk) status = unlocked;
+    }
+    locked_->clear();
+    if (status == kLiteRtStatusOk) return status;
+    return Fail(status, "compiled model: a buffer could not be unlocked");
+  }
 
  private:
   std::vector<Locked>* const locked_;
@@ -93,10 +114,10 @@ LiteRtStatus LiteRtCompiledModelT::Lock(LiteRtTensorBufferT* buffer,
 }
 
 // Resizes an input with open dimensions to the shape of its buffer.
-LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(Signature* signature, size_t index,
+LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(const Signature& signature, size_t index,
                                                   const LiteRtTensorBufferT& buffer) {
-  const int32_t tensor_index = signature->inputs[index];
-  const TfLiteTensor& tensor = *TensorOf(*signature, tensor_index);
+  const int32_t tensor_index = signature.inputs[index];
+  const TfLiteTensor& tensor = *TensorOf(signature, tensor_index);
   const LiteRtLayout& layout = buffer.tensor_type.layout;
   const int rank = tensor.dims->size;
   const std::span<const int32_t> wanted(layout.dimensions, layout.rank);
@@ -120,44 +141,61 @@ LiteRtStatus LiteRtCompiledModelT::ResizeToBuffer(Signature* signature, size_t i
         "compiled model: input '%s': expected a buffer of a shape that matches %s, found %s",
         tensor.name, ShapeText(allowed_shape).c_str(), ShapeText(wanted).c_str());
   }
-  if (DeputyInterpreterResizeInput(interpreter_, signature->subgraph, tensor_index, wanted.data(),
+  ForgetMemory(signature.subgraph);
+  if (DeputyInterpreterResizeInput(interpreter_, signature.subgraph, tensor_index, wanted.data(),
                                    static_cast<int32_t>(wanted.size()), false) != kTfLiteOk) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: input '%s': %s", tensor.name,
                 DeputyInterpreterLastError(interpreter_));
   }
-  signature->needs_allocation = true;
   return kLiteRtStatusOk;
 }
 
 // Sets the memory of a tensor to that of a buffer, unless it is set already.
-LiteRtStatus LiteRtCompiledModelT::SetMemory(Signature* signature, size_t slot, int32_t tensor,
+LiteRtStatus LiteRtCompiledModelT::SetMemory(const Signature& signature, int32_t tensor,
                                              char* address, size_t bytes) {
-  TfLiteCustomAllocation& now = signature->memory[slot];
+  SubgraphState& state = StateOf(signature);
+  TfLiteCustomAllocation& now = state.memory[tensor];
   if (now.data == address && now.bytes == bytes) return kLiteRtStatusOk;
   const bool is_aligned =
       reinterpret_cast<uintptr_t>(address) % LITERT_HOST_MEMORY_BUFFER_ALIGNMENT == 0;
   const TfLiteCustomAllocation wanted = {address, bytes};
   if (DeputyInterpreterSetCustomAllocation(
-          interpreter_, signature->subgraph, tensor, &wanted,
+          interpreter_, signature.subgraph, tensor, &wanted,
           is_aligned ? kTfLiteCustomAllocationFlagsNone
                      : kTfLiteCustomAllocationFlagsSkipAlignCheck) != kTfLiteOk) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: tensor '%s': %s",
-                TensorOf(*signature, tensor)->name, DeputyInterpreterLastError(interpreter_));
+                TensorOf(signature, tensor)->name, DeputyInterpreterLastError(interpreter_));
   }
   now = wanted;
-  signature->needs_allocation = true;
+  state.needs_allocation = true;
   return kLiteRtStatusOk;
 }
 
-LiteRtStatus LiteRtCompiledModelT::BindInput(Signature* signature, size_t index,
+// Lets an input without a buffer use the memory that the client has bound to it.
+LiteRtStatus LiteRtCompiledModelT::UseBinding(const Signature& signature, int32_t tensor) {
+  for (const Binding& binding : bindings_) {
+    if (binding.subgraph != signature.subgraph || binding.tensor != tensor) continue;
+    return SetMemory(signature, tensor, static_cast<char*>(binding.memory.data),
+                     binding.memory.bytes);
+  }
+  return Fail(kLiteRtStatusErrorInvalidArgument,
+              "compiled model: input '%s': expected a buffer or a binding",
+              TensorOf(signature, tensor)->name);
+}
+
+void LiteRtCompiledModelT::ForgetMemory(int32_t subgraph) {
+  (void)DeputyInterpreterClearCustomAllocations(interpreter_, subgraph);
+  states_[static_cast<size_t>(subgraph)] = {};
+}
+
+LiteRtStatus LiteRtCompiledModelT::BindInput(const Signature& signature, size_t index,
                                              LiteRtTensorBufferT* buffer) {
-  LITERT_TRY(ResizeToBuffer(signature, index, *buffer));
   char* address = nullptr;
   LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeRead, &address));
   const size_t bytes = buffer->bytes - buffer->offset;
-  TfLiteTensor* const tensor = TensorOf(*signature, signature->inputs[index]);
+  TfLiteTensor* const tensor = TensorOf(signature, signature.inputs[index]);
   if (tensor->type != kTfLiteString) {
-    return SetMemory(signature, index, signature->inputs[index], address, bytes);
+    return SetMemory(signature, signature.inputs[index], address, bytes);
   }
   const size_t used = StringBytes(address, bytes);
   if (used == 0 || TfLiteTensorRealloc(used, tensor) != kTfLiteOk) {
@@ -177,16 +215,15 @@ bool LiteRtCompiledModelT::IsCopied(const Signature& signature, const TfLiteTens
          std::count(signature.outputs.begin(), signature.outputs.end(), index) > 1;
 }
 
-LiteRtStatus LiteRtCompiledModelT::BindOutput(Signature* signature, size_t index,
+LiteRtStatus LiteRtCompiledModelT::BindOutput(const Signature& signature, size_t index,
                                               LiteRtTensorBufferT* buffer) {
   char* address = nullptr;
   LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeWrite, &address));
-  const int32_t tensor_index = signature->outputs[index];
-  if (IsCopied(*signature, *TensorOf(*signature, tensor_index), tensor_index)) {
+  const int32_t tensor_index = signature.outputs[index];
+  if (IsCopied(signature, *TensorOf(signature, tensor_index), tensor_index)) {
     return kLiteRtStatusOk;
   }
-  return SetMemory(signature, signature->inputs.size() + index, tensor_index, address,
-                   buffer->bytes - buffer->offset);
+  return SetMemory(signature, tensor_index, address, buffer->bytes - buffer->offset);
 }
 
 // Copies outputs that are not in their buffers' memory.
@@ -230,17 +267,43 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
                   "compiled model: expected output buffers without events");
     }
   }
-  const UnlockAtEnd unlock(&locked_);
-  TimedSection registration(profiler_.get(), "LiteRT::Run[buffer registration]");
-  // An input without a buffer keeps its memory.
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] != nullptr) LITERT_TRY(BindInput(found, i, inputs[i]));
+  for (const Buffers buffers : {inputs, outputs}) {
+    for (LiteRtTensorBuffer buffer : buffers) {
+      if (buffer != nullptr && !IsDense(buffer->tensor_type.layout)) {
+        return Fail(kLiteRtStatusErrorInvalidArgument,
+                    "compiled model: expected buffers without strides");
+      }
+    }
   }
-  if (found->needs_allocation) LITERT_TRY(Allocate(found));
-  for (size_t i = 0; i < outputs.size(); ++i) LITERT_TRY(BindOutput(found, i, outputs[i]));
-  if (found->needs_allocation) LITERT_TRY(Allocate(found));
+  if (is_running_) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: it is running");
+  }
+  is_running_ = true;
+  const LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
+  is_running_ = false;
+  // After a failure the memory may not fit the tensors. Operators that run a subgraph must not use
+  // memory of buffers, which the client may free.
+  if (status != kLiteRtStatusOk || calls_subgraphs_) ForgetMemory(found->subgraph);
+  return status;
+}
+
+LiteRtStatus LiteRtCompiledModelT::RunLocked(const Signature& signature, Buffers inputs,
+                                             Buffers outputs) {
+  UnlockAtEnd unlock(&locked_);
+  TimedSection registration(profiler_.get(), "LiteRT::Run[buffer registration]");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr) LITERT_TRY(ResizeToBuffer(signature, i, *inputs[i]));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    LITERT_TRY(inputs[i] == nullptr ? UseBinding(signature, signature.inputs[i])
+                                    : BindInput(signature, i, inputs[i]));
+  }
+  if (StateOf(signature).needs_allocation) LITERT_TRY(Allocate(signature));
+  for (size_t i = 0; i < outputs.size(); ++i) LITERT_TRY(BindOutput(signature, i, outputs[i]));
+  if (StateOf(signature).needs_allocation) LITERT_TRY(Allocate(signature));
   registration.End();
-  LITERT_TRY(Invoke(*found));
+  LITERT_TRY(Invoke(signature));
   const TimedSection sync(profiler_.get(), "LiteRT::Run[Buffer sync]");
-  return CopyOutputs(*found, outputs);
+  LITERT_TRY(CopyOutputs(signature, outputs));
+  return unlock.End();
 }

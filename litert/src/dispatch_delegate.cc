@@ -250,7 +250,9 @@ LiteRtStatus DispatchKernel::UpdateBuffer(TfLiteContext* context, int index, Ten
     tensor->buffer.reset(created);
     tensor->is_copied = !tensor->is_inner;
   }
-  return Attach(tensor);
+  const LiteRtStatus status = Attach(tensor);
+  if (status != kLiteRtStatusOk) Detach(tensor);
+  return status;
 }
 
 LiteRtStatus DispatchKernel::Attach(Tensor* tensor) {

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 // Polls a descriptor; returns kLiteRtStatusErrorTimeoutExpired if it is not readable in time.
 LiteRtStatus PollFence(int fd, int64_t timeout_ms) {
+  if (fd < 0) return Fail(kLiteRtStatusErrorRuntimeFailure, "event: descriptor %d is invalid", fd);
   const Clock::time_point begin = Clock::now();
   for (;;) {
     int64_t left = -1;

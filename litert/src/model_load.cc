@@ -71,8 +71,6 @@ LiteRtElementType ElementTypeOf(schema::TensorType type) {
   return kLiteRtElementTypeNone;
 }
 
-std::string TextOf(const flatbuffers::String* text) { return text == nullptr ? "" : text->str(); }
-
 size_t SizeOf(const auto* vector) { return vector == nullptr ? 0 : vector->size(); }
 
 // Fills one model from its file.
@@ -96,6 +94,23 @@ class Loader {
   }
 
  private:
+  // Counts bytes that are copied from the file. Objects of a hostile file may share them, so that
+  // the copies are many times larger than the file.
+  LiteRtStatus Count(size_t bytes) {
+    copied_ += bytes;
+    if (copied_ / 2 <= bytes_.size() + (32 << 10)) return kLiteRtStatusOk;
+    return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                "model: expected names and metadata of at most twice the %zu bytes of the file",
+                bytes_.size());
+  }
+
+  LiteRtStatus CopyText(const flatbuffers::String* text, std::string* out_text) {
+    if (text == nullptr) return kLiteRtStatusOk;
+    LITERT_TRY(Count(text->size()));
+    *out_text = text->str();
+    return kLiteRtStatusOk;
+  }
+
   // Stores the bytes of a buffer, which are in the table or after it.
   LiteRtStatus LoadBuffer(uint32_t index, Bytes* out_bytes) const {
     *out_bytes = {};
@@ -119,9 +134,9 @@ class Loader {
   }
 
   LiteRtStatus LoadTensor(const schema::Tensor& from, LiteRtSubgraphT* subgraph,
-                          LiteRtTensorT* to) const {
+                          LiteRtTensorT* to) {
     to->source = &from;
-    to->name = TextOf(from.name());
+    LITERT_TRY(CopyText(from.name(), &to->name));
     const auto* const shape =
         SizeOf(from.shape_signature()) > 0 ? from.shape_signature() : from.shape();
     if (SizeOf(shape) > LITERT_TENSOR_MAX_RANK) {
@@ -220,16 +235,22 @@ class Loader {
   }
 
   LiteRtStatus LoadOp(const schema::Operator& from, const LiteRtSubgraphT& subgraph,
-                      LiteRtOpT* to) const {
+                      LiteRtOpT* to) {
     if (from.opcode_index() >= SizeOf(file_->operator_codes())) {
       return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
                   "model: expected an operator code below %zu, found %u",
                   SizeOf(file_->operator_codes()), from.opcode_index());
     }
     const schema::OperatorCode& code = *file_->operator_codes()->Get(from.opcode_index());
-    to->code = static_cast<LiteRtOpCode>(std::max(static_cast<int>(code.deprecated_builtin_code()),
-                                                  static_cast<int>(code.builtin_code())));
-    to->custom_code = TextOf(code.custom_code());
+    const int number = std::max(static_cast<int>(code.deprecated_builtin_code()),
+                                static_cast<int>(code.builtin_code()));
+    constexpr int kMaxNumber = 255;  // of LiteRtOpCode's values
+    if (number < 0 || number > kMaxNumber) {
+      return Fail(kLiteRtStatusErrorUnsupported,
+                  "model: expected an operator number from 0 to %d, found %d", kMaxNumber, number);
+    }
+    to->code = static_cast<LiteRtOpCode>(number);
+    LITERT_TRY(CopyText(code.custom_code(), &to->custom_code));
     to->options = &from;
     to->version = code.version();
     if (from.custom_options() != nullptr) {
@@ -255,8 +276,8 @@ class Loader {
     return kLiteRtStatusOk;
   }
 
-  LiteRtStatus LoadSubgraph(const schema::SubGraph& from, LiteRtSubgraphT* to) const {
-    to->name = TextOf(from.name());
+  LiteRtStatus LoadSubgraph(const schema::SubGraph& from, LiteRtSubgraphT* to) {
+    LITERT_TRY(CopyText(from.name(), &to->name));
     for (size_t i = 0; i < SizeOf(from.tensors()); ++i) {
       to->tensors.push_back(std::make_unique<LiteRtTensorT>());
       to->tensors.back()->index = static_cast<uint32_t>(i);
@@ -273,12 +294,12 @@ class Loader {
   }
 
   // Stores the names of tensors: those of the signature, or their own.
-  static LiteRtStatus NameTensors(
-      const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* names,
-      const std::vector<LiteRtTensor>& tensors, std::vector<std::string>* out_names) {
+  LiteRtStatus NameTensors(const flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>* names,
+                           const std::vector<LiteRtTensor>& tensors,
+                           std::vector<std::string>* out_names) {
     std::map<uint32_t, std::string> by_index;
     for (uint32_t i = 0; i < SizeOf(names); ++i) {
-      by_index[names->Get(i)->tensor_index()] = TextOf(names->Get(i)->name());
+      LITERT_TRY(CopyText(names->Get(i)->name(), &by_index[names->Get(i)->tensor_index()]));
     }
     if (SizeOf(names) != tensors.size()) {
       return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
@@ -289,6 +310,7 @@ class Loader {
       const auto found = by_index.find(tensor->index);
       const bool has_name = found != by_index.end() && !found->second.empty();
       out_names->push_back(has_name ? found->second : tensor->name);
+      LITERT_TRY(Count(out_names->back().size()));
     }
     return kLiteRtStatusOk;
   }
@@ -302,7 +324,7 @@ class Loader {
                     model_->subgraphs.size(), from.subgraph_index());
       }
       auto signature = std::make_unique<LiteRtSignatureT>();
-      signature->key = TextOf(from.signature_key());
+      LITERT_TRY(CopyText(from.signature_key(), &signature->key));
       signature->subgraph = model_->subgraphs[from.subgraph_index()].get();
       LITERT_TRY(NameTensors(from.inputs(), signature->subgraph->inputs, &signature->input_names));
       LITERT_TRY(
@@ -328,7 +350,10 @@ class Loader {
       const schema::Metadata& from = *file_->metadata()->Get(i);
       Bytes bytes;
       LITERT_TRY(LoadBuffer(from.buffer(), &bytes));
-      model_->metadata[TextOf(from.name())].assign(bytes.begin(), bytes.end());
+      std::string name;
+      LITERT_TRY(CopyText(from.name(), &name));
+      LITERT_TRY(Count(bytes.size()));
+      model_->metadata[name].assign(bytes.begin(), bytes.end());
     }
     return kLiteRtStatusOk;
   }
@@ -336,6 +361,7 @@ class Loader {
   const Bytes bytes_;
   const schema::Model* const file_;
   LiteRtModelT* const model_;
+  size_t copied_ = 0;  // bytes of the file that the objects copy
 };
 
 // Reads a part of a file; returns false if it is shorter.
@@ -414,7 +440,7 @@ LiteRtStatus LiteRtCreateModelFromFd(LiteRtEnvironment, int fd, size_t offset, s
   if (fd < 0 || size == 0 || model == nullptr) return kLiteRtStatusErrorInvalidArgument;
   return Guard([&] {
     auto created = std::make_unique<LiteRtModelT>();
-    if (!ReadFile(fd, static_cast<off_t>(offset), size, &created->owned)) {
+    if (offset > INT64_MAX || !ReadFile(fd, static_cast<off_t>(offset), size, &created->owned)) {
       return Fail(kLiteRtStatusErrorFileIO,
                   "model: expected %zu bytes at offset %zu of descriptor %d", size, offset, fd);
     }

@@ -90,7 +90,9 @@ class Serializer {
     AddBuffer({});  // buffer 0 is empty
     ChooseAppended();
     for (const auto& subgraph : model_.subgraphs) LITERT_TRY(AddSubgraph(*subgraph));
-    for (const auto& signature : model_.signatures) LITERT_TRY(AddSignature(*signature));
+    for (const auto& signature : model_.signatures) {
+      if (!IsUnnamedDefault(*signature)) LITERT_TRY(AddSignature(*signature));
+    }
     for (const auto& signature : signatures) LITERT_TRY(AddSignature(*signature));
     for (const auto& [name, bytes] : model_.metadata) AddMetadata(name, bytes);
     WriteFlatBuffer();
@@ -320,6 +322,17 @@ class Serializer {
       to->back()->name = names[i];
       to->back()->tensor_index = static_cast<uint32_t>(indices[i]);
     }
+  }
+
+  // Returns true for the signature of a model without signatures if a tensor has no name; a file
+  // needs names in signatures.
+  static bool IsUnnamedDefault(const LiteRtSignatureT& signature) {
+    const auto lacks_name = [](const std::vector<std::string>& names) {
+      return std::any_of(names.begin(), names.end(),
+                         [](const std::string& name) { return name.empty(); });
+    };
+    return signature.key == kDefaultSignatureKey &&
+           (lacks_name(signature.input_names) || lacks_name(signature.output_names));
   }
 
   LiteRtStatus AddSignature(const LiteRtSignatureT& from) {

@@ -94,7 +94,9 @@ LiteRtStatus LiteRtGetNextOpaqueOptions(LiteRtOpaqueOptions* options) {
 LiteRtStatus LiteRtAppendOpaqueOptions(LiteRtOpaqueOptions* options,
                                        LiteRtOpaqueOptions appended_options) {
   if (options == nullptr || appended_options == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  while (*options != nullptr) options = &(*options)->next;
+  for (; *options != nullptr; options = &(*options)->next) {
+    if (*options == appended_options) return kLiteRtStatusErrorInvalidArgument;
+  }
   *options = appended_options;
   return kLiteRtStatusOk;
 }

@@ -4,6 +4,7 @@
 #include <linux/dma-buf.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -97,7 +98,7 @@ LiteRtStatus CreateVendorBuffer(LiteRtEnvironment environment, LiteRtTensorBuffe
                 "tensor buffer: the vendor's function created no memory");
   }
   created->vendor_memory = memory;
-  created->handlers = handlers;
+  created->handlers = *handlers;
   *out_buffer = created.release();
   return kLiteRtStatusOk;
 }
@@ -126,7 +127,7 @@ LiteRtTensorBufferT::LiteRtTensorBufferT(const LiteRtRankedTensorType& ranked_ty
 
 LiteRtTensorBufferT::~LiteRtTensorBufferT() {
   if (deallocator != nullptr) deallocator(address);
-  if (vendor_memory != nullptr && handlers->destroy != nullptr) handlers->destroy(vendor_memory);
+  if (vendor_memory != nullptr && handlers.destroy != nullptr) handlers.destroy(vendor_memory);
 }
 
 void LiteRtTensorBufferT::Release() {
@@ -139,6 +140,10 @@ LiteRtStatus LiteRtTensorBufferT::Check() const {
     return Fail(kLiteRtStatusErrorInvalidArgument,
                 "tensor buffer: expected a rank of at most %d, found %u", LITERT_TENSOR_MAX_RANK,
                 static_cast<unsigned>(layout.rank));
+  }
+  if (offset > bytes) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure,
+                "tensor buffer: expected an offset of at most %zu, found %zu", bytes, offset);
   }
   // A vector of length 0 stands for a scalar that is set later.
   if (layout.rank == 1 && layout.dimensions[0] == 0) return kLiteRtStatusOk;
@@ -180,11 +185,11 @@ LiteRtStatus LiteRtTensorBufferT::Lock(LiteRtTensorBufferLockMode mode, void** o
   if (type == kLiteRtTensorBufferTypeDmaBuf) LITERT_TRY(SyncDmaBuf(fd, mode, true));
   void* found = address;
   if (vendor_memory != nullptr) {
-    if (handlers->lock == nullptr) {
+    if (handlers.lock == nullptr) {
       return Fail(kLiteRtStatusErrorUnsupported,
                   "tensor buffer: buffers of type %d cannot be locked", type);
     }
-    LITERT_TRY(handlers->lock(vendor_memory, mode, &found));
+    LITERT_TRY(handlers.lock(vendor_memory, mode, &found));
   }
   is_locked_ = true;
   lock_mode_ = mode;
@@ -196,12 +201,12 @@ LiteRtStatus LiteRtTensorBufferT::Unlock() {
   if (!is_locked_) return Fail(kLiteRtStatusErrorRuntimeFailure, "tensor buffer: it is not locked");
   is_locked_ = false;
   if (type == kLiteRtTensorBufferTypeDmaBuf) return SyncDmaBuf(fd, lock_mode_, false);
-  if (vendor_memory == nullptr || handlers->unlock == nullptr) return kLiteRtStatusOk;
-  return handlers->unlock(vendor_memory);
+  if (vendor_memory == nullptr || handlers.unlock == nullptr) return kLiteRtStatusOk;
+  return handlers.unlock(vendor_memory);
 }
 
 LiteRtStatus LiteRtTensorBufferT::Clear() {
-  if (vendor_memory != nullptr && handlers->clear != nullptr) return handlers->clear(vendor_memory);
+  if (vendor_memory != nullptr && handlers.clear != nullptr) return handlers.clear(vendor_memory);
   if (type != kLiteRtTensorBufferTypeHostMemory) {
     return Fail(kLiteRtStatusErrorUnsupported, "tensor buffer: type %d cannot be cleared", type);
   }
@@ -304,8 +309,9 @@ LiteRtStatus LiteRtCreateManagedTensorBufferFromRequirements(
   if (tensor_type == nullptr || requirements == nullptr || buffer == nullptr) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  return CreateManaged(env, requirements->types.front(), *tensor_type, requirements->bytes,
-                       requirements->alignment, buffer);
+  return CreateManaged(
+      env, requirements->types.front(), *tensor_type, requirements->bytes,
+      std::max<size_t>(requirements->alignment, LITERT_HOST_MEMORY_BUFFER_ALIGNMENT), buffer);
 }
 
 LiteRtStatus LiteRtDuplicateTensorBuffer(LiteRtTensorBuffer tensor_buffer) {
@@ -363,7 +369,7 @@ LiteRtStatus LiteRtGetTensorBufferEvent(LiteRtTensorBuffer tensor_buffer, LiteRt
 
 LiteRtStatus LiteRtSetTensorBufferEvent(LiteRtTensorBuffer tensor_buffer, LiteRtEvent event) {
   if (tensor_buffer == nullptr || event == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  tensor_buffer->event.reset(event);
+  if (tensor_buffer->event.get() != event) tensor_buffer->event.reset(event);
   return kLiteRtStatusOk;
 }
 

@@ -45,7 +45,7 @@ class LiteRtTensorBufferT {
   Deallocator deallocator = nullptr;
 
   HwMemoryInfoPtr vendor_memory = nullptr;
-  const deputy::litert::BufferHandlers* handlers = nullptr;
+  deputy::litert::BufferHandlers handlers;  // of a vendor's memory
 
  private:
   ~LiteRtTensorBufferT();
