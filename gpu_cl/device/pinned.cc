@@ -69,7 +69,7 @@ void* HostBlocks::Allocate(std::shared_ptr<SharedContext> context, size_t bytes,
 }
 
 std::string HostBlocks::Free(void* block) {
-  const std::string forked = process_.ForkError();
+  std::string forked = process_.ForkError();
   if (!forked.empty()) return forked;
   std::unique_ptr<Block> freed;  // released after the mutex
   const std::lock_guard lock(mutex_);
