@@ -72,6 +72,7 @@ LAYERS = {
     'compiler': ('core/support', 'public'),
     'gpu_cl': ('compiler', 'core/support', 'public'),
     'npu_stub': ('public',),
+    'npu_stub/litert': ('npu_stub', 'public'),
     'mindspore/ms': ('core/support', 'public'),
     'mindspore': ('mindspore/ms', 'core/support', 'public'),
     'bridges/xnnpack': ('core/support', 'public'),

@@ -78,11 +78,12 @@ LiteRtStatus LiteRtBuilderT::SetWeights(LiteRtTensor tensor, Bytes bytes) {
 
 LiteRtStatus LiteRtBuilderT::AddOp(LiteRtOpCode code, const std::vector<LiteRtTensor>& inputs,
                                    const std::vector<LiteRtTensor>& outputs, LiteRtOp* out_op) {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const bool is_repeated = std::count(outputs.begin(), outputs.end(), outputs[i]) > 1;
-    if (is_repeated || (Owns(outputs[i]) && outputs[i]->producer != nullptr)) {
+  std::unordered_set<const LiteRtTensorT*> seen;
+  for (const LiteRtTensor output : outputs) {
+    const bool is_repeated = !seen.insert(output).second;
+    if (is_repeated || (Owns(output) && output->producer != nullptr)) {
       return Fail(kLiteRtStatusErrorInvalidArgument,
-                  "builder: tensor '%s' is an output of two operators", outputs[i]->name.c_str());
+                  "builder: tensor '%s' is an output of two operators", output->name.c_str());
     }
   }
   ops_.push_back(std::make_unique<LiteRtOpT>());
@@ -106,18 +107,22 @@ LiteRtStatus LiteRtBuilderT::AddOp(LiteRtOpCode code, const std::vector<LiteRtTe
 
 // Returns the operators after the change.
 LiteRtBuilderT::Ops LiteRtBuilderT::ListOps() const {
+  std::unordered_set<const LiteRtOpT*> placed;
+  for (const auto& [erased, list] : placed_) placed.insert(list.begin(), list.end());
   Ops added, ops;
   for (const auto& op : ops_) {
-    if (!IsErased(op.get())) added.push_back(op.get());
+    if (!IsErased(op.get()) && placed.count(op.get()) == 0) added.push_back(op.get());
   }
   bool is_inserted = false;
   for (const auto& op : subgraph_->ops) {
     if (!IsErased(op.get())) {
       ops.push_back(op.get());
-    } else if (!is_inserted) {
-      ops.insert(ops.end(), added.begin(), added.end());
-      is_inserted = true;
+      continue;
     }
+    if (!is_inserted) ops.insert(ops.end(), added.begin(), added.end());
+    is_inserted = true;
+    const auto here = placed_.find(op.get());
+    if (here != placed_.end()) ops.insert(ops.end(), here->second.begin(), here->second.end());
   }
   if (!is_inserted) ops.insert(ops.end(), added.begin(), added.end());
   return ops;
@@ -300,6 +305,7 @@ LiteRtStatus LiteRtBuilderT::Apply() {
   own_tensors_.clear();
   own_ops_.clear();
   erased_.clear();
+  placed_.clear();
   return kLiteRtStatusOk;
 }
 

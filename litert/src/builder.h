@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -28,6 +29,9 @@ class LiteRtBuilderT {
   LiteRtStatus AddOp(LiteRtOpCode code, const std::vector<LiteRtTensor>& inputs,
                      const std::vector<LiteRtTensor>& outputs, LiteRtOp* out_op);
 
+  // Gives a new operator the position of an erased one.
+  void PlaceAt(LiteRtOp op, const LiteRtOpT* erased) { placed_[erased].push_back(op); }
+
   // Records that an operator is removed, which may be one that the builder has added.
   void EraseOp(LiteRtOp op) { erased_.insert(op); }
 
@@ -35,9 +39,10 @@ class LiteRtBuilderT {
   bool Owns(const LiteRtOpT* op) const { return own_ops_.count(op) > 0; }
   bool Owns(const LiteRtTensorT* tensor) const { return own_tensors_.count(tensor) > 0; }
 
-  // Moves the new objects to the subgraph and removes the erased operators. New operators take the
-  // position of the first erased one, and operators are moved after the producers of their inputs.
-  // Tensors that only erased operators use are removed. After an error the subgraph is unchanged.
+  // Moves the new objects to the subgraph and removes the erased operators. New operators without a
+  // position take that of the first erased one, and operators are moved after the producers of
+  // their inputs. Tensors that only erased operators use are removed. After an error the subgraph
+  // is unchanged.
   LiteRtStatus Apply();
 
  private:
@@ -60,6 +65,7 @@ class LiteRtBuilderT {
   std::unordered_set<const LiteRtTensorT*> own_tensors_;
   std::unordered_set<const LiteRtOpT*> own_ops_;
   std::unordered_set<const LiteRtOpT*> erased_;
+  std::unordered_map<const LiteRtOpT*, Ops> placed_;  // by the erased operator
 };
 
 #endif  // DEPUTY_LITERT_SRC_BUILDER_H_

@@ -75,6 +75,34 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
   has_cpu_ = (options->accelerators & kLiteRtHwAcceleratorCpu) != 0;
   runtime_ = deputy::litert::ReadRuntimeSettings(*options);
   deputy::litert::ReportUnknownOptions(*options);
+  LITERT_TRY(
+      deputy::litert::CompileWithPlugins(environment_, options, model, nullptr, &compilation_));
+  if (compilation_.model != nullptr) {
+    const LiteRtStatus status = CompileNow(*compilation_.model, options);
+    if (status == kLiteRtStatusOk || !has_cpu_) return status;
+    Log(kLiteRtLogSeverityWarning,
+        "compiled model: the operators of compiler plug-ins cannot run: %s; the CPU runs them",
+        LiteRtGetStatusString(status));
+    Reset();
+  }
+  return CompileNow(model, options);
+}
+
+// Returns to the state before the creation of the interpreter.
+void LiteRtCompiledModelT::Reset() {
+  if (interpreter_ != nullptr) TfLiteInterpreterDelete(interpreter_);
+  interpreter_ = nullptr;
+  delegates_.clear();
+  custom_operators_.clear();
+  profiler_.reset();
+  signatures_.clear();
+  states_.clear();
+  bindings_.clear();
+  lacks_dispatch_ = false;
+  compilation_ = {};
+}
+
+LiteRtStatus LiteRtCompiledModelT::CompileNow(const LiteRtModelT& model, LiteRtOptions options) {
   LITERT_TRY(CreateInterpreter(model, *options));
   for (const auto& from : model.signatures) {
     Signature signature;

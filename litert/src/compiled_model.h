@@ -23,6 +23,7 @@
 #include "litert/src/model.h"
 #include "litert/src/options.h"
 #include "litert/src/payload.h"
+#include "litert/src/plugin_compilation.h"
 #include "litert/src/profiler.h"
 #include "litert/src/requirements.h"
 #include "litert/src/tensor_buffer.h"
@@ -96,6 +97,8 @@ class LiteRtCompiledModelT {
   };
   class UnlockAtEnd;
 
+  LiteRtStatus CompileNow(const LiteRtModelT& model, LiteRtOptions options);
+  void Reset();
   LiteRtStatus CreateInterpreter(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus BindTensors(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus ApplyDelegates(LiteRtOptions options);
@@ -125,6 +128,7 @@ class LiteRtCompiledModelT {
 
   const LiteRtEnvironment environment_;
   deputy::litert::RuntimeSettings runtime_;
+  deputy::litert::PluginCompilation compilation_;  // outlives the interpreter and the delegates
   std::unique_ptr<LiteRtProfilerT> profiler_;
   std::string errors_;
   std::vector<std::unique_ptr<deputy::litert::CustomOperator>> custom_operators_;

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,31 +11,15 @@
 
 #include "litert/src/environment.h"
 #include "litert/src/log.h"
+#include "litert/src/plugin_files.h"
 #include "litert/src/runtime_context.h"
 
 namespace deputy::litert {
 namespace {
 
-constexpr LiteRtApiVersion kVersion = {LITERT_API_VERSION_MAJOR, LITERT_API_VERSION_MINOR,
-                                       LITERT_API_VERSION_PATCH};
-
-std::string TextOf(const LiteRtApiVersion& version) {
-  return std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
-         std::to_string(version.patch);
-}
-
 // Returns the first plug-in below a folder in the order of names, or "".
 std::string FindFile(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator file(folder, error), end; file != end && !error;
-       file.increment(error)) {
-    const std::string name = file->path().filename().string();
-    const bool is_plugin = name.starts_with("libLiteRtDispatch") && name.ends_with(".so");
-    if (is_plugin) found.push_back(file->path().string());
-  }
-  std::sort(found.begin(), found.end());
+  const std::vector<std::string> found = FindPlugins(folder, "libLiteRtDispatch");
   if (found.size() > 1) {
     Log(kLiteRtLogSeverityWarning, "dispatch: %s has %zu plug-ins; %s is used", folder.c_str(),
         found.size(), found.front().c_str());
@@ -78,8 +61,8 @@ std::string ReadApi(void* library, DispatchLibrary* out_library) {
   if (status != kLiteRtStatusOk) {
     return std::string("LiteRtDispatchGetApi failed: ") + LiteRtGetStatusString(status);
   }
-  if (LiteRtCompareApiVersion(api.version, kVersion) != 0) {
-    return "expected version " + TextOf(kVersion) + " of the interface, found " +
+  if (LiteRtCompareApiVersion(api.version, kPluginVersion) != 0) {
+    return "expected version " + TextOf(kPluginVersion) + " of the interface, found " +
            TextOf(api.version);
   }
   if (api.interface == nullptr) return "it has no interface";
@@ -102,10 +85,10 @@ std::string Initialize(LiteRtEnvironment environment, LiteRtOptions options,
   }
   if (calls.check_runtime_compatibility != nullptr) {
     status = Guard([&] {
-      return calls.check_runtime_compatibility(kVersion, &environment->options(), options);
+      return calls.check_runtime_compatibility(kPluginVersion, &environment->options(), options);
     });
     if (status != kLiteRtStatusOk) {
-      return "it refuses version " + TextOf(kVersion) +
+      return "it refuses version " + TextOf(kPluginVersion) +
              " of the runtime: " + LiteRtGetStatusString(status);
     }
   }

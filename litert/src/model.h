@@ -6,6 +6,7 @@
 #define DEPUTY_LITERT_SRC_MODEL_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -23,6 +24,11 @@ struct Tensor;
 }  // namespace deputy::schema
 
 namespace deputy::litert {
+
+// Releases a block of malloc.
+struct FreeBlock {
+  void operator()(uint8_t* block) const { std::free(block); }
+};
 
 // The key of the signature that a model without signatures has.
 inline constexpr char kDefaultSignatureKey[] = "<placeholder signature>";
@@ -59,6 +65,7 @@ class LiteRtTensorT {
   LiteRtOp producer = nullptr;  // null: an input or a constant
   LiteRtParamIndex producer_output = 0;
   std::vector<Use> uses;
+  bool is_variable = false;                        // keeps its contents between runs
   const deputy::schema::Tensor* source = nullptr;  // the tensor in the file; null: added later
 };
 
@@ -105,7 +112,9 @@ class LiteRtModelT {
   // Creates the objects of a model. `file` must stay valid as long as the model.
   LiteRtStatus Load(deputy::litert::Bytes file);
 
-  std::vector<uint8_t> owned;    // bytes of a file
+  std::vector<uint8_t> owned;                                         // bytes of a file
+  std::unique_ptr<uint8_t[], deputy::litert::FreeBlock> owned_block;  // the same, of malloc
+  std::string name;              // of the file, without folder and extension; "": no file
   deputy::litert::Bytes bytes;   // the file, which the model owns or the client keeps
   TfLiteModel* model = nullptr;  // the verified model
 

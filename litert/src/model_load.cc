@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "deputy/c_api.h"
@@ -136,6 +137,7 @@ class Loader {
   LiteRtStatus LoadTensor(const schema::Tensor& from, LiteRtSubgraphT* subgraph,
                           LiteRtTensorT* to) {
     to->source = &from;
+    to->is_variable = from.is_variable();
     LITERT_TRY(CopyText(from.name(), &to->name));
     const auto* const shape =
         SizeOf(from.shape_signature()) > 0 ? from.shape_signature() : from.shape();
@@ -411,6 +413,7 @@ LiteRtStatus LiteRtCreateModelFromFile(LiteRtEnvironment, const char* filename,
   if (filename == nullptr || model == nullptr) return kLiteRtStatusErrorInvalidArgument;
   return Guard([&] {
     auto created = std::make_unique<LiteRtModelT>();
+    created->name = std::filesystem::path(filename).stem().string();
     const int fd = open(filename, O_RDONLY | O_CLOEXEC);
     const off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     const bool is_read = size > 0 && ReadFile(fd, 0, static_cast<size_t>(size), &created->owned);

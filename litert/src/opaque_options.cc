@@ -34,6 +34,13 @@ bool HasText(std::string_view identifier) {
 
 }  // namespace
 
+std::optional<uint64_t> deputy::litert::HashOf(const LiteRtOpaqueOptionsT& options) {
+  if (options.hash != nullptr) return options.hash(options.data);
+  if (!HasText(options.identifier)) return std::nullopt;
+  const std::string_view text = static_cast<const char*>(options.data);
+  return text.empty() ? 0 : std::hash<std::string_view>{}(text);
+}
+
 LiteRtStatus LiteRtCreateOpaqueOptions(const char* payload_identifier, void* payload_data,
                                        void (*payload_destructor)(void* payload_data),
                                        LiteRtOpaqueOptions* options) {
@@ -117,15 +124,11 @@ LiteRtStatus LiteRtSetOpaqueOptionsHash(LiteRtOpaqueOptions options,
 
 LiteRtStatus LiteRtGetOpaqueOptionsHash(LiteRtOpaqueOptions options, uint64_t* hash) {
   if (options == nullptr || hash == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  if (options->hash != nullptr) {
-    *hash = options->hash(options->data);
-    return kLiteRtStatusOk;
-  }
-  if (!HasText(options->identifier)) {
+  const std::optional<uint64_t> found = deputy::litert::HashOf(*options);
+  if (!found) {
     return Fail(kLiteRtStatusErrorUnsupported, "options '%s': they have no hash function",
                 options->identifier.c_str());
   }
-  const std::string_view text = static_cast<const char*>(options->data);
-  *hash = text.empty() ? 0 : std::hash<std::string_view>{}(text);
+  *hash = *found;
   return kLiteRtStatusOk;
 }

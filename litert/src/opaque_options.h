@@ -4,6 +4,8 @@
 #ifndef DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_
 #define DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "litert/c/litert_opaque_options.h"
@@ -18,5 +20,12 @@ class LiteRtOpaqueOptionsT {
   LiteRtOpaqueOptionsHashFunc hash = nullptr;
   LiteRtOpaqueOptionsT* next = nullptr;  // owned
 };
+
+namespace deputy::litert {
+
+// Returns the hash of one object, without those after it; nothing if it has no hash function.
+std::optional<uint64_t> HashOf(const LiteRtOpaqueOptionsT& options);
+
+}  // namespace deputy::litert
 
 #endif  // DEPUTY_LITERT_SRC_OPAQUE_OPTIONS_H_

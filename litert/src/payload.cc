@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "litert/c/options/litert_compiler_options.h"
 #include "litert/src/log.h"
 
 namespace deputy::litert {
@@ -16,6 +17,7 @@ using std::string_view;
 // LiteRT's headers and its runtime name different identifiers for the CPU; both are read.
 constexpr string_view kCpuIdentifier = "xnnpack", kOldCpuIdentifier = "cpu_delegate";
 constexpr string_view kRuntimeIdentifier = "runtime_options_string";
+constexpr string_view kCompilerIdentifier = "compiler_options_string";
 
 bool IsCpuIdentifier(string_view identifier) {
   return identifier == kCpuIdentifier || identifier == kOldCpuIdentifier;
@@ -164,9 +166,30 @@ RuntimeSettings ReadRuntimeSettings(const LiteRtOptionsT& options) {
   return settings;
 }
 
+CompilerSettings ReadCompilerSettings(const LiteRtOptionsT& options) {
+  CompilerSettings settings;
+  const auto is_wanted = [](string_view identifier) { return identifier == kCompilerIdentifier; };
+  ReadLines(options, is_wanted, [&](string_view key, string_view value) {
+    const std::optional<int64_t> number = ReadInteger(value);
+    if (key == "partition_strategy") {
+      const bool is_known = number == kLiteRtCompilerOptionsPartitionStrategyDefault ||
+                            number == kLiteRtCompilerOptionsPartitionStrategyWeaklyConnected;
+      return ReadOf(is_known && Assign(number, &settings.connects));
+    }
+    if (key == "max_partitions") {
+      return ReadOf(number >= 0 && Assign(number, &settings.max_partitions));
+    }
+    return key == "dummy_option" ? Outcome::kRead : Outcome::kUnknownKey;
+  });
+  return settings;
+}
+
 void ReportUnknownOptions(const LiteRtOptionsT& options) {
   for (const LiteRtOpaqueOptionsT* each = options.opaque; each != nullptr; each = each->next) {
-    if (IsCpuIdentifier(each->identifier) || each->identifier == kRuntimeIdentifier) continue;
+    if (IsCpuIdentifier(each->identifier) || each->identifier == kRuntimeIdentifier ||
+        each->identifier == kCompilerIdentifier) {
+      continue;
+    }
     Log(kLiteRtLogSeverityInfo, "options '%s' are read by accelerators and plug-ins only",
         each->identifier.c_str());
   }

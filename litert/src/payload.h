@@ -29,11 +29,18 @@ struct RuntimeSettings {
   std::vector<std::string> signatures;  // the only signatures that can run; empty: all
 };
 
+// Settings of the partitions that compiler plug-ins get.
+struct CompilerSettings {
+  bool connects = false;      // connected operators form a partition, also across others
+  size_t max_partitions = 0;  // of a subgraph; 0: no limit
+};
+
 // Store the settings in compilation options. Unknown keys have no effect and are logged as
 // warnings. Wrong values are an error with the CPU's identifier "xnnpack"; otherwise they have no
 // effect, as in LiteRT.
 LiteRtStatus ReadCpuSettings(const LiteRtOptionsT& options, CpuSettings* out_settings);
 RuntimeSettings ReadRuntimeSettings(const LiteRtOptionsT& options);
+CompilerSettings ReadCompilerSettings(const LiteRtOptionsT& options);
 
 // Logs a warning for each identifier of opaque options that the library does not read.
 void ReportUnknownOptions(const LiteRtOptionsT& options);

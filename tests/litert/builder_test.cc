@@ -208,6 +208,19 @@ TEST_F(Builder, OperatorsFollowTheirProducers) {
   EXPECT_EQ(Run({-4, 5}), (std::vector<float>{-4, -5}));
 }
 
+// Operators without results for each other, such as those on variables, keep a chosen order.
+TEST_F(Builder, OperatorsTakeThePositionOfAnErasedOne) {
+  LiteRtOp late = AddOp(kLiteRtOpCodeTflTanh, {Tensor(0)}, {Tensor(3)});
+  LiteRtOp early = AddOp(kLiteRtOpCodeTflNeg, {Tensor(0)}, {AddTensor("w")});
+  builder_->PlaceAt(late, Op(1));
+  builder_->PlaceAt(early, Op(0));
+  for (size_t i : {0, 1}) ASSERT_EQ(LiteRtBuilderEraseOp(builder_.get(), Op(i)), kLiteRtStatusOk);
+  ASSERT_EQ(builder_->Apply(), kLiteRtStatusOk);
+  ASSERT_EQ(subgraph_->ops.size(), 2U);
+  EXPECT_EQ(Op(0), early);
+  EXPECT_EQ(Op(1), late);
+}
+
 TEST_F(Builder, InputsOfTheSubgraphAreKeptWithoutUse) {
   AddOp(kLiteRtOpCodeTflAbs, {AddConstant("w", {-2, 3})}, {Tensor(3)});
   ASSERT_EQ(LiteRtBuilderEraseOp(builder_.get(), Op(0)), kLiteRtStatusOk);

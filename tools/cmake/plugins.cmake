@@ -17,12 +17,17 @@ set_target_properties(hexagon_double PROPERTIES OUTPUT_NAME hexagon_interface
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/hexagon)
 add_dependencies(test_plugins hexagon_double deputy_hexagon)
 
-# A test double of a dispatch plug-in for LiteRT, in a folder of its own.
+# Test doubles of a dispatch plug-in and a compiler plug-in for LiteRT, in folders of their own.
 add_library(litert_dispatch_double MODULE tests/doubles/litert/dispatch.c)
 target_include_directories(litert_dispatch_double PRIVATE ${PROJECT_SOURCE_DIR}/litert/include)
 set_target_properties(litert_dispatch_double PROPERTIES OUTPUT_NAME LiteRtDispatch_Double
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/litert)
-add_dependencies(test_plugins litert_dispatch_double deputy_litert)
+add_library(litert_compiler_double MODULE tests/doubles/litert/compiler.c)
+target_include_directories(litert_compiler_double PRIVATE ${PROJECT_SOURCE_DIR}/litert/include)
+set_target_properties(litert_compiler_double PROPERTIES OUTPUT_NAME LiteRtCompilerPlugin_Double
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/doubles/litert_compiler)
+add_dependencies(test_plugins litert_dispatch_double litert_compiler_double deputy_litert npu_stub_litert_compiler
+                 npu_stub_litert_dispatch)
 
 # A test double of ONNX Runtime's library for the tests of its bridge.
 deputy_add_delegate(onnxruntime_double SOURCES tests/doubles/onnxruntime/double.c

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "litert/src/partition.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "litert/c/litert_op_options.h"
+#include "litert/src/builder.h"
+#include "litert/src/dispatch_op.h"
+#include "litert/src/op_list.h"
+
+namespace deputy::litert {
+namespace {
+
+using Ops = std::vector<LiteRtOp>;
+// Number of the partition of each selected operator.
+using Selection = std::unordered_map<const LiteRtOpT*, LiteRtParamIndex>;
+
+constexpr char kCpuComposite[] = "odml.cpu_call";
+
+// ---- Selection ----------------------------------------------------------------------------------
+
+// Returns the reason why an operator cannot be compiled whatever the plug-in selects, or null.
+const char* FindObstacle(LiteRtOp op) {
+  if (op->code == kLiteRtOpCodeTflCustom && op->custom_code == kDispatchOpCode) {
+    return "it is compiled already";
+  }
+  const auto is_variable = [](const LiteRtTensorT* tensor) { return tensor->is_variable; };
+  if (std::any_of(op->inputs.begin(), op->inputs.end(), is_variable)) {
+    return "it has a variable tensor";
+  }
+  const char* composite = nullptr;
+  if (op->code == kLiteRtOpCodeShloComposite &&
+      LiteRtGetSHLOCompositeOpName(op, &composite) == kLiteRtStatusOk && composite != nullptr &&
+      std::strcmp(composite, kCpuComposite) == 0) {
+    return "it is a composite for the CPU";
+  }
+  return nullptr;
+}
+
+// Stores the operators of a subgraph that the plug-in selects.
+LiteRtStatus Select(const CompilerPlugin& plugin, const char* soc_model, LiteRtSubgraph subgraph,
+                    Selection* out_selection) {
+  LiteRtOpListT list;
+  LITERT_TRY(plugin.Call("LiteRtCompilerPluginPartition", plugin.api().compiler_plugin_partition,
+                         plugin.handle(), soc_model, subgraph, &list));
+  std::unordered_map<const LiteRtOpT*, size_t> index_of;
+  for (size_t i = 0; i < subgraph->ops.size(); ++i) index_of.emplace(subgraph->ops[i].get(), i);
+  for (const LiteRtOpListT::Entry& entry : list.entries) {
+    const auto found = index_of.find(entry.op);
+    if (found == index_of.end()) {
+      return plugin.Refuse(kLiteRtStatusErrorInvalidGraphInvariant,
+                           "LiteRtCompilerPluginPartition selected an operator that is not in the "
+                           "subgraph");
+    }
+    const std::string name = "operator " + std::to_string(found->second) + " with code " +
+                             std::to_string(entry.op->code);
+    if (const char* const obstacle = FindObstacle(entry.op)) {
+      Log(kLiteRtLogSeverityInfo, "compiler plug-in '%s': %s is not compiled: %s",
+          plugin.manufacturer().c_str(), name.c_str(), obstacle);
+      continue;
+    }
+    if (!out_selection->insert_or_assign(entry.op, entry.partition).second) {
+      Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s': %s is selected twice",
+          plugin.manufacturer().c_str(), name.c_str());
+    }
+  }
+  return kLiteRtStatusOk;
+}
+
+// ---- Groups -------------------------------------------------------------------------------------
+
+// Returns groups of operators that follow each other and have the same number.
+std::vector<Ops> GroupInOrder(const LiteRtSubgraphT& subgraph, const Selection& selection) {
+  std::vector<Ops> groups;
+  const LiteRtParamIndex* previous = nullptr;  // null: the previous operator is not selected
+  for (const auto& op : subgraph.ops) {
+    const auto found = selection.find(op.get());
+    const LiteRtParamIndex* const number = found == selection.end() ? nullptr : &found->second;
+    if (number != nullptr) {
+      if (previous == nullptr || *previous != *number) groups.emplace_back();
+      groups.back().push_back(op.get());
+    }
+    previous = number;
+  }
+  return groups;
+}
+
+// Returns the connected groups of operators with the same number.
+std::vector<Ops> GroupConnected(const LiteRtSubgraphT& subgraph, const Selection& selection) {
+  Ops ops;
+  std::unordered_map<const LiteRtOpT*, size_t> index_of;
+  for (const auto& op : subgraph.ops) {
+    if (selection.count(op.get()) == 0) continue;
+    index_of.emplace(op.get(), ops.size());
+    ops.push_back(op.get());
+  }
+  std::vector<size_t> parent(ops.size());
+  std::iota(parent.begin(), parent.end(), size_t{0});
+  const auto root_of = [&](size_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (size_t i = 0; i < ops.size(); ++i) {
+    for (const LiteRtTensor input : ops[i]->inputs) {
+      const auto producer = index_of.find(input->producer);
+      if (producer == index_of.end()) continue;
+      if (selection.at(input->producer) != selection.at(ops[i])) continue;
+      parent[root_of(i)] = root_of(producer->second);
+    }
+  }
+  std::vector<Ops> groups;
+  std::unordered_map<size_t, size_t> group_of_root;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const auto [group, is_new] = group_of_root.try_emplace(root_of(i), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(ops[i]);
+  }
+  return groups;
+}
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+using TensorSet = std::unordered_set<const LiteRtTensorT*>;
+
+// Copies the operators of a group to a subgraph of its own.
+class Slice {
+ public:
+  // `inputs` are those of the original subgraph.
+  Slice(const TensorSet& inputs, LiteRtSubgraphT* copy) : graph_inputs_(inputs), copy_(copy) {}
+
+  // Adds an operator. Operators are added in the order of execution.
+  void AddOp(const LiteRtOpT& from) {
+    copy_->ops.push_back(std::make_unique<LiteRtOpT>(from));
+    LiteRtOpT& to = *copy_->ops.back();
+    if (!from.owned_options.empty()) {
+      const auto offset =
+          reinterpret_cast<const uint8_t*>(from.options) - from.owned_options.data();
+      to.options = reinterpret_cast<const schema::Operator*>(to.owned_options.data() + offset);
+    }
+    for (size_t i = 0; i < to.inputs.size(); ++i) {
+      to.inputs[i] = Read(from.inputs[i]);
+      to.inputs[i]->uses.push_back({&to, i});
+    }
+    for (size_t i = 0; i < to.outputs.size(); ++i) {
+      to.outputs[i] = Copy(from.outputs[i]);
+      to.outputs[i]->producer = &to;
+      to.outputs[i]->producer_output = i;
+    }
+  }
+
+  void AddOutput(LiteRtTensor tensor) {
+    outputs_.push_back(tensor);
+    copy_->outputs.push_back(Copy(tensor));
+  }
+
+  // Tensors of the original subgraph that the copy reads and computes.
+  const std::vector<LiteRtTensor>& inputs() const { return inputs_; }
+  const std::vector<LiteRtTensor>& outputs() const { return outputs_; }
+
+ private:
+  // Returns the copy of a tensor that an operator reads: an input of the copy unless the copy
+  // computes it or it is constant.
+  LiteRtTensor Read(LiteRtTensor from) {
+    const bool is_known = copy_of_.count(from) > 0;
+    const LiteRtTensor to = Copy(from);
+    const bool is_constant =
+        from->producer == nullptr && !from->weights.bytes.empty() && graph_inputs_.count(from) == 0;
+    if (!is_known && !is_constant) {
+      inputs_.push_back(from);
+      copy_->inputs.push_back(to);
+    }
+    return to;
+  }
+
+  // Returns the copy of a tensor. Copies the tensors with the scales of its blocks, too.
+  LiteRtTensor Copy(LiteRtTensor from) {
+    size_t next = copy_->tensors.size();
+    const LiteRtTensor to = CopyOne(from);
+    for (; next < copy_->tensors.size(); ++next) {
+      LiteRtTensorT& added = *copy_->tensors[next];
+      if (added.quantization != kLiteRtQuantizationBlockWise) continue;
+      added.block_wise.scales = CopyOne(added.block_wise.scales);
+      if (added.block_wise.zero_points == nullptr) continue;
+      added.block_wise.zero_points = CopyOne(added.block_wise.zero_points);
+    }
+    return to;
+  }
+
+  LiteRtTensor CopyOne(LiteRtTensor from) {
+    const auto [entry, is_new] = copy_of_.try_emplace(from, nullptr);
+    if (!is_new) return entry->second;
+    copy_->tensors.push_back(std::make_unique<LiteRtTensorT>(*from));
+    const LiteRtTensor to = copy_->tensors.back().get();
+    to->index = static_cast<uint32_t>(copy_->tensors.size() - 1);
+    to->producer = nullptr;
+    to->uses.clear();
+    to->per_channel.scales = to->scales.data();
+    to->per_channel.zero_points = to->zero_points.data();
+    return entry->second = to;
+  }
+
+  const TensorSet& graph_inputs_;
+  LiteRtSubgraphT* const copy_;
+  std::unordered_map<const LiteRtTensorT*, LiteRtTensor> copy_of_;
+  std::vector<LiteRtTensor> inputs_, outputs_;
+};
+
+// ---- Replacement --------------------------------------------------------------------------------
+
+// Replaces each group of a subgraph by one operator.
+LiteRtStatus Replace(const std::vector<Ops>& groups, LiteRtModelT* model, LiteRtSubgraphT* subgraph,
+                     Partitions* partitions) {
+  const TensorSet inputs(subgraph->inputs.begin(), subgraph->inputs.end());
+  const TensorSet results(subgraph->outputs.begin(), subgraph->outputs.end());
+  std::unordered_map<const LiteRtOpT*, const Ops*> group_of;
+  for (const Ops& group : groups) {
+    for (const LiteRtOpT* op : group) group_of.emplace(op, &group);
+  }
+  const auto is_used_outside = [&](const LiteRtTensorT* tensor, const Ops& group) {
+    return results.count(tensor) > 0 ||
+           std::any_of(tensor->uses.begin(), tensor->uses.end(), [&](const auto& use) {
+             const auto found = group_of.find(use.op);
+             return found == group_of.end() || found->second != &group;
+           });
+  };
+  LiteRtBuilderT builder(model, subgraph);
+  for (const Ops& group : groups) {
+    std::vector<LiteRtTensor> outputs;
+    for (const LiteRtOpT* op : group) {
+      for (const LiteRtTensor output : op->outputs) {
+        if (is_used_outside(output, group)) outputs.push_back(output);
+      }
+    }
+    if (outputs.empty()) continue;  // nothing reads the results
+    partitions->model.subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
+    Slice slice(inputs, partitions->model.subgraphs.back().get());
+    for (const LiteRtOpT* op : group) slice.AddOp(*op);
+    for (const LiteRtTensor output : outputs) slice.AddOutput(output);
+    LiteRtOp call = nullptr;
+    LITERT_TRY(builder.AddOp(kLiteRtOpCodeTflCustom, slice.inputs(), slice.outputs(), &call));
+    call->custom_code = kDispatchOpCode;
+    builder.PlaceAt(call, group.back());
+    for (const LiteRtOp op : group) builder.EraseOp(op);
+    partitions->calls.push_back(call);
+  }
+  return builder.Apply();
+}
+
+// Returns the subgraphs that are the bodies of composites, which run in their place.
+std::unordered_set<int32_t> FindBodies(const LiteRtModelT& model) {
+  std::unordered_set<int32_t> bodies;
+  for (const auto& subgraph : model.subgraphs) {
+    for (const auto& op : subgraph->ops) {
+      int32_t body = -1;
+      if (op->code == kLiteRtOpCodeShloComposite &&
+          LiteRtGetSHLOCompositeOpDecompositionSubgraphIndex(op.get(), &body) == kLiteRtStatusOk) {
+        bodies.insert(body);
+      }
+    }
+  }
+  return bodies;
+}
+
+}  // namespace
+
+LiteRtStatus PartitionModel(const CompilerPlugin& plugin, const CompilerSettings& settings,
+                            const char* soc_model, LiteRtModelT* model,
+                            Partitions* out_partitions) {
+  out_partitions->model.bytes = model->bytes;
+  const std::unordered_set<int32_t> bodies = FindBodies(*model);
+  for (size_t i = 0; i < model->subgraphs.size(); ++i) {
+    LiteRtSubgraphT& subgraph = *model->subgraphs[i];
+    out_partitions->total += subgraph.ops.size();
+    if (bodies.count(static_cast<int32_t>(i)) > 0) continue;
+    Selection selection;
+    LITERT_TRY(Select(plugin, soc_model, &subgraph, &selection));
+    const std::vector<Ops> groups =
+        settings.connects ? GroupConnected(subgraph, selection) : GroupInOrder(subgraph, selection);
+    if (settings.max_partitions > 0 && groups.size() > settings.max_partitions) {
+      return plugin.Refuse(kLiteRtStatusErrorRuntimeFailure,
+                           "expected at most " + std::to_string(settings.max_partitions) +
+                               " partitions of a subgraph, found " + std::to_string(groups.size()));
+    }
+    out_partitions->selected += selection.size();
+    if (!groups.empty()) LITERT_TRY(Replace(groups, model, &subgraph, out_partitions));
+  }
+  return kLiteRtStatusOk;
+}
+
+}  // namespace deputy::litert

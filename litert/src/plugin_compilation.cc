@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "litert/src/plugin_compilation.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "litert/src/compile_cache.h"
+#include "litert/src/dispatch_op.h"
+#include "litert/src/environment.h"
+#include "litert/src/model_serialize.h"
+#include "litert/src/options.h"
+#include "litert/src/partition.h"
+#include "litert/src/payload.h"
+#include "litert/src/plugin_files.h"
+#include "litert/src/transformation.h"
+
+namespace deputy::litert {
+namespace {
+
+constexpr size_t kByteCodeAlignment = 64;
+constexpr size_t kMaxNameBytes = 4096;
+
+// The result of a compilation.
+class CompiledResult {
+ public:
+  explicit CompiledResult(const CompilerPlugin& plugin) : plugin_(plugin) {}
+  ~CompiledResult() {
+    if (handle_ == nullptr) return;
+    (void)Guard([&] {
+      plugin_.api().destroy_compiled_result(handle_);
+      return kLiteRtStatusOk;
+    });
+  }
+  CompiledResult(const CompiledResult&) = delete;
+  CompiledResult& operator=(const CompiledResult&) = delete;
+
+  LiteRtStatus Compile(const char* soc_model, Partitions* partitions) {
+    const LiteRtCompilerPluginApi& api = plugin_.api();
+    LITERT_TRY(plugin_.Call("LiteRtCompilerPluginCompile", api.compiler_plugin_compile,
+                            plugin_.handle(), soc_model, &partitions->model, &handle_));
+    if (handle_ == nullptr) return Refuse("LiteRtCompilerPluginCompile returned no result");
+    LITERT_TRY(plugin_.Call("LiteRtCompiledResultNumByteCodeModules",
+                            api.get_compiled_result_num_byte_code, handle_, &modules_));
+    LiteRtParamIndex calls = 0;
+    LITERT_TRY(plugin_.Call("LiteRtGetNumCompiledResultCalls", api.get_compiled_result_num_calls,
+                            handle_, &calls));
+    if (calls == partitions->calls.size()) return kLiteRtStatusOk;
+    return Refuse("expected " + std::to_string(partitions->calls.size()) +
+                  " calls, one for each partition, found " + std::to_string(calls));
+  }
+
+  // Stores the byte code and the entry point of a call in its operator.
+  LiteRtStatus Store(LiteRtParamIndex call, LiteRtOp op) {
+    const void* info = nullptr;
+    size_t bytes = 0;
+    LiteRtParamIndex module = 0;
+    LITERT_TRY(plugin_.Call("LiteRtGetCompiledResultCallInfo",
+                            plugin_.api().get_compiled_result_call_info, handle_, call, &info,
+                            &bytes, &module));
+    std::vector<uint8_t> name;
+    if (bytes > kMaxNameBytes || !CopyReadable(info, bytes, &name)) {
+      return Refuse("expected a name of at most " + std::to_string(kMaxNameBytes) +
+                    " bytes for call " + std::to_string(call) + ", found " + std::to_string(bytes) +
+                    " bytes at " + TextOf(info));
+    }
+    if (module >= modules_) {
+      return Refuse("call " + std::to_string(call) + ": expected a module below " +
+                    std::to_string(modules_) + ", found " + std::to_string(module));
+    }
+    LITERT_TRY(Load(module));
+    op->entry_point.assign(name.begin(), name.end());
+    op->owned_byte_code = loaded_[module];
+    op->byte_code = *op->owned_byte_code;
+    return kLiteRtStatusOk;
+  }
+
+ private:
+  static std::string TextOf(const void* address) {
+    return address == nullptr ? "NULL" : "an address";
+  }
+
+  LiteRtStatus Refuse(const std::string& reason) const {
+    return plugin_.Refuse(kLiteRtStatusErrorCompilation, reason);
+  }
+
+  // Copies the byte code of a module.
+  LiteRtStatus Load(LiteRtParamIndex module) {
+    if (loaded_.count(module) > 0) return kLiteRtStatusOk;
+    const void* address = nullptr;
+    size_t bytes = 0;
+    LITERT_TRY(plugin_.Call("LiteRtGetCompiledResultByteCode",
+                            plugin_.api().get_compiled_result_byte_code, handle_, module, &address,
+                            &bytes));
+    auto copy = std::make_shared<std::vector<uint8_t>>();
+    if (bytes == 0 || !CopyReadable(address, bytes, copy.get())) {
+      return Refuse("module " + std::to_string(module) + ": expected byte code, found " +
+                    std::to_string(bytes) + " bytes at " + TextOf(address));
+    }
+    loaded_.emplace(module, std::move(copy));
+    return kLiteRtStatusOk;
+  }
+
+  const CompilerPlugin& plugin_;
+  LiteRtCompiledResult handle_ = nullptr;
+  LiteRtParamIndex modules_ = 0;
+  std::map<LiteRtParamIndex, std::shared_ptr<const std::vector<uint8_t>>> loaded_;
+};
+
+// Marks a model as compiled.
+LiteRtStatus Stamp(const CompilerPlugin& plugin, const char* soc_model, LiteRtModelT* model) {
+  if (model->metadata.count(kBuildStampKey) > 0) return kLiteRtStatusOk;
+  return WriteBuildStamp(
+      {.manufacturer = plugin.manufacturer(), .soc_model = soc_model == nullptr ? "" : soc_model},
+      &model->metadata[kBuildStampKey]);
+}
+
+// Compiles a model with one plug-in. `out_model` stays empty if the plug-in selects no operator.
+LiteRtStatus CompileWith(const CompilerPlugin& plugin, LiteRtEnvironment environment,
+                         LiteRtOptions options, const LiteRtModelT& model, const char* soc_model,
+                         std::unique_ptr<LiteRtModelT>* out_model) {
+  LITERT_TRY(plugin.Call("LiteRtCompilerPluginCheckCompilerCompatibility",
+                         plugin.api().check_compiler_compatibility, kPluginVersion, plugin.handle(),
+                         &environment->options(), options, soc_model));
+  LiteRtModelT changed;
+  LITERT_TRY(changed.Load(model.bytes));
+  LITERT_TRY(ApplyTransformations(plugin, &changed));
+  Partitions partitions;
+  LITERT_TRY(
+      PartitionModel(plugin, ReadCompilerSettings(*options), soc_model, &changed, &partitions));
+  if (partitions.calls.empty()) {
+    Log(kLiteRtLogSeverityInfo, "compiler plug-in '%s' selects none of %zu operators",
+        plugin.manufacturer().c_str(), partitions.total);
+    return kLiteRtStatusOk;
+  }
+  CompiledResult result(plugin);
+  LITERT_TRY(result.Compile(soc_model, &partitions));
+  for (size_t i = 0; i < partitions.calls.size(); ++i) {
+    LITERT_TRY(result.Store(i, partitions.calls[i]));
+  }
+  LITERT_TRY(Stamp(plugin, soc_model, &changed));
+  SerializedModel file;
+  LITERT_TRY(SerializeModel(changed, {}, kByteCodeAlignment, &file));
+  auto compiled = std::make_unique<LiteRtModelT>();
+  compiled->owned_block.reset(file.block);
+  LITERT_TRY(compiled->Load({file.block, file.size}));
+  Log(kLiteRtLogSeverityInfo,
+      "compiler plug-in '%s' (%s) has compiled %zu of %zu operators in %zu partitions",
+      plugin.manufacturer().c_str(), plugin.path().c_str(), partitions.selected, partitions.total,
+      partitions.calls.size());
+  *out_model = std::move(compiled);
+  return kLiteRtStatusOk;
+}
+
+}  // namespace
+
+LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions options,
+                                const LiteRtModelT& model, const char* soc_model,
+                                PluginCompilation* out_compilation) {
+  const char* const folder = environment->TextOption(kLiteRtEnvOptionTagCompilerPluginLibraryDir);
+  if (folder == nullptr) return kLiteRtStatusOk;
+  if (model.metadata.count(kBuildStampKey) > 0) {
+    Log(kLiteRtLogSeverityWarning, "compiler plug-ins: the model is compiled already");
+    return kLiteRtStatusOk;
+  }
+  static std::mutex mutex;  // functions of plug-ins are called by one thread at a time
+  const std::scoped_lock lock(mutex);
+  out_compilation->plugins = OpenCompilerPlugins(folder, &environment->options(), options);
+  if (out_compilation->plugins.empty()) return kLiteRtStatusOk;
+  const CompileCache cache(environment, *options, model, soc_model, out_compilation->plugins);
+  out_compilation->model = cache.Load();
+  if (out_compilation->model != nullptr) return kLiteRtStatusOk;
+  bool is_complete = true;
+  for (const auto& plugin : out_compilation->plugins) {
+    if ((plugin->hardware() & options->accelerators) == 0) continue;
+    const LiteRtModelT& current =
+        out_compilation->model == nullptr ? model : *out_compilation->model;
+    std::unique_ptr<LiteRtModelT> compiled;
+    const LiteRtStatus status =
+        CompileWith(*plugin, environment, options, current, soc_model, &compiled);
+    if (status != kLiteRtStatusOk) {
+      is_complete = false;
+      Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s' (%s): the model is used without it: %s",
+          plugin->manufacturer().c_str(), plugin->path().c_str(), LiteRtGetStatusString(status));
+    } else if (compiled != nullptr) {
+      out_compilation->model = std::move(compiled);
+    }
+  }
+  if (out_compilation->model != nullptr && is_complete) cache.Store(*out_compilation->model);
+  return kLiteRtStatusOk;
+}
+
+}  // namespace deputy::litert

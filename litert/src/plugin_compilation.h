@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compilation of a model by compiler plug-ins.
+#ifndef DEPUTY_LITERT_SRC_PLUGIN_COMPILATION_H_
+#define DEPUTY_LITERT_SRC_PLUGIN_COMPILATION_H_
+
+#include <memory>
+
+#include "litert/src/compiler_plugin.h"
+#include "litert/src/model.h"
+
+namespace deputy::litert {
+
+struct PluginCompilation {
+  CompilerPlugins plugins;
+  // The model with operators DISPATCH_OP; null: no plug-in has compiled an operator.
+  std::unique_ptr<LiteRtModelT> model;
+};
+
+// Compiles a copy of the model with the plug-ins in the environment's folder
+// (kLiteRtEnvOptionTagCompilerPluginLibraryDir) for the hardware that the options select. A plug-in
+// that fails is left out. `soc_model` may be null. The environment and the options must outlive the
+// result.
+LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions options,
+                                const LiteRtModelT& model, const char* soc_model,
+                                PluginCompilation* out_compilation);
+
+}  // namespace deputy::litert
+
+#endif  // DEPUTY_LITERT_SRC_PLUGIN_COMPILATION_H_

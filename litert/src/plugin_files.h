@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files and data of plug-ins.
+#ifndef DEPUTY_LITERT_SRC_PLUGIN_FILES_H_
+#define DEPUTY_LITERT_SRC_PLUGIN_FILES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "litert/c/litert_common.h"
+
+namespace deputy::litert {
+
+// Version of the interfaces of plug-ins.
+inline constexpr LiteRtApiVersion kPluginVersion = {
+    LITERT_API_VERSION_MAJOR, LITERT_API_VERSION_MINOR, LITERT_API_VERSION_PATCH};
+
+// Returns a version as text, for example "0.1.0".
+std::string TextOf(const LiteRtApiVersion& version);
+
+// Returns the files below a folder whose names begin with `prefix` and end with ".so", sorted.
+std::vector<std::string> FindPlugins(const std::string& folder, std::string_view prefix);
+
+// Copies memory of a plug-in, whose address and size are not trusted. Returns false if a part of it
+// is not readable.
+bool CopyReadable(const void* address, size_t size, std::vector<uint8_t>* out_bytes);
+
+}  // namespace deputy::litert
+
+#endif  // DEPUTY_LITERT_SRC_PLUGIN_FILES_H_

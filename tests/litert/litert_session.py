@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles and runs a float32 model in a libLiteRt.so, in a process of its own.
+
+A process loads a plug-in once, and a plug-in may end it; tests call run_model, which starts this file as a program.
+"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+
+from litert_calls import FLOAT32, NPU, CALLBACK, POINTER, SIZE, STATUSES, RankedType, Recorder
+from litert_calls import environment, fill, floats, handles, integer, managed, options_of, text
+
+COMPILER_FOLDER, DISPATCH_FOLDER, CACHE_FOLDER, MAX_CONFIGS, MAX_BYTES = 0, 1, 18, 26, 27
+
+
+def run_model(library, model, inputs, env=None, **job):
+    """Returns {'created': status, 'full': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
+
+    `inputs` has a list of numbers per input. Items of `job`: 'options' of the environment ({tag: text or number}),
+    'accelerators', 'runs', and 'compiler' (text of the compiler options).
+    """
+    job |= {'library': str(library), 'model': str(model), 'inputs': inputs}
+    done = subprocess.run([sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True,
+                          env=os.environ | (env or {}), check=False)
+    if done.returncode:
+        raise AssertionError(f'exit code {done.returncode}: {done.stderr[-4000:]}')
+    return json.loads(done.stdout.splitlines()[-1]) | {'log': done.stderr}
+
+
+def tensor_type(record, signature, kind, index):
+    tensor, ranked = record.made(f'LiteRtGetSignature{kind}TensorByIndex', signature, index), RankedType()
+    record.do('LiteRtGetRankedTensorType', tensor, ctypes.byref(ranked))
+    return list(ranked.layout.dimensions[: ranked.layout.rank])
+
+
+def count_of(record, name, handle):
+    count = SIZE()
+    record.do(name, handle, ctypes.byref(count))
+    return count.value
+
+
+def session(job):
+    record = Recorder(job['library'])
+    record.no_destructor = CALLBACK(lambda _: None)
+    texts = {int(tag): ctypes.create_string_buffer(str(value).encode()) for tag, value in job.get('options', {}).items()}
+    options = [
+        integer(value, int(tag)) if isinstance(value, int) else text(texts[int(tag)], int(tag))
+        for tag, value in job.get('options', {}).items()
+    ]
+    env = environment(record, *options)
+    model = record.made('LiteRtCreateModelFromFile', env, job['model'].encode())
+    signature = record.made('LiteRtGetModelSignature', model, 0)
+    # LiteRT's own library takes the contents of the model when it compiles.
+    shapes = {
+        kind: [tensor_type(record, signature, kind, i) for i in range(count_of(record, f'LiteRtGetNumSignature{kind}s', signature))]
+        for kind in ('Input', 'Output')
+    }
+    toml = (b'compiler_options_string', job['compiler'].encode()) if 'compiler' in job else None
+    compilation = options_of(record, job.get('accelerators', NPU), toml)
+    compiled, full = POINTER(), ctypes.c_bool()
+    status = record.function('LiteRtCreateCompiledModel')(env, model, compilation, ctypes.byref(compiled))
+    result = {'created': STATUSES[status], 'outputs': []}
+    if status == 0:
+        record.do('LiteRtCompiledModelIsNonCpuFullyAccelerated', compiled, ctypes.byref(full))
+        result['full'] = full.value
+    for _ in range(job.get('runs', 1) if status == 0 else 0):
+        buffers = {}
+        for kind, all_shapes in shapes.items():
+            sizes = [4 * max(1, product(shape)) for shape in all_shapes]
+            buffers[kind] = [managed(record, env, FLOAT32, shape, size) for shape, size in zip(all_shapes, sizes)]
+        for buffer, values in zip(buffers['Input'], job['inputs']):
+            fill(record, buffer, bytes((ctypes.c_float * len(values))(*values)))
+        status = record.function('LiteRtRunCompiledModel')(
+            compiled, 0, len(buffers['Input']), handles(*buffers['Input']), len(buffers['Output']), handles(*buffers['Output']))
+        result['run'] = STATUSES[status]
+        if status == 0:
+            result['outputs'].append([floats(record, buffer, product(shape))
+                                      for buffer, shape in zip(buffers['Output'], shapes['Output'])])
+        for buffer in buffers['Input'] + buffers['Output']:
+            record.function('LiteRtDestroyTensorBuffer')(buffer)
+    for name, handle in (('CompiledModel', compiled), ('Options', compilation), ('Model', model), ('Environment', env)):
+        if handle:
+            record.function(f'LiteRtDestroy{name}')(handle)
+    return result
+
+
+def product(shape):
+    result = 1
+    for extent in shape:
+        result *= extent
+    return result
+
+
+if __name__ == '__main__':
+    print(__doc__ if '--help' in sys.argv else json.dumps(session(json.load(sys.stdin))))
