@@ -105,6 +105,11 @@ class Reference:
                 result = result + operands[2]
             function = self._options(node, "FullyConnectedOptions").FusedActivationFunction()
             return tf.reshape(activate(tf, function, result), shape)
+        if name == "BATCH_MATMUL":
+            options = self._options(node, "BatchMatMulOptions")
+            left = x.swapaxes(-1, -2) if options.AdjX() else x
+            right = operands[1].swapaxes(-1, -2) if options.AdjY() else operands[1]
+            return left @ right
         if name in ("ADD", "SUB", "MUL"):
             result = {"ADD": self._np.add, "SUB": self._np.subtract, "MUL": self._np.multiply}[name](*operands)
             options = self._options(node, name.capitalize() + "Options")
