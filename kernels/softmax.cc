@@ -430,7 +430,9 @@ void SoftmaxOfRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
   }
 }
 
-constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows};
+float BetaOf(const TfLiteNode* node) { return ParamsOf<TfLiteSoftmaxParams>(node).beta; }
+
+constexpr RowKernel kSoftmaxRows = {.rows = &SoftmaxOfRows, .softmax_beta = &BetaOf};
 
 TfLiteStatus PrepareAndOfferSoftmax(TfLiteContext* context, TfLiteNode* node) {
   DEPUTY_TRY(PrepareSoftmax(context, node));

@@ -23,7 +23,8 @@
 
 namespace deputy {
 
-struct CpuKernels;  // kernels/cpu/cpu.h
+struct CpuKernels;   // kernels/cpu/cpu.h
+struct ProductRows;  // kernels/linalg/row_product.h
 struct RowKernel;
 struct RowOp;
 
@@ -67,6 +68,10 @@ struct RowKernel {
   // element.
   ElementOp (*element)(TfLiteContext* context, TfLiteNode* node,
                        const ChainedNode& chained) = nullptr;
+  // For a product without bias: describes the first of `rows`, all of one matrix.
+  void (*product)(TfLiteNode* node, const GroupRows& rows, ProductRows* out) = nullptr;
+  // For SOFTMAX: returns beta.
+  float (*softmax_beta)(const TfLiteNode* node) = nullptr;
 };
 
 // Relation between a node's rows and the dimensions of its tensors.

@@ -299,6 +299,38 @@ struct GemmF32Kernels {
   void (*dots)(const DotTileF32& tile) = nullptr;
 };
 
+// Product of packed weights and rows that are stored by lanes: lane l of element i of all rows is
+// at [i * lanes + l].
+struct LaneTileF32 {
+  const float* panels;  // weights in panels of GemmF32Kernels
+  size_t panel_stride;  // distance between panels, in values
+  int panel_columns, columns, depth;
+  const float* left;  // [depth][lanes]
+  float low, high;    // bounds of the output
+  float* out;         // [columns, padded to whole panels][lanes]
+};
+
+// Rows whose elements are added to `values`, which are stored by lanes: rows[l][i] to lane l of
+// element i. The rows may be the same one.
+struct LaneSumF32 {
+  const float* const* rows;
+  int count;        // number of elements of a row
+  float low, high;  // bounds of the sums
+  float* values;
+};
+
+// Kernels for attention. Each lane of a vector computes one row, which needs no sums or maxima over
+// lanes. All bits are those of GemmF32Kernels::tile and VectorKernels::softmax for the same rows.
+struct AttentionKernels {
+  const char* name = nullptr;
+  int lanes = 0;
+  // Adds products in ascending order of depth, without a bias.
+  void (*multiply)(const LaneTileF32& tile) = nullptr;
+  void (*add)(const LaneSumF32& sum) = nullptr;
+  // Softmax of each lane. `values` has space for `count` rounded up to a multiple of four.
+  void (*softmax)(float* values, int count, float beta) = nullptr;
+};
+
 // Products of 16-bit factors: bfloat16, or float16 if `is_float16`; then GemmTileBf16 and
 // RowsToBf16 contain float16 values, and up to 64 products are added in float16, whose largest
 // value is 65504. Products in bfloat16 treat denormal factors and sums as zero. NaN and infinity

@@ -25,6 +25,7 @@
 #include "kernels/linalg/hybrid.h"
 #include "kernels/linalg/int8_product.h"
 #include "kernels/linalg/row_group.h"
+#include "kernels/linalg/row_product.h"
 
 namespace deputy {
 namespace {
@@ -462,31 +463,40 @@ TfLiteStatus BeginRows(TfLiteContext* context, TfLiteNode* node, const RowOp& op
 
 void EndRows(TfLiteContext*, TfLiteNode* node) { DataOf<BatchMatMulData>(node).in_group.reset(); }
 
-void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
+void DescribeRows(TfLiteNode* node, const GroupRows& rows, ProductRows* part) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);
   const BatchShape& shape = data.shape;
-  for (int done = 0; done < rows.count;) {
-    const int64_t row = rows.first + done, within = row % shape.rows;
-    const int count = static_cast<int>(std::min<int64_t>(rows.count - done, shape.rows - within));
-    int left = 0, right = 0;
-    shape.Pair(static_cast<int>(row / shape.rows), &left, &right);
-    const float* const values =
-        rows.computed[0] != nullptr
-            ? rows.computed[0] + int64_t{done} * shape.depth
-            : data.in_group->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
-    // The scattered output rows of a matrix are equidistant.
-    const StridedShape& scattered = rows.op->scattered;
-    const bool scatters = scattered.rank > 0;
-    float* const out = rows.out + (scatters ? scattered.FirstAxes(scattered.rank - 1).OffsetOf(row)
-                                            : int64_t{done} * shape.columns);
-    data.in_group->product().Multiply(
-        right, values, count, out,
-        scatters ? scattered.strides[scattered.rank - 2] : shape.columns);
-    done += count;
+  const int64_t within = rows.first % shape.rows;
+  part->product = &data.in_group->product();
+  part->count = static_cast<int>(std::min<int64_t>(rows.count, shape.rows - within));
+  int left = 0;
+  shape.Pair(static_cast<int>(rows.first / shape.rows), &left, &part->group);
+  part->left = rows.computed[0] != nullptr
+                   ? rows.computed[0]
+                   : data.in_group->lhs() + (int64_t{left} * shape.rows + within) * shape.depth;
+  // The scattered output rows of a matrix are equidistant.
+  const StridedShape& scattered = rows.op->scattered;
+  const int rank = scattered.rank;
+  part->out =
+      rows.out + (rank > 0 ? scattered.FirstAxes(rank - 1).OffsetOf(rows.first) : int64_t{0});
+  part->out_step = rank > 0 ? scattered.strides[rank - 2] : shape.columns;
+}
+
+void MultiplyRows(TfLiteContext*, TfLiteNode* node, const GroupRows& rows) {
+  GroupRows left = rows;
+  while (left.count > 0) {
+    ProductRows part;
+    DescribeRows(node, left, &part);
+    part.product->Multiply(part.group, part.left, part.count, part.out, part.out_step);
+    left.first += part.count;
+    left.count -= part.count;
+    if (left.computed[0] != nullptr) left.computed[0] += int64_t{part.count} * part.product->depth;
+    if (rows.op->scattered.rank == 0) left.out += int64_t{part.count} * part.product->columns;
   }
 }
 
-constexpr RowKernel kBatchRows = {&BeginRows, &EndRows, &MultiplyRows};
+constexpr RowKernel kBatchRows = {
+    .begin = &BeginRows, .end = &EndRows, .rows = &MultiplyRows, .product = &DescribeRows};
 
 TfLiteStatus EvalRowGroup(TfLiteContext* context, TfLiteNode* node, const GroupRun& group) {
   const BatchMatMulData& data = DataOf<BatchMatMulData>(node);

@@ -28,6 +28,7 @@
 #include "kernels/linalg/dot.h"
 #include "kernels/linalg/matrix_layer.h"
 #include "kernels/linalg/row_group.h"
+#include "kernels/linalg/row_product.h"
 #include "kernels/linalg/weights_form.h"
 
 namespace deputy {

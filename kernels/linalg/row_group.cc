@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "core/kernel_api/scratch.h"
 #include "core/support/int_math.h"
 #include "kernels/common/kernel.h"
+#include "kernels/linalg/attention.h"
 
 namespace deputy {
 namespace {
@@ -81,12 +83,13 @@ struct BlockPlan {
 // memory.
 class BlockRun {
  public:
-  BlockRun(TfLiteContext* context, Runtime* runtime, const RowRun& group, int64_t block_rows,
-           float* memory)
+  BlockRun(TfLiteContext* context, Runtime* runtime, const RowRun& group,
+           const Attention* attention, int64_t block_rows, float* memory)
       : context_(context),
         runtime_(runtime),
         cpu_(CpuOf(context)),
         program_(group.program),
+        attention_(attention),
         output_(Data<float>(&context->tensors[group.output])),
         block_rows_(block_rows),
         memory_(memory) {}
@@ -96,7 +99,11 @@ class BlockRun {
     const std::vector<RowOp>& ops = program_.ops;
     for (size_t begin = 0; begin < ops.size();) {
       size_t end = begin + 1;
-      if (ops[begin].is_product) {
+      if (attention_ != nullptr && begin == attention_->first()) {
+        end = attention_->last() + 1;
+        attention_->Run(RowsOf(ops[begin], first, count), RowsOf(ops[end - 1], first, count),
+                        memory_ + SlotFloats());
+      } else if (ops[begin].is_product) {
         RunOp(ops[begin], first, count);
       } else {
         while (end < ops.size() && !ops[end].is_product) ++end;
@@ -143,8 +150,19 @@ class BlockRun {
     return values + (row - first_) * columns;
   }
 
+  // Returns the number of floats of all slots, padded to whole cache lines.
+  int64_t SlotFloats() const {
+    int64_t columns = 0;
+    for (int each : program_.slot_columns) columns += each;
+    return RoundUp(columns * block_rows_, int64_t{16});
+  }
+
   void RunOp(const RowOp& op, int64_t first, int count) const {
     if (!op.chain.empty()) return RunChain(op, first, count);
+    op.kernel->rows(context_, runtime_->group_node(op.node), RowsOf(op, first, count));
+  }
+
+  GroupRows RowsOf(const RowOp& op, int64_t first, int count) const {
     GroupRows block = {
         .first = first, .count = count, .columns = op.out_columns, .op = &op, .cpu = &cpu_};
     for (int i = 0; i < kMaxComputedInputs; ++i) {
@@ -157,13 +175,14 @@ class BlockRun {
     } else {
       block.out = op.scattered.rank > 0 ? output_ : output_ + first * op.out_columns;
     }
-    op.kernel->rows(context_, runtime_->group_node(op.node), block);
+    return block;
   }
 
   TfLiteContext* const context_;
   Runtime* const runtime_;
   const CpuKernels& cpu_;
   const RowProgram& program_;
+  const Attention* const attention_;  // null: the group has none
   float* const output_;
   const int64_t block_rows_;
   float* const memory_;
@@ -179,16 +198,22 @@ TfLiteStatus RunRowGroup(TfLiteContext* context, const RowRun& group, const RowC
   int64_t row_bytes = 0;
   for (int columns : group.program.slot_columns) row_bytes += columns * int64_t{sizeof(float)};
   const int threads = ThreadCount(context);
-  const BlockPlan plan(group.program.rows, cut, row_bytes, threads);
+  const std::optional<Attention> attention =
+      Attention::Find(context, runtime, group.program, cut.rows_of_matrix);
+  RowCut tiles = cut;
+  if (attention) tiles.tile_rows = attention->lanes();
+  const BlockPlan plan(group.program.rows, tiles, row_bytes, threads);
   Scratch memory;
-  if (!memory.AcquireForWorkers(context, static_cast<size_t>(plan.block_rows * row_bytes),
-                                threads)) {
+  const auto slot_bytes =
+      static_cast<size_t>(RoundUp(plan.block_rows * row_bytes, int64_t{kTensorAlignment}));
+  const size_t attention_bytes = attention ? attention->floats() * sizeof(float) : 0;
+  if (!memory.AcquireForWorkers(context, slot_bytes + attention_bytes, threads)) {
     return TensorError(context, &context->tensors[group.output],
                        "out of memory for intermediate rows");
   }
   const int64_t blocks = plan.blocks();
   ParallelFor(context, plan.tasks, [&](int task, int worker) {
-    BlockRun run(context, runtime, group, plan.block_rows,
+    BlockRun run(context, runtime, group, attention ? &*attention : nullptr, plan.block_rows,
                  reinterpret_cast<float*>(memory.worker(worker)));
     const int64_t end = (task + int64_t{1}) * blocks / plan.tasks;
     for (int64_t number = task * blocks / plan.tasks; number < end; ++number) {
@@ -199,16 +224,6 @@ TfLiteStatus RunRowGroup(TfLiteContext* context, const RowRun& group, const RowC
     }
   });
   return kTfLiteOk;
-}
-
-void RowProduct::Multiply(int group, const float* rows, int count, float* out,
-                          int64_t out_step) const {
-  const GemmPlan::Cut whole = {0, count, 0, columns};
-  GemmF32 job = Job(group, out);
-  job.out_stride = static_cast<size_t>(out_step);
-  RunGemmF32(job, whole, [&](int64_t, int) -> RowBlock<float> {
-    return {rows, static_cast<size_t>(depth)};
-  });
 }
 
 bool SuitsRowSteps(const TfLiteContext* context, const CpuKernels& cpu, int64_t rows, int columns,

@@ -188,7 +188,7 @@ foreach(folder IN LISTS instruction_sets)
   # The loops of kernels/vector, and those of elements.cc, have equal results on all machines: a*b+c
   # is not contracted to FMA.
   set(vector_loops ${sources})
-  list(FILTER vector_loops INCLUDE REGEX "/((generic_)?vector|elements)\\.cc$")
+  list(FILTER vector_loops INCLUDE REGEX "/((generic_)?vector|elements|attention)\\.cc$")
   list(REMOVE_ITEM sources ${vector_loops})
   if(NOT folder STREQUAL common)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
