@@ -98,7 +98,8 @@ struct WinogradPlan {
     // transforms weights for few products.
     const int wanted = threads <= 1 ? 1 : TilesOf(4 * threads, panels);
     const int min_tiles = std::min(group_tiles, 4 * tile_rows);
-    block_tiles = std::max({TilesOf(group_tiles, wanted), min_tiles, 1});
+    const int blocks = std::clamp(group_tiles / std::max(min_tiles, 1), 1, wanted);
+    block_tiles = std::max(TilesOf(group_tiles, blocks), 1);
     if (threads > 1 && panels * TilesOf(group_tiles, block_tiles) < 2 * threads) {
       block_tiles = BlockOfFewTiles(tile_rows, threads);
     }
@@ -170,9 +171,10 @@ void RunWinograd(TfLiteContext* context, const WinogradPlan& plan, const Transfo
       transform(group, static_cast<int>(inputs.Begin(task)), static_cast<int>(inputs.End(task)));
     });
     const int blocks = TilesOf(tiles, plan.block_tiles);
+    // Adjacent tasks multiply the same inputs, most of which their thread has transformed itself.
     ParallelFor(context, plan.panels * blocks, [&](int task, int worker) {
-      const int first = task % blocks * plan.block_tiles;
-      multiply(group, first, std::min(first + plan.block_tiles, tiles), task / blocks, worker);
+      const int first = task / plan.panels * plan.block_tiles;
+      multiply(group, first, std::min(first + plan.block_tiles, tiles), task % plan.panels, worker);
     });
   }
 }

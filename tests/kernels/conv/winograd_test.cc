@@ -13,6 +13,7 @@
 
 #include "c_api/include/deputy.h"
 #include "kernels/conv/conv.h"
+#include "kernels/conv/winograd.h"
 #include "tests/kernels/cpu/cpu_tables.h"
 #include "tests/support/interpreter_queries.h"
 #include "tests/support/model_builder.h"
@@ -372,6 +373,21 @@ TEST(Winograd, is_almost_as_accurate_as_direct_convolution) {
       std::printf("%s, %s: %.2e, sums over windows %.2e\n", Describe(*cpu, layer).c_str(),
                   found.implementation.c_str(), error, ErrorOf(layer, numbers, direct.output));
       EXPECT_LE(error, kMaxError);
+    }
+  }
+}
+
+// Each block transforms its panel of weights, which costs as much as several tiles.
+TEST(Winograd, no_block_of_two_threads_is_much_smaller_than_the_others) {
+  for (const int extent : {14, 20, 28, 56, 112}) {
+    for (const int channels : {64, 128}) {
+      ConvShape shape;
+      shape.y.output = shape.x.output = extent;
+      shape.batches = 1;
+      shape.input_channels = shape.output_channels = shape.depth = channels;
+      const WinogradPlan plan(shape, 4, 12, 32, 2);
+      const int last = (plan.group_tiles - 1) % plan.block_tiles + 1;
+      EXPECT_GE(last, plan.block_tiles / 2) << extent << " x " << extent << " x " << channels;
     }
   }
 }
