@@ -95,4 +95,4 @@ def product(shape):
 
 
 if __name__ == '__main__':
-    print(__doc__ if '--help' in sys.argv else json.dumps(session(json.load(sys.stdin))))
+    print('usage: litert_session.py < JOB' if '--help' in sys.argv else json.dumps(session(json.load(sys.stdin))))
