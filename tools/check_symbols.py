@@ -10,7 +10,8 @@ functions, the loader of external delegates, attribute maps, asynchronous execut
 DEPUTY_1.0 exactly the Deputy* functions that c_api/include/deputy*.h declares. Both may need only the libraries of C and
 C++ (MAY_NEED), and must bind their own symbols locally. libdeputy_mindspore.so.1 exports, under
 DEPUTY_1.0, the functions of mindspore/include/*_c.h, and may also need libdeputy.so.1.
-libLiteRt.so exports, under VERS_1.0, functions of docs/litert/functions.csv, and may also need libdeputy.so.1.
+libLiteRt.so exports, under VERS_1.0, functions of docs/litert/functions.csv, under DEPUTY_1.0 those of
+litert/c/deputy_compiler.h, and may also need libdeputy.so.1.
 libdeputy_gpu.so, if built, exports the functions of deputy_gpu.h and of TfLiteGpuDelegateV2 without
 a version, and a plug-in's entry points; so does libdeputy_cpu.so with deputy_cpu.h, which also
 binds its symbols locally. libdeputy_xnnpack.so, if built, exports only the entry points and may also
@@ -128,6 +129,7 @@ def check_litert_library(library):
     with open(ROOT / 'docs/litert/functions.csv', encoding='utf-8', newline='') as file:
         known = {row['function'] for row in csv.DictReader(file)}
     expected = {name: 'VERS_1.0' for name in exports_of(library) if name in known}
+    expected |= dict.fromkeys(functions_of(ROOT / 'litert/include/litert/c/deputy_compiler.h'), 'DEPUTY_1.0')
     may_need = re.compile(MAY_NEED.pattern + r'|^libdeputy\.so\.1$')
     yield from check_library(library, 'libLiteRt.so', expected, may_need)
 

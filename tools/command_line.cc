@@ -494,6 +494,14 @@ void AddCompileCommand(CLI::App* app) {
   AddSessionOptions(command, &options->session);
   AddProviderOptions(command, false);
   command->add_option("-o,--output", options->output, "The file to write")->type_name("FILE");
+  CLI::Option* const plugins = command
+                                   ->add_option("--plugin", options->plugins,
+                                                "Compile with compiler plug-ins of LiteRT, for\n"
+                                                "programs with libLiteRt.so and a dispatch plug-in")
+                                   ->type_name("FOLDER");
+  command->add_option("--soc", options->soc, "Device for which --plugin compiles")
+      ->type_name("NAME")
+      ->needs(plugins);
   command->add_flag("--check", options->check,
                     "Report for the CPU and each delegate whether MODEL is\n"
                     "usable, must be compiled again, or is unusable");
@@ -502,7 +510,8 @@ void AddCompileCommand(CLI::App* app) {
       "options differ from those of the compilation. With --check the exit code is 1\n"
       "unless all results are 'usable'.\n\n"
       "  deputy compile m.tflite --delegate npu_stub -o m.compiled\n"
-      "  deputy run m.compiled --random --delegate npu_stub");
+      "  deputy run m.compiled --random --delegate npu_stub\n"
+      "  deputy compile m.tflite --plugin FOLDER -o m.npu.tflite");
   command->callback([options, command] {
     options->session.delegates = RequestsInOrder(*command);
     CompileModel(*options);

@@ -103,6 +103,7 @@ void ListOperators(const OpsOptions& options);
 struct CompileOptions {
   SessionOptions session;
   std::string output;
+  std::string plugins, soc;  // folder with compiler plug-ins, and the device to compile for
   bool check = false;
 };
 void CompileModel(const CompileOptions& options);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "compile_litert.h"
 #include "core/support/compiled_model.h"
 #include "deputy/deputy_compiled.h"
 #include "provide.h"
@@ -111,9 +112,63 @@ bool PrintCheck(const std::string& owner, const DeputyCompiledStatus& status) {
   return status.compatibility == kDeputyCompiledUsable;
 }
 
+// ---- Plug-ins of LiteRT -------------------------------------------------------------------------
+
+// Returns the status of a file for a compiler plug-in and the reason.
+DeputyCompiledStatus StatusOf(const std::string& file, const CompiledTarget& plugin) {
+  DeputyCompiledStatus status = {};
+  CompiledModel model;
+  std::string reason;
+  const CompiledModelState state = ParseCompiledModel(file, &model);
+  const CompiledTarget* const target = model.FindTarget(plugin.owner);
+  status.compatibility = kDeputyCompiledRecompile;
+  if (state == CompiledModelState::kDamaged) {
+    status.compatibility = kDeputyCompiledUnusable;
+    reason = "its description is damaged";
+  } else if (target == nullptr) {
+    reason = "it was not compiled by this plug-in";
+  } else if (!IsModelIntact(file, model)) {
+    reason = "the model was changed after the compilation";
+  } else if (target->version != plugin.version || target->device != plugin.device) {
+    reason = "it was compiled by '" + target->version + "' for '" + target->device + "', found '" +
+             plugin.version + "' for '" + plugin.device + "'";
+  } else {
+    status.compatibility = kDeputyCompiledUsable;
+  }
+  std::snprintf(status.reason, sizeof status.reason, "%s", reason.c_str());
+  return status;
+}
+
+void CheckForPlugins(const CompileOptions& options) {
+  const std::vector<char> bytes = ReadFile(options.session.model, kMaxBytes);
+  const std::string file(bytes.begin(), bytes.end());
+  bool usable = true;
+  for (const CompiledTarget& plugin : ListCompilerPlugins(options.plugins)) {
+    usable = PrintCheck(plugin.owner, StatusOf(file, plugin)) && usable;
+  }
+  if (!usable) FailWork("%s: not usable as it is", options.session.model.c_str());
+}
+
+// Writes a model with byte code, followed by the description of a compiled model without sections.
+void CompileForPlugins(const CompileOptions& options) {
+  if (!options.session.delegates.empty()) {
+    FailUsage("--plugin: delegates do not run byte code; compile for them separately");
+  }
+  CompiledModel model;
+  model.targets = ListCompilerPlugins(options.plugins);
+  std::string file = CompileWithPlugins(options.plugins, options.soc, options.session.model);
+  model.model_bytes = file.size();
+  FinishCompiledModel(model, &file);
+  WriteNewFile(options.output, file);
+  std::printf("%s: %zu bytes, with byte code\n", options.output.c_str(), file.size());
+}
+
+// ---- Delegates ----------------------------------------------------------------------------------
+
 void CheckCompiled(const CompileOptions& options) {
   const std::string& path = options.session.model;
   CheckReadable(path);
+  if (!options.plugins.empty()) return CheckForPlugins(options);
   bool usable = true;
   // A model whose nodes all run in delegates has no packed constants.
   const DeputyCompiledStatus cpu = StatusOf(path, nullptr);
@@ -134,6 +189,7 @@ void CheckCompiled(const CompileOptions& options) {
 void CompileModel(const CompileOptions& options) {
   if (options.check) return CheckCompiled(options);
   if (options.output.empty()) FailUsage("expected --output FILE or --check");
+  if (!options.plugins.empty()) return CompileForPlugins(options);
   const TemporaryDirectory work;
   SessionOptions session_options = options.session;
   session_options.cache_root = work.path();

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/support/compiled_model.h"
 #include "deputy/c_api.h"
 #include "litert/src/dispatch_op.h"
 #include "litert/src/log.h"
@@ -91,7 +92,8 @@ class Loader {
       return Fail(kLiteRtStatusErrorInvalidFlatbuffer, "model: it has no subgraph");
     }
     LITERT_TRY(LoadSignatures());
-    return LoadMetadata();
+    LITERT_TRY(LoadMetadata());
+    return has_byte_code_ ? CheckByteCode() : kLiteRtStatusOk;
   }
 
  private:
@@ -222,7 +224,7 @@ class Loader {
   }
 
   // Finds the byte code of a compiled operator. An operator whose options have no location is kept.
-  LiteRtStatus LoadByteCode(LiteRtOpT* op) const {
+  LiteRtStatus LoadByteCode(LiteRtOpT* op) {
     if (op->code != kLiteRtOpCodeTflCustom || op->custom_code != kDispatchOpCode ||
         op->custom_options.empty()) {
       return kLiteRtStatusOk;
@@ -233,7 +235,22 @@ class Loader {
       return kLiteRtStatusOk;
     }
     op->entry_point = options.name;
+    has_byte_code_ = true;
     return FindByteCode(options, bytes_, &op->byte_code);
+  }
+
+  // Compares a file of `deputy compile` with its checksum: FlatBuffers' verifier does not know byte
+  // code.
+  LiteRtStatus CheckByteCode() const {
+    const std::span<const char> file(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+    CompiledModel description;
+    const CompiledModelState state = ParseCompiledModel(file, &description);
+    if (state == CompiledModelState::kPlain ||
+        (state == CompiledModelState::kCompiled && IsModelIntact(file, description))) {
+      return kLiteRtStatusOk;
+    }
+    return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                "model: it was changed after its byte code was compiled; compile it again");
   }
 
   LiteRtStatus LoadOp(const schema::Operator& from, const LiteRtSubgraphT& subgraph,
@@ -364,6 +381,7 @@ class Loader {
   const schema::Model* const file_;
   LiteRtModelT* const model_;
   size_t copied_ = 0;  // bytes of the file that the objects copy
+  bool has_byte_code_ = false;
 };
 
 // Reads a part of a file; returns false if it is shorter.

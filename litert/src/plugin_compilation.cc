@@ -172,7 +172,6 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
   const CompileCache cache(environment, *options, model, soc_model, out_compilation->plugins);
   out_compilation->model = cache.Load();
   if (out_compilation->model != nullptr) return kLiteRtStatusOk;
-  bool is_complete = true;
   for (const auto& plugin : out_compilation->plugins) {
     if ((plugin->hardware() & options->accelerators) == 0) continue;
     const LiteRtModelT& current =
@@ -181,14 +180,16 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
     const LiteRtStatus status =
         CompileWith(*plugin, environment, options, current, soc_model, &compiled);
     if (status != kLiteRtStatusOk) {
-      is_complete = false;
+      if (out_compilation->failure == kLiteRtStatusOk) out_compilation->failure = status;
       Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s' (%s): the model is used without it: %s",
           plugin->manufacturer().c_str(), plugin->path().c_str(), LiteRtGetStatusString(status));
     } else if (compiled != nullptr) {
       out_compilation->model = std::move(compiled);
     }
   }
-  if (out_compilation->model != nullptr && is_complete) cache.Store(*out_compilation->model);
+  if (out_compilation->model != nullptr && out_compilation->failure == kLiteRtStatusOk) {
+    cache.Store(*out_compilation->model);
+  }
   return kLiteRtStatusOk;
 }
 

@@ -15,6 +15,7 @@ struct PluginCompilation {
   CompilerPlugins plugins;
   // The model with operators DISPATCH_OP; null: no plug-in has compiled an operator.
   std::unique_ptr<LiteRtModelT> model;
+  LiteRtStatus failure = kLiteRtStatusOk;  // of the first plug-in that failed
 };
 
 // Compiles a copy of the model with the plug-ins in the environment's folder

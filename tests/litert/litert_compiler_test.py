@@ -390,8 +390,9 @@ class CacheTest(DoubleCase):
         self.assertTrue(self.cached(sdk='2.0', options=many))
         self.assertTrue(self.cached(setting='models=3', options=many))
         self.assertTrue(self.cached(compiler='max_partitions = 4', options=many))
+        self.assertTrue(self.cached(compiler='max_partitions = 5', options=many))
         self.assertTrue(self.cached(accelerators=NPU, options=many))
-        self.assertEqual(len(self.entries()), 6)
+        self.assertEqual(len(self.entries()), 7)
         self.assertFalse(self.cached(options=many))
         self.assertFalse(self.cached(sdk='2.0', options=many))
 

@@ -163,6 +163,10 @@ VARIABLES = [
 
 # Options whose effect a test of another script checks.
 ELSEWHERE = {
+    "litert_compiled_files_test": {
+        "test_files_run_with_the_dispatch_plugin": ["--plugin"],
+        "test_the_device_is_passed": ["--soc"],
+    },
     "cli_test": {
         "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],
         "test_bench_marks_nodes_that_multiply_in_lower_precision": ["--precision", "--allow-fp16"],

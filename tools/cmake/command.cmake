@@ -15,7 +15,7 @@ if(DEPUTY_BUILD_TOOLS AND tool_sources)
   set_target_properties(deputy_tool PROPERTIES OUTPUT_NAME deputy)
   target_include_directories(deputy_tool PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(deputy_tool SYSTEM PRIVATE ${DEPUTY_STB_INCLUDE})
-  target_link_libraries(deputy_tool PRIVATE deputy deputy_ms deputy_interposer deputy_record CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_link_libraries(deputy_tool PRIVATE deputy deputy_litert_objects deputy_ms deputy_interposer deputy_record CLI11::CLI11 nlohmann_json::nlohmann_json)
   deputy_compile_together(deputy_tool)
   # The command is not optimised for speed, because performance-critical code is in the library.
   # -fPIC matches the targets that share the precompiled headers.

@@ -23,7 +23,7 @@ target_include_directories(deputy_litert_objects PRIVATE ${client_include_dir}
                            PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/litert/include)
 target_include_directories(deputy_litert_objects SYSTEM PRIVATE ${generated_dir}/tables)
 add_dependencies(deputy_litert_objects deputy_tables_header)
-target_link_libraries(deputy_litert_objects PUBLIC deputy deputy_schema)
+target_link_libraries(deputy_litert_objects PUBLIC deputy deputy_schema deputy_support)
 target_compile_options(deputy_litert_objects PRIVATE ${host_flags})
 deputy_compile_together(deputy_litert_objects)
 
@@ -32,7 +32,7 @@ set_target_properties(deputy_litert PROPERTIES OUTPUT_NAME LiteRt LINKER_LANGUAG
                       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/drop-in)
 target_include_directories(deputy_litert
                            INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/litert/include>)
-target_link_libraries(deputy_litert PRIVATE deputy)
+target_link_libraries(deputy_litert PRIVATE deputy deputy_support)
 target_link_options(deputy_litert PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now
                     -Wl,--version-script=${PROJECT_SOURCE_DIR}/litert/litert.map)
 if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
