@@ -83,10 +83,10 @@ struct RowForm {
     return to + count * static_cast<int64_t>(kernels.requantized_bytes());
   }
   char* Fill(int8_t value, int64_t count, char* to) const {
+    const int32_t left = value + (kernels.requantizes_left ? kernels.left_offset() : 0);
     if (kernels.requantized_bytes() == 1) {
-      std::memset(to, value, static_cast<size_t>(count));
+      std::memset(to, left, static_cast<size_t>(count));
     } else {
-      const int32_t left = value + kernels.left_offset();
       std::fill_n(reinterpret_cast<int16_t*>(to), count, static_cast<int16_t>(left));
     }
     return to + count * static_cast<int64_t>(kernels.requantized_bytes());

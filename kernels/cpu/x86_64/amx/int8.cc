@@ -299,6 +299,42 @@ void RequantizedByTiles(const GemmRowsS8& job) {
   }
 }
 
+// Maximum number of values of a row that the VNNI kernel multiplies, and number of rows that are
+// converted for it at once.
+constexpr int kMaxVnniDepth = 512, kVnniRows = 24;
+
+// Computes `job` with the VNNI kernel, from copies of the rows that are offset by 128.
+void RequantizedOffsetRows(const GemmRowsS8& job) {
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
+  const auto depth = static_cast<size_t>(job.depth);
+  const __mmask64 exist = ~__mmask64{0} >> (64 - depth);
+  alignas(64) char copies[kVnniRows * kMaxVnniDepth + 64];
+  const void* rows[kVnniRows];
+  GemmRowsS8 block = job;
+  block.a = rows;
+  block.part_step = depth;
+  RowsAddendS8 addend;
+  for (int row = 0; row < job.rows; row += kVnniRows) {
+    block.rows = Min(job.rows - row, kVnniRows);
+    char* to = copies;
+    for (int r = 0; r < block.rows; ++r) {
+      rows[r] = to;
+      const char* from = static_cast<const char*>(job.a[row + r]);
+      for (int part = 0; part < job.parts; ++part, from += job.part_step, to += depth) {
+        const __m512i values = _mm512_maskz_loadu_epi8(exist, from);
+        _mm512_mask_storeu_epi8(to, exist, _mm512_xor_si512(values, flips));
+      }
+    }
+    block.out = job.out + static_cast<size_t>(row) * job.out_stride;
+    if (job.addend != nullptr) {
+      addend = *job.addend;
+      addend.values += static_cast<size_t>(row) * job.out_stride;
+      block.addend = &addend;
+    }
+    kGemmS8Avx512Vnni.requantized(block);
+  }
+}
+
 // Computes requantised rows with the VNNI kernel, whose left operand is offset by 128: the bias is
 // corrected by 128 times the sum of each column's weights.
 void RequantizedByVnni(const GemmRowsS8& job) {
@@ -328,7 +364,7 @@ void RequantizedByVnni(const GemmRowsS8& job) {
       const __m512i own = _mm512_loadu_si512(job.bias + column + 16 * v);
       _mm512_store_si512(bias + 16 * v, _mm512_sub_epi32(own, sums));
     }
-    kGemmS8Avx512Vnni.requantized(block);
+    RequantizedOffsetRows(block);
   }
 }
 
@@ -337,7 +373,8 @@ void RequantizedByVnni(const GemmRowsS8& job) {
 void RequantizedRows(const GemmRowsS8& job) {
   const int deep = job.addend == nullptr ? 32 : 64;
   if (job.rows == 0) return;
-  job.depth <= deep ? RequantizedByVnni(job) : RequantizedByTiles(job);
+  const bool is_shallow = job.depth <= deep && job.parts * job.depth <= kMaxVnniDepth;
+  is_shallow ? RequantizedByVnni(job) : RequantizedByTiles(job);
 }
 
 // ---- Sums -------------------------------------------------------------------------------------

@@ -175,7 +175,6 @@ struct SumsS8 {
   // Adds the products of the four values at `offset` of each row.
   [[gnu::always_inline]] inline void Step(const void* const* rows, size_t offset, const int8_t* b,
                                           size_t panel_stride) {
-    const __m512i flips = _mm512_set1_epi8(static_cast<char>(0x80));
     __m512i weights[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
@@ -190,7 +189,7 @@ struct SumsS8 {
     for (int r = 0; r < kRows; ++r) {
       int32_t four;
       std::memcpy(&four, static_cast<const int8_t*>(rows[r]) + offset, sizeof four);
-      const __m512i value = _mm512_xor_si512(_mm512_set1_epi32(four), flips);
+      const __m512i value = _mm512_set1_epi32(four);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) MultiplyAddFours(&sums[r][v], value, weights[v]);
     }
@@ -552,6 +551,7 @@ constexpr GemmS8Kernels kGemmS8Avx512Vnni = {.name = "avx512-vnni",
                                              .left_from_u8 = &LeftFromU8,
                                              .tile = &GemmS8,
                                              .requantized = &RequantizedRows,
+                                             .requantizes_left = true,
                                              .adds = true};
 }  // namespace deputy
 
