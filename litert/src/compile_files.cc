@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compilation of models by compiler plug-ins for files.
+#include <mutex>
 #include <string>
 
 #include "litert/c/deputy_compiler.h"
@@ -53,6 +54,7 @@ LiteRtStatus DeputyLiteRtListCompilerPlugins(LiteRtEnvironment environment, Lite
   return Guard([&] {
     const char* folder = nullptr;
     LITERT_TRY(FindFolder(environment, &folder));
+    const std::scoped_lock lock(deputy::litert::CompilerPluginMutex());
     for (const auto& plugin :
          deputy::litert::OpenCompilerPlugins(folder, &environment->options(), options)) {
       std::string models;

@@ -63,8 +63,14 @@ std::string FailureOf(const char* function, LiteRtStatus status) {
 
 }  // namespace
 
+std::recursive_mutex& CompilerPluginMutex() {
+  static auto* const mutex = new std::recursive_mutex();  // plug-ins may be destroyed at exit
+  return *mutex;
+}
+
 CompilerPlugin::~CompilerPlugin() {
   if (handle_ == nullptr) return;
+  const std::scoped_lock lock(CompilerPluginMutex());
   (void)Guard([&] {
     api_.destroy_compiler_plugin(handle_);
     return kLiteRtStatusOk;

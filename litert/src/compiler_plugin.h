@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ class CompilerPlugin {
   LiteRtCompilerPluginApi api_ = {};
   LiteRtCompilerPlugin handle_ = nullptr;
 };
+
+// Held during calls of plug-ins, whose functions are called by one thread at a time.
+std::recursive_mutex& CompilerPluginMutex();
 
 using CompilerPlugins = std::vector<std::unique_ptr<CompilerPlugin>>;
 

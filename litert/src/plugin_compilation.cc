@@ -2,7 +2,6 @@
 #include "litert/src/plugin_compilation.h"
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,8 +164,7 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
     Log(kLiteRtLogSeverityWarning, "compiler plug-ins: the model is compiled already");
     return kLiteRtStatusOk;
   }
-  static std::mutex mutex;  // functions of plug-ins are called by one thread at a time
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(CompilerPluginMutex());
   out_compilation->plugins = OpenCompilerPlugins(folder, &environment->options(), options);
   if (out_compilation->plugins.empty()) return kLiteRtStatusOk;
   const CompileCache cache(environment, *options, model, soc_model, out_compilation->plugins);

@@ -11,13 +11,16 @@ import pathlib
 import sys
 import unittest
 
-from litert_calls import Any, CPU, DIGITS, POINTER, Recorder, c_types, cpu_environment, in_child, model_of, options_of, rows_of
+from litert_calls import text as folder_option
+from litert_calls import (Any, CPU, DIGITS, POINTER, Recorder, c_types, cpu_environment, environment, in_child, model_of,
+                          options_of, rows_of)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
 from sanitized import start_again_with_runtime  # noqa: E402  (needs the path above)
 
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build/release').resolve()
 LIBRARY = BUILD / 'drop-in/libLiteRt.so'
+DOUBLE = BUILD / 'tests/doubles/litert_compiler/libLiteRtCompilerPlugin_Double.so'
 
 SKIPPED = 77
 INVALID, RUNTIME_FAILURE, UNSUPPORTED = 1, 3, 5
@@ -102,6 +105,29 @@ class LitertFunctionTablesTest(unittest.TestCase):
     def test_header_of_the_context(self):
         header = Header.from_address(self.context)
         self.assertEqual((header.size, header.major, header.minor, header.reserved), (416, 1, 2, 0))
+
+    # The table of compiler plug-ins, which the double receives.
+    def test_the_compiler_context_has_all_functions(self):
+        if not DOUBLE.exists():
+            self.skipTest('the test double is not built')
+        folder = ctypes.create_string_buffer(str(DOUBLE.parent).encode())
+        env = environment(self.record, folder_option(folder, 0))
+        model, options = model_of(self.record, env, DIGITS), options_of(self.record)
+        self.record.made('LiteRtCreateCompiledModel', env, model, options)
+        double = ctypes.CDLL(str(DOUBLE))
+        double.LitertDoubleContext.restype = POINTER
+        context = double.LitertDoubleContext()
+        header = Header.from_address(context)
+        self.assertEqual((header.size, header.major, header.minor, header.reserved), (1408, 1, 3, 0))
+        functions = {member: (row[0], row[2]) for member, row in
+                     members_of('LiteRtCompilerContext', 'compiler_context', context).items()}
+        for row in rows_of('contexts.csv'):
+            if row['struct'] == 'LiteRtCompilerContext':
+                functions[row['offset']] = (row['function'], POINTER.from_address(context + int(row['offset'])).value)
+        self.assertEqual(len(functions), (1408 - 8) // 8)
+        for member, (function, address) in functions.items():
+            with self.subTest(member=member, function=function):
+                self.assertEqual(address, ctypes.cast(getattr(self.library, function), POINTER).value)
 
     def test_members_refuse_arguments_that_are_null(self):
         for struct, members in self.tables.items():

@@ -59,6 +59,13 @@ static LiteRtStatus Record(const char* name) {
   return Is("fail", name) ? kLiteRtStatusErrorRuntimeFailure : kLiteRtStatusOk;
 }
 
+static const LiteRtCompilerContext* last_context;
+
+// Returns the context that the newest plug-in has received.
+LITERT_CAPI_EXPORT const LiteRtCompilerContext* LitertDoubleContext(void);
+
+const LiteRtCompilerContext* LitertDoubleContext(void) { return last_context; }
+
 // ---- The plug-in --------------------------------------------------------------------------------
 
 LiteRtStatus LiteRtGetCompilerPluginVersion(LiteRtApiVersion* version) {
@@ -79,6 +86,7 @@ LiteRtStatus LiteRtCreateCompilerPlugin(const LiteRtCompilerContext* context,
   (void)options;
   const LiteRtStatus status = Record("CreateCompilerPlugin");
   *plugin = NULL;
+  last_context = context;
   if (status != kLiteRtStatusOk || Is("null", "CreateCompilerPlugin")) return status;
   *plugin = calloc(1, sizeof(**plugin));
   (*plugin)->context = context;
