@@ -68,6 +68,20 @@ LiteRtStatus StoreQuantization(LiteRtTensor tensor, Out* out, LiteRtQuantization
 
 }  // namespace
 
+void LiteRtOpT::CopyOptions(const LiteRtOpT& from) {
+  custom_code = from.custom_code;
+  custom_options = from.custom_options;
+  version = from.version;
+  byte_code = from.byte_code;
+  owned_byte_code = from.owned_byte_code;
+  entry_point = from.entry_point;
+  owned_options = from.owned_options;
+  options = from.options;
+  if (owned_options.empty()) return;
+  const auto offset = reinterpret_cast<const uint8_t*>(from.options) - from.owned_options.data();
+  options = reinterpret_cast<const deputy::schema::Operator*>(owned_options.data() + offset);
+}
+
 // ---- Models -------------------------------------------------------------------------------------
 
 LiteRtStatus LiteRtGetNumModelSubgraphs(LiteRtModel model, LiteRtParamIndex* num_subgraphs) {

@@ -71,6 +71,9 @@ class LiteRtTensorT {
 
 class LiteRtOpT {
  public:
+  // Copies everything but the code and the tensors.
+  void CopyOptions(const LiteRtOpT& from);
+
   LiteRtOpCode code = kLiteRtOpCodeTflCustom;
   std::string custom_code;
   deputy::litert::Bytes custom_options;

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "litert/c/litert_op_options.h"
 #include "litert/src/builder.h"
+#include "litert/src/composite.h"
 #include "litert/src/dispatch_op.h"
 #include "litert/src/op_list.h"
 
@@ -21,12 +21,10 @@ using Ops = std::vector<LiteRtOp>;
 // Number of the partition of each selected operator.
 using Selection = std::unordered_map<const LiteRtOpT*, LiteRtParamIndex>;
 
-constexpr char kCpuComposite[] = "odml.cpu_call";
-
 // ---- Selection ----------------------------------------------------------------------------------
 
 // Returns the reason why an operator cannot be compiled whatever the plug-in selects, or null.
-const char* FindObstacle(LiteRtOp op) {
+const char* FindObstacle(const LiteRtModelT& model, LiteRtOp op) {
   if (op->code == kLiteRtOpCodeTflCustom && op->custom_code == kDispatchOpCode) {
     return "it is compiled already";
   }
@@ -34,18 +32,17 @@ const char* FindObstacle(LiteRtOp op) {
   if (std::any_of(op->inputs.begin(), op->inputs.end(), is_variable)) {
     return "it has a variable tensor";
   }
-  const char* composite = nullptr;
-  if (op->code == kLiteRtOpCodeShloComposite &&
-      LiteRtGetSHLOCompositeOpName(op, &composite) == kLiteRtStatusOk && composite != nullptr &&
-      std::strcmp(composite, kCpuComposite) == 0) {
-    return "it is a composite for the CPU";
-  }
+  Composite composite;
+  if (!ReadComposite(model, op, &composite)) return nullptr;
+  if (composite.name == kCpuComposite) return "it is a composite for the CPU";
+  if (composite.name == kNpuComposite) return "it is a partition of its own";
   return nullptr;
 }
 
 // Stores the operators of a subgraph that the plug-in selects.
-LiteRtStatus Select(const CompilerPlugin& plugin, const char* soc_model, LiteRtSubgraph subgraph,
-                    Selection* out_selection) {
+LiteRtStatus Select(const CompilerPlugin& plugin, const char* soc_model, const LiteRtModelT& model,
+                    LiteRtSubgraph subgraph, Selection* out_selection) {
+  out_selection->clear();
   LiteRtOpListT list;
   LITERT_TRY(plugin.Call("LiteRtCompilerPluginPartition", plugin.api().compiler_plugin_partition,
                          plugin.handle(), soc_model, subgraph, &list));
@@ -60,7 +57,7 @@ LiteRtStatus Select(const CompilerPlugin& plugin, const char* soc_model, LiteRtS
     }
     const std::string name = "operator " + std::to_string(found->second) + " with code " +
                              std::to_string(entry.op->code);
-    if (const char* const obstacle = FindObstacle(entry.op)) {
+    if (const char* const obstacle = FindObstacle(model, entry.op)) {
       Log(kLiteRtLogSeverityInfo, "compiler plug-in '%s': %s is not compiled: %s",
           plugin.manufacturer().c_str(), name.c_str(), obstacle);
       continue;
@@ -136,13 +133,12 @@ class Slice {
 
   // Adds an operator. Operators are added in the order of execution.
   void AddOp(const LiteRtOpT& from) {
-    copy_->ops.push_back(std::make_unique<LiteRtOpT>(from));
+    copy_->ops.push_back(std::make_unique<LiteRtOpT>());
     LiteRtOpT& to = *copy_->ops.back();
-    if (!from.owned_options.empty()) {
-      const auto offset =
-          reinterpret_cast<const uint8_t*>(from.options) - from.owned_options.data();
-      to.options = reinterpret_cast<const schema::Operator*>(to.owned_options.data() + offset);
-    }
+    to.code = from.code;
+    to.CopyOptions(from);
+    to.inputs = from.inputs;
+    to.outputs = from.outputs;
     for (size_t i = 0; i < to.inputs.size(); ++i) {
       to.inputs[i] = Read(from.inputs[i]);
       to.inputs[i]->uses.push_back({&to, i});
@@ -154,14 +150,12 @@ class Slice {
     }
   }
 
-  void AddOutput(LiteRtTensor tensor) {
-    outputs_.push_back(tensor);
-    copy_->outputs.push_back(Copy(tensor));
-  }
+  // Adds an input before the operators, whether they read it or not.
+  void AddInput(LiteRtTensor tensor) { (void)Read(tensor); }
+  void AddOutput(LiteRtTensor tensor) { copy_->outputs.push_back(Copy(tensor)); }
 
-  // Tensors of the original subgraph that the copy reads and computes.
+  // Tensors of the original subgraph that the copy reads.
   const std::vector<LiteRtTensor>& inputs() const { return inputs_; }
-  const std::vector<LiteRtTensor>& outputs() const { return outputs_; }
 
  private:
   // Returns the copy of a tensor that an operator reads: an input of the copy unless the copy
@@ -208,16 +202,36 @@ class Slice {
   const TensorSet& graph_inputs_;
   LiteRtSubgraphT* const copy_;
   std::unordered_map<const LiteRtTensorT*, LiteRtTensor> copy_of_;
-  std::vector<LiteRtTensor> inputs_, outputs_;
+  std::vector<LiteRtTensor> inputs_;
 };
 
 // ---- Replacement --------------------------------------------------------------------------------
 
-// Replaces each group of a subgraph by one operator.
-LiteRtStatus Replace(const std::vector<Ops>& groups, LiteRtModelT* model, LiteRtSubgraphT* subgraph,
+// Records that a call replaces operators of a subgraph, at the position of the last one.
+LiteRtStatus AddCall(const Ops& replaced, const std::vector<LiteRtTensor>& inputs,
+                     const std::vector<LiteRtTensor>& outputs, LiteRtBuilderT* builder,
                      Partitions* partitions) {
-  const TensorSet inputs(subgraph->inputs.begin(), subgraph->inputs.end());
-  const TensorSet results(subgraph->outputs.begin(), subgraph->outputs.end());
+  LiteRtOp call = nullptr;
+  LITERT_TRY(builder->AddOp(kLiteRtOpCodeTflCustom, inputs, outputs, &call));
+  call->custom_code = kDispatchOpCode;
+  builder->PlaceAt(call, replaced.back());
+  for (const LiteRtOp op : replaced) builder->EraseOp(op);
+  partitions->calls.push_back(call);
+  partitions->selected += replaced.size();
+  return kLiteRtStatusOk;
+}
+
+// Returns a new subgraph for a partition.
+LiteRtSubgraphT* AddSubgraph(Partitions* partitions) {
+  partitions->model.subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
+  return partitions->model.subgraphs.back().get();
+}
+
+// Replaces each group of a subgraph by a call.
+LiteRtStatus ReplaceGroups(const std::vector<Ops>& groups, const LiteRtSubgraphT& subgraph,
+                           LiteRtBuilderT* builder, Partitions* partitions) {
+  const TensorSet inputs(subgraph.inputs.begin(), subgraph.inputs.end());
+  const TensorSet results(subgraph.outputs.begin(), subgraph.outputs.end());
   std::unordered_map<const LiteRtOpT*, const Ops*> group_of;
   for (const Ops& group : groups) {
     for (const LiteRtOpT* op : group) group_of.emplace(op, &group);
@@ -229,7 +243,6 @@ LiteRtStatus Replace(const std::vector<Ops>& groups, LiteRtModelT* model, LiteRt
              return found == group_of.end() || found->second != &group;
            });
   };
-  LiteRtBuilderT builder(model, subgraph);
   for (const Ops& group : groups) {
     std::vector<LiteRtTensor> outputs;
     for (const LiteRtOpT* op : group) {
@@ -238,33 +251,72 @@ LiteRtStatus Replace(const std::vector<Ops>& groups, LiteRtModelT* model, LiteRt
       }
     }
     if (outputs.empty()) continue;  // nothing reads the results
-    partitions->model.subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
-    Slice slice(inputs, partitions->model.subgraphs.back().get());
+    Slice slice(inputs, AddSubgraph(partitions));
     for (const LiteRtOpT* op : group) slice.AddOp(*op);
     for (const LiteRtTensor output : outputs) slice.AddOutput(output);
-    LiteRtOp call = nullptr;
-    LITERT_TRY(builder.AddOp(kLiteRtOpCodeTflCustom, slice.inputs(), slice.outputs(), &call));
-    call->custom_code = kDispatchOpCode;
-    builder.PlaceAt(call, group.back());
-    for (const LiteRtOp op : group) builder.EraseOp(op);
-    partitions->calls.push_back(call);
+    LITERT_TRY(AddCall(group, slice.inputs(), outputs, builder, partitions));
   }
-  return builder.Apply();
+  return kLiteRtStatusOk;
 }
 
-// Returns the subgraphs that are the bodies of composites, which run in their place.
-std::unordered_set<int32_t> FindBodies(const LiteRtModelT& model) {
-  std::unordered_set<int32_t> bodies;
-  for (const auto& subgraph : model.subgraphs) {
-    for (const auto& op : subgraph->ops) {
-      int32_t body = -1;
-      if (op->code == kLiteRtOpCodeShloComposite &&
-          LiteRtGetSHLOCompositeOpDecompositionSubgraphIndex(op.get(), &body) == kLiteRtStatusOk) {
-        bodies.insert(body);
-      }
+// Replaces composites for the NPU by calls; their bodies become partitions.
+LiteRtStatus ReplaceComposites(const LiteRtModelT& model, const LiteRtSubgraphT& subgraph,
+                               LiteRtBuilderT* builder, Partitions* partitions) {
+  for (const auto& op : subgraph.ops) {
+    Composite composite;
+    if (!ReadComposite(model, op.get(), &composite) || composite.name != kNpuComposite ||
+        !IsPureBody(*composite.body)) {
+      continue;
+    }
+    const LiteRtSubgraphT& body = *composite.body;
+    const TensorSet inputs(body.inputs.begin(), body.inputs.end());
+    Slice slice(inputs, AddSubgraph(partitions));
+    for (const LiteRtTensor input : body.inputs) slice.AddInput(input);
+    for (const auto& inner : body.ops) slice.AddOp(*inner);
+    for (const LiteRtTensor output : body.outputs) slice.AddOutput(output);
+    LITERT_TRY(AddCall({op.get()}, op->inputs, op->outputs, builder, partitions));
+  }
+  return kLiteRtStatusOk;
+}
+
+// Returns the composites that the plug-in does not select, without those for the NPU and the CPU.
+Ops FindUnselected(const LiteRtModelT& model, const LiteRtSubgraphT& subgraph,
+                   const Selection& selection) {
+  Ops composites;
+  for (const auto& op : subgraph.ops) {
+    Composite composite;
+    if (selection.count(op.get()) == 0 && ReadComposite(model, op.get(), &composite) &&
+        composite.name != kNpuComposite && composite.name != kCpuComposite) {
+      composites.push_back(op.get());
     }
   }
-  return bodies;
+  return composites;
+}
+
+LiteRtStatus PartitionSubgraph(const CompilerPlugin& plugin, const CompilerSettings& settings,
+                               const char* soc_model, LiteRtModelT* model,
+                               LiteRtSubgraphT* subgraph, Partitions* partitions) {
+  Selection selection;
+  LITERT_TRY(Select(plugin, soc_model, *model, subgraph, &selection));
+  // The plug-in may support operators of a composite that it does not select.
+  const Ops composites = FindUnselected(*model, *subgraph, selection);
+  bool has_changed = false;
+  if (!composites.empty()) {
+    LITERT_TRY(InlineComposites(composites, model, subgraph, &has_changed));
+  }
+  if (has_changed) LITERT_TRY(Select(plugin, soc_model, *model, subgraph, &selection));
+  partitions->total += subgraph->ops.size();
+  const std::vector<Ops> groups =
+      settings.connects ? GroupConnected(*subgraph, selection) : GroupInOrder(*subgraph, selection);
+  if (settings.max_partitions > 0 && groups.size() > settings.max_partitions) {
+    return plugin.Refuse(kLiteRtStatusErrorRuntimeFailure,
+                         "expected at most " + std::to_string(settings.max_partitions) +
+                             " partitions of a subgraph, found " + std::to_string(groups.size()));
+  }
+  LiteRtBuilderT builder(model, subgraph);
+  LITERT_TRY(ReplaceGroups(groups, *subgraph, &builder, partitions));
+  LITERT_TRY(ReplaceComposites(*model, *subgraph, &builder, partitions));
+  return builder.Apply();
 }
 
 }  // namespace
@@ -273,23 +325,13 @@ LiteRtStatus PartitionModel(const CompilerPlugin& plugin, const CompilerSettings
                             const char* soc_model, LiteRtModelT* model,
                             Partitions* out_partitions) {
   out_partitions->model.bytes = model->bytes;
-  const std::unordered_set<int32_t> bodies = FindBodies(*model);
+  const std::vector<bool> bodies = FindBodies(*model);
   for (size_t i = 0; i < model->subgraphs.size(); ++i) {
-    LiteRtSubgraphT& subgraph = *model->subgraphs[i];
-    out_partitions->total += subgraph.ops.size();
-    if (bodies.count(static_cast<int32_t>(i)) > 0) continue;
-    Selection selection;
-    LITERT_TRY(Select(plugin, soc_model, &subgraph, &selection));
-    const std::vector<Ops> groups =
-        settings.connects ? GroupConnected(subgraph, selection) : GroupInOrder(subgraph, selection);
-    if (settings.max_partitions > 0 && groups.size() > settings.max_partitions) {
-      return plugin.Refuse(kLiteRtStatusErrorRuntimeFailure,
-                           "expected at most " + std::to_string(settings.max_partitions) +
-                               " partitions of a subgraph, found " + std::to_string(groups.size()));
-    }
-    out_partitions->selected += selection.size();
-    if (!groups.empty()) LITERT_TRY(Replace(groups, model, &subgraph, out_partitions));
+    if (bodies[i]) continue;
+    LITERT_TRY(PartitionSubgraph(plugin, settings, soc_model, model, model->subgraphs[i].get(),
+                                 out_partitions));
   }
+  ClearUnusedBodies(bodies, model);
   return kLiteRtStatusOk;
 }
 

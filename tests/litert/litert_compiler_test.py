@@ -108,6 +108,27 @@ def branches(is_true):
     })
 
 
+def composite(name, result=2):
+    """Returns a model with a composite that multiplies by 3 and adds y, and a MUL by 2. Its body returns a tensor."""
+    tensors = [{'shape': SHAPE, 'type': 'FLOAT32', 'buffer': buffer, 'name': f't{i}'} for i, buffer in enumerate((0, 0, 0, 1, 0))]
+    mul, add = ({'opcode_index': i, 'builtin_options_type': f'{kind}Options', 'builtin_options': {}}
+                for i, kind in enumerate(('Mul', 'Add')))
+    call = {'opcode_index': 2, 'inputs': [0, 1], 'outputs': [2], 'builtin_options_2_type': 'StableHLOCompositeOptions',
+            'builtin_options_2': {'name': name, 'decomposition_subgraph_index': 1}}
+    return file_of({
+        'version': 3,
+        'operator_codes': [{'deprecated_builtin_code': min(code, 127), 'builtin_code': kind, 'version': 1}
+                           for code, kind in ((18, 'MUL'), (0, 'ADD'), (206, 'STABLEHLO_COMPOSITE'))],
+        'subgraphs': [
+            {'tensors': [*tensors[:3], tensors[3] | {'buffer': 2}, tensors[4]], 'inputs': [0, 1], 'outputs': [4],
+             'operators': [call, mul | {'inputs': [2, 3], 'outputs': [4]}]},
+            {'tensors': tensors, 'inputs': [0, 1], 'outputs': [result],
+             'operators': [mul | {'inputs': [0, 3], 'outputs': [4]}, add | {'inputs': [4, 1], 'outputs': [2]}]},
+        ],
+        'buffers': [{}, {'data': list(struct.pack('4f', 3, 3, 3, 3))}, {'data': list(struct.pack('4f', 2, 2, 2, 2))}],
+    })
+
+
 class Case(unittest.TestCase):
 
     def run_file(self, file, inputs=(X,), **job):
@@ -185,6 +206,24 @@ class PairTest(Case):
         self.assert_near(result['outputs'][0], [expected])
         if IS_OURS:
             self.assertIn('builder: the operators form a cycle', result['log'])
+
+    # The body of such a composite is one partition, with the composite's inputs.
+    def test_composites_for_the_npu_are_partitions(self):
+        if not IS_OURS:
+            self.skipTest('LiteRT exchanges the byte code of a composite and that of other partitions')
+        for job in ({}, {'compiler': 'partition_strategy = 1'}):
+            result = self.pair(composite('odml.npu_call'), (X, Y), **job)
+            self.assertEqual((result['created'], result['full']), ('Ok', True), result['log'])
+            self.assert_near(result['outputs'][0], [CHAIN_RESULT])
+            if IS_OURS:
+                self.assertIn('has compiled 2 of 2 operators in 2 partitions', result['log'])
+
+    def test_composites_are_inlined(self):
+        result = self.pair(composite('any'), (X, Y))
+        self.assertEqual((result['created'], result['full']), ('Ok', True), result['log'])
+        self.assert_near(result['outputs'][0], [CHAIN_RESULT])
+        if IS_OURS:
+            self.assertIn('has compiled 3 of 3 operators in 1 partitions', result['log'])
 
 
 class DoubleCase(Case):
@@ -349,6 +388,17 @@ class HostTest(DoubleCase):
         for is_true, expected in ((1, SCALED_RESULT), (0, [2 * x for x in X])):
             with self.subTest(condition=is_true):
                 self.assert_compiled(self.double(branches(is_true)), [expected], 2, 3, 2, full=False)
+
+    # Operators of a composite that the plug-in does not select take its place.
+    def test_composites_are_inlined(self):
+        self.assert_compiled(self.double(composite('any'), (X, Y)), [CHAIN_RESULT], 3, 3, 3)
+        # The result is an input, and no operator computes it.
+        result = self.double(composite('any', result=1), (X, Y))
+        self.assert_compiled(result, [[2 * y for y in Y]], 1, 2, 1, full=False)
+
+    def test_composites_for_the_cpu_stay_there(self):
+        result = self.double(composite('odml.cpu_call'), (X, Y))
+        self.assert_compiled(result, [CHAIN_RESULT], 1, 2, 1, full=False)
 
     def test_number_of_partitions_is_limited(self):
         self.assert_on_cpu(self.double(CHAIN, (X, Y), compiler='max_partitions = 2'), [CHAIN_RESULT],
