@@ -27,6 +27,7 @@ COMMANDS = (
     ('docs/delegates.md', 'ai_edge_litert', 'needs ai-edge-litert of PyPI'),
     ('docs/hexagon.md', '--use_hexagon', 'needs a Hexagon device'),
     ('docs/nnapi.md', '--use_nnapi', 'needs Android'),
+    ('docs/litert.md', 'DEPUTY_LITERT_VENDORS', 'needs packages of PyPI'),
     ('docs/onnxruntime.md', 'library=.../site-packages', 'needs ONNX Runtime'),
     ('docs/python.md', 'python3 -c "from tflite_runtime', 'python_shim_test runs it'),
     ('docs/mindspore-models.md', 'face.ms', 'the repository has no .ms model of images; cli_test runs one of floats'),
@@ -121,4 +122,4 @@ PYTHON_FRAGMENTS = (
 )
 
 # Variables of the tests' environment.
-TEST_VARIABLES = ('DEPUTY_ALL_ROWS', 'DEPUTY_CPP_SOURCES', 'DEPUTY_LITERT_LIBRARY', 'DEPUTY_MINDSPORE_SOURCES')
+TEST_VARIABLES = ('DEPUTY_ALL_ROWS', 'DEPUTY_CPP_SOURCES', 'DEPUTY_LITERT_LIBRARY', 'DEPUTY_LITERT_VENDORS', 'DEPUTY_MINDSPORE_SOURCES')

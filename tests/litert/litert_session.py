@@ -20,7 +20,7 @@ def run_model(library, model, inputs, env=None, **job):
     """Returns {'created': status, 'full': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
 
     `inputs` has a list of numbers per input. Items of `job`: 'options' of the environment ({tag: text or number}),
-    'accelerators', 'runs', and 'compiler' (text of the compiler options).
+    'accelerators', 'runs', 'compiler' (text of the compiler options), and 'opaque' ({identifier: text}).
     """
     job |= {'library': str(library), 'model': str(model), 'inputs': inputs}
     done = subprocess.run([sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True,
@@ -58,8 +58,12 @@ def session(job):
         kind: [tensor_type(record, signature, kind, i) for i in range(count_of(record, f'LiteRtGetNumSignature{kind}s', signature))]
         for kind in ('Input', 'Output')
     }
-    toml = (b'compiler_options_string', job['compiler'].encode()) if 'compiler' in job else None
-    compilation = options_of(record, job.get('accelerators', NPU), toml)
+    compilation = options_of(record, job.get('accelerators', NPU))
+    opaque = job.get('opaque', {}) | ({'compiler_options_string': job['compiler']} if 'compiler' in job else {})
+    payloads = {identifier: ctypes.create_string_buffer(lines.encode()) for identifier, lines in opaque.items()}
+    for identifier, payload in payloads.items():
+        made = record.made('LiteRtCreateOpaqueOptions', identifier.encode(), payload, record.no_destructor)
+        record.do('LiteRtAddOpaqueOptions', compilation, made)
     compiled, full = POINTER(), ctypes.c_bool()
     status = record.function('LiteRtCreateCompiledModel')(env, model, compilation, ctypes.byref(compiled))
     result = {'created': STATUSES[status], 'outputs': []}
