@@ -12,6 +12,10 @@ namespace {
 
 // Maximum number of rows that the last layer computes per strip; more do not make it faster.
 constexpr int kMaxStripRows = 4;
+// Size from which a tensor is not passed to the next layer as a whole. Even in a larger cache it
+// competes with the other values of its layers.
+constexpr size_t kLargeBytes = size_t{1} << 20;
+
 // Returns the size of the layers' intermediate rows and of the last layer's rows in one strip.
 size_t StripBytes(std::span<const StripOffer* const> layers, int rows) {
   int64_t count = std::min(rows, layers.back()->rows);
@@ -120,8 +124,8 @@ class Joiner {
         static_cast<size_t>(offer.batches) * static_cast<size_t>(offer.rows) * offer.row_bytes;
     // A tensor that fits the cache with the other values of its layers is read from the cache in
     // any case, so strips gain nothing.
-    if (bytes < cache_bytes_ / 4 * 3 || next <= chain.back() || !IsWhole(last) ||
-        !IsWhole(layers_[next]) || !AgreesWith(chain.back(), next) ||
+    if (bytes < std::min(cache_bytes_ / 4 * 3, kLargeBytes) || next <= chain.back() ||
+        !IsWhole(last) || !IsWhole(layers_[next]) || !AgreesWith(chain.back(), next) ||
         layers_[next].nodes.back() - first.head > kMaxGroupSpan ||
         !OtherInputsAvailable(layers_[next], first.head)) {
       return -1;

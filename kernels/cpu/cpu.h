@@ -27,7 +27,7 @@ struct CpuKernels {
   GemmS8Kernels gemm_s8;
   DotsS16Kernels dots_s16;  // functions are null if the machine lacks AVX2
   RequantizeKernels requantize;
-  AttentionKernels attention;  // functions are null if the machine lacks AVX2
+  AttentionKernels attention;  // functions are null if the machine lacks AVX-512
   WinogradF32Kernels winograd_f32;
   DepthwiseF32Kernels depthwise_f32;
   DepthwiseS8Kernels depthwise_s8;

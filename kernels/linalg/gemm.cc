@@ -419,8 +419,9 @@ GemmPlan::Cut GemmPlan::TaskCut(int task) const {
     return static_cast<int>(std::min<int64_t>(columns, panel_cut.Begin(number) * panel_columns));
   };
   const int64_t first_row = row_cut.Begin(row_task), last_row = row_cut.End(row_task);
-  if (column_tasks == 1) return {first_row, last_row, 0, columns};
-  return {first_row, last_row, column(column_task), column(column_task + 1)};
+  const bool reads_first = is_parallel || first_row == 0;
+  if (column_tasks == 1) return {first_row, last_row, 0, columns, reads_first};
+  return {first_row, last_row, column(column_task), column(column_task + 1), reads_first};
 }
 
 namespace {
@@ -507,7 +508,9 @@ GemmPlan CutForThreads(const GemmCut& cut, int threads) {
     while (tasks < panels && row_tasks * tasks % threads != 0) ++tasks;
     columns = EvenCut(panels, 1, tasks, 1);
   }
-  return GemmPlan::Of(cut.rows, cut.columns, cut.panel_columns, rows, columns);
+  GemmPlan plan = GemmPlan::Of(cut.rows, cut.columns, cut.panel_columns, rows, columns);
+  plan.is_parallel = threads > 1;
+  return plan;
 }
 
 GemmPlan PlanGemm(int64_t rows, int columns, int depth, int tile_rows, int tile_columns,

@@ -132,10 +132,13 @@ struct GemmPlan {
   EvenCut row_cut, panel_cut;
   int column_tasks = 0;  // number of tasks per block of rows
   int tasks = 0;
+  bool is_parallel = false;  // several threads run the tasks
 
   struct Cut {
     int64_t first_row, last_row;
     int first_column, last_column;
+    // False if the same thread has probably read the weights in an earlier task.
+    bool reads_first = true;
   };
   Cut TaskCut(int task) const;
   // Returns the maximum number of rows of a task.
@@ -211,7 +214,7 @@ struct GemmF32 {
 inline bool ShouldPrefetch(const GemmF32& job, const GemmPlan::Cut& cut) {
   const int64_t values = int64_t{job.depth} * (cut.last_column - cut.first_column);
   return cut.last_row - cut.first_row > job.cpu->gemm_f32.rows &&
-         values > (cut.first_row == 0 ? 32 : 128) * 1024;
+         values > (cut.reads_first ? 32 : 128) * 1024;
 }
 
 // Computes a task of a float product. get_rows(first, count) returns a RowBlock<float> and is

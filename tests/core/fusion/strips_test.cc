@@ -101,6 +101,19 @@ TEST(JoinStrips, strips_must_fit_into_the_cache) {
   EXPECT_THAT(plan.Layers(136), ElementsAre(ElementsAre(0, 1)));
 }
 
+TEST(JoinStrips, a_tensor_of_one_mebibyte_is_large_in_any_cache) {
+  constexpr int64_t kRowBytes = (1 << 20) / 64;
+  const FusionOffer large = LayerOf({.batches = 1, .rows = 64, .row_bytes = kRowBytes});
+  const FusionOffer small = LayerOf({.batches = 1, .rows = 64, .row_bytes = kRowBytes - 1});
+  const auto layers_of = [](const FusionOffer& layer) {
+    Plan plan(3);
+    plan.Node({0}, 1, &layer).Node({1}, 2, &layer);
+    return plan.Layers(size_t{1} << 30);
+  };
+  EXPECT_THAT(layers_of(large), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(layers_of(small), IsEmpty());
+}
+
 TEST(JoinStrips, values_with_other_consumers_are_stored) {
   Plan plan = Block();
   ++plan[3].use_count;

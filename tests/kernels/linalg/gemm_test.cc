@@ -556,6 +556,16 @@ TEST(Gemm, every_cut_covers_every_output_once) {
   EXPECT_EQ(PlanGemm(5, 0, 5, 6, 16, 20, 2).tasks, 0);
 }
 
+// A thread's second-level cache has no weights that only another thread has read.
+TEST(Gemm, later_rows_read_weights_first_only_with_several_threads) {
+  for (int threads : {1, 2, 4}) {
+    const GemmPlan plan = PlanGemm(1000, 1024, 512, 6, 16, 2048, threads);
+    ASSERT_GT(plan.TaskCut(plan.tasks - 1).first_row, 0);
+    EXPECT_EQ(plan.TaskCut(plan.tasks - 1).reads_first, threads > 1);
+    EXPECT_TRUE(plan.TaskCut(0).reads_first);
+  }
+}
+
 // Returns the number of tiles that the busier of two threads multiplies if the pool assigns tasks
 // from the front to one and from the back to the other, each as soon as it is idle.
 int64_t TilesOfTheBusier(const GemmPlan& plan) {
