@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/c/options/litert_gpu_options.h"
 
+#include <bit>
+
 #include "litert/client/settings.h"
 
 using namespace deputy::litert_client;
@@ -192,7 +194,7 @@ LiteRtStatus LrtGetGpuAcceleratorCompilationOptionsSharedTensorMaps(
   if (shared_tensor_maps == nullptr) return kLiteRtStatusErrorInvalidArgument;
   const LiteRtStatus status = GetOr(gpu_options, &LrtGpuOptions::shared_tensor_maps, 0, &address);
   if (status == kLiteRtStatusOk)
-    *shared_tensor_maps = reinterpret_cast<void*>(static_cast<intptr_t>(address));
+    *shared_tensor_maps = std::bit_cast<void*>(static_cast<intptr_t>(address));
   return status;
 }
 

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "core/support/compiled_model.h"
@@ -384,21 +387,24 @@ class Loader {
   bool has_byte_code_ = false;
 };
 
-// Reads a part of a file; returns false if it is shorter.
-bool ReadFile(int fd, off_t offset, size_t size, std::vector<uint8_t>* out_bytes) {
+// Reads a part of a file; returns what prevents it, or an empty text.
+std::string ReadFile(int fd, off_t offset, size_t size, std::vector<uint8_t>* out_bytes) {
   struct stat status = {};
-  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || offset > status.st_size ||
-      size > static_cast<size_t>(status.st_size - offset)) {
-    return false;
+  if (fstat(fd, &status) != 0) return strerror(errno);
+  if (!S_ISREG(status.st_mode)) return "not a regular file";
+  if (size == 0) return "the file is empty";
+  if (offset > status.st_size || size > static_cast<size_t>(status.st_size - offset)) {
+    return "the file has " + std::to_string(status.st_size) + " bytes";
   }
   out_bytes->resize(size);
   for (size_t done = 0; done < size;) {
     const ssize_t got =
         pread(fd, out_bytes->data() + done, size - done, offset + static_cast<off_t>(done));
-    if (got <= 0) return false;
+    if (got < 0) return strerror(errno);
+    if (got == 0) return "the file was truncated";
     done += static_cast<size_t>(got);
   }
-  return true;
+  return "";
 }
 
 // Loads a model whose bytes belong to it or to the client.
@@ -433,10 +439,18 @@ LiteRtStatus LiteRtCreateModelFromFile(LiteRtEnvironment, const char* filename,
     auto created = std::make_unique<LiteRtModelT>();
     created->name = std::filesystem::path(filename).stem().string();
     const int fd = open(filename, O_RDONLY | O_CLOEXEC);
-    const off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    const bool is_read = size > 0 && ReadFile(fd, 0, static_cast<size_t>(size), &created->owned);
+    struct stat file = {};
+    std::string reason;
+    if (fd < 0 || fstat(fd, &file) != 0) {
+      reason = strerror(errno);
+    } else {
+      reason = ReadFile(fd, 0, static_cast<size_t>(file.st_size), &created->owned);
+    }
     if (fd >= 0) close(fd);
-    if (!is_read) return Fail(kLiteRtStatusErrorFileIO, "model: %s cannot be read", filename);
+    if (!reason.empty()) {
+      return Fail(kLiteRtStatusErrorFileIO, "model: %s cannot be read: %s", filename,
+                  reason.c_str());
+    }
     const LiteRtStatus status = created->Load(created->owned);
     if (created->model == nullptr) return kLiteRtStatusErrorFileIO;
     LITERT_TRY(status);
@@ -461,9 +475,13 @@ LiteRtStatus LiteRtCreateModelFromFd(LiteRtEnvironment, int fd, size_t offset, s
   if (fd < 0 || size == 0 || model == nullptr) return kLiteRtStatusErrorInvalidArgument;
   return Guard([&] {
     auto created = std::make_unique<LiteRtModelT>();
-    if (offset > INT64_MAX || !ReadFile(fd, static_cast<off_t>(offset), size, &created->owned)) {
+    const std::string reason =
+        offset > INT64_MAX ? "the offset is too large"
+                           : ReadFile(fd, static_cast<off_t>(offset), size, &created->owned);
+    if (!reason.empty()) {
       return Fail(kLiteRtStatusErrorFileIO,
-                  "model: expected %zu bytes at offset %zu of descriptor %d", size, offset, fd);
+                  "model: expected %zu bytes at offset %zu of descriptor %d: %s", size, offset, fd,
+                  reason.c_str());
     }
     const Bytes bytes = created->owned;
     return Finish(std::move(created), bytes, model);

@@ -103,16 +103,20 @@ bool ReadLines(const LiteRtOptionsT& options, const IsWanted& is_wanted, const R
   return is_valid;
 }
 
+bool IsOneOf(std::optional<int64_t> number, std::initializer_list<int64_t> numbers) {
+  return number && std::ranges::find(numbers, *number) != numbers.end();
+}
+
 std::optional<int64_t> ReadKernelMode(string_view value) {
   const std::string text = ReadText(value).value_or(std::string(value));
   if (text == "delegate" || text == "xnnpack") return kLiteRtCpuKernelModeDelegate;
   if (text == "builtin") return kLiteRtCpuKernelModeBuiltin;
   if (text == "reference") return kLiteRtCpuKernelModeReference;
   const std::optional<int64_t> mode = ReadInteger(value);
-  const bool is_known = mode == kLiteRtCpuKernelModeDelegate ||
-                        mode == kLiteRtCpuKernelModeBuiltin ||
-                        mode == kLiteRtCpuKernelModeReference;
-  return is_known ? mode : std::nullopt;
+  return IsOneOf(mode, {kLiteRtCpuKernelModeDelegate, kLiteRtCpuKernelModeBuiltin,
+                        kLiteRtCpuKernelModeReference})
+             ? mode
+             : std::nullopt;
 }
 
 // Keys that select properties of XNNPACK and YNNPACK, which have no meaning here.
@@ -172,8 +176,9 @@ CompilerSettings ReadCompilerSettings(const LiteRtOptionsT& options) {
   ReadLines(options, is_wanted, [&](string_view key, string_view value) {
     const std::optional<int64_t> number = ReadInteger(value);
     if (key == "partition_strategy") {
-      const bool is_known = number == kLiteRtCompilerOptionsPartitionStrategyDefault ||
-                            number == kLiteRtCompilerOptionsPartitionStrategyWeaklyConnected;
+      const bool is_known =
+          IsOneOf(number, {kLiteRtCompilerOptionsPartitionStrategyDefault,
+                           kLiteRtCompilerOptionsPartitionStrategyWeaklyConnected});
       return ReadOf(is_known && Assign(number, &settings.connects));
     }
     if (key == "max_partitions") {

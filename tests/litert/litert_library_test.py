@@ -12,6 +12,7 @@ import ctypes
 import os
 import pathlib
 import sys
+import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build/release').resolve()
@@ -104,6 +105,32 @@ class LitertLibraryTest(unittest.TestCase):
         (status, log), _ = in_child(run)
         self.assertEqual(status, 0)
         self.assertIn("options 'xnnpack': unknown key in the line 'num_treads = 3', which has no effect", log)
+
+    def test_a_model_that_cannot_be_read_has_the_reason_in_its_message(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        empty = pathlib.Path(folder.name) / 'empty.tflite'
+        empty.touch()
+        cases = {
+            f'{folder.name}/absent.tflite': 'No such file or directory',
+            folder.name: 'not a regular file',
+            str(empty): 'the file is empty',
+        }
+        for path, reason in cases.items():
+            with self.subTest(path):
+
+                def run(path=path):
+                    library = ctypes.CDLL(LIBRARY)
+                    read, write = os.pipe()
+                    os.dup2(write, 2)
+                    os.close(write)
+                    status = library.LiteRtCreateModelFromFile(None, path.encode(), ctypes.byref(ctypes.c_void_p()))
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+                    return [status, os.read(read, 4096).decode()]
+
+                (status, log), _ = in_child(run)
+                self.assertEqual(status, 500)
+                self.assertIn(f'model: {path} cannot be read: {reason}', log)
 
 
 if __name__ == '__main__':

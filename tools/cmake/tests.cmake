@@ -296,7 +296,8 @@ endforeach()
 
 include(tools/cmake/mindspore_tests.cmake)
 deputy_add_tests(litert_tests SEPARATE SOURCES ${litert_test_sources} LINKS deputy_litert_objects deputy_support)
-target_sources(litert_tests PRIVATE tests/support/model_builder.cc)
+target_sources(litert_tests PRIVATE tests/support/model_builder.cc tests/support/paths.cc)
+add_dependencies(litert_tests npu_stub_litert_compiler npu_stub_litert_dispatch)
 include(tools/cmake/cpp_api_tests.cmake)
 
 # The longest test is split into four entries that run in parallel; the first is already registered.
