@@ -244,15 +244,16 @@ void LiteRtBuilderT::Attach(const Ops& ops) {
 
 // Returns the tensors of erased operators that have no use any more, and new ones without any.
 std::unordered_set<const LiteRtTensorT*> LiteRtBuilderT::FindUnused() const {
-  std::unordered_set<const LiteRtTensorT*> unused(own_tensors_);
+  std::unordered_set<const LiteRtTensorT*> unused(own_tensors_), kept;
+  kept.insert(subgraph_->inputs.begin(), subgraph_->inputs.end());
+  kept.insert(subgraph_->outputs.begin(), subgraph_->outputs.end());
   for (const auto& op : subgraph_->ops) {
     if (!IsErased(op.get())) continue;
     unused.insert(op->inputs.begin(), op->inputs.end());
     unused.insert(op->outputs.begin(), op->outputs.end());
   }
   std::erase_if(unused, [&](const LiteRtTensorT* tensor) {
-    return tensor->producer != nullptr || !tensor->uses.empty() ||
-           Contains(subgraph_->inputs, tensor) || Contains(subgraph_->outputs, tensor);
+    return tensor->producer != nullptr || !tensor->uses.empty() || kept.count(tensor) > 0;
   });
   // Scales and zero points of blocks are tensors.
   const auto keep_blocks = [&](const auto& tensors) {

@@ -313,10 +313,11 @@ LiteRtStatus PartitionSubgraph(const CompilerPlugin& plugin, const CompilerSetti
                          "expected at most " + std::to_string(settings.max_partitions) +
                              " partitions of a subgraph, found " + std::to_string(groups.size()));
   }
+  const size_t calls = partitions->calls.size();
   LiteRtBuilderT builder(model, subgraph);
   LITERT_TRY(ReplaceGroups(groups, *subgraph, &builder, partitions));
   LITERT_TRY(ReplaceComposites(*model, *subgraph, &builder, partitions));
-  return builder.Apply();
+  return partitions->calls.size() == calls ? kLiteRtStatusOk : builder.Apply();
 }
 
 }  // namespace

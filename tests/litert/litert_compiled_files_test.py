@@ -92,7 +92,7 @@ class CommandTest(Case):
     def test_the_device_is_passed(self):
         self.assertIn('double: SoC model NULL', self.compile(self.write(SCALED), '--plugin', COMPILER, '-o', self.out))
         self.assertIn('double: SoC model D1', self.compile(self.write(SCALED), '--plugin', COMPILER, '--soc', 'D1', '-o', self.out))
-        self.assertIn(b'D1\0', self.out.read_bytes())
+        self.assertIn(b'Double'.ljust(125, b'\0') + b'D1'.ljust(125, b'\0'), self.out.read_bytes())
         refused = self.compile(self.write(SUM), '--plugin', PAIR, '--soc', 'Other', '-o', self.out, code=1)
         self.assertIn('LiteRtCompilerPluginCheckCompilerCompatibility failed: kLiteRtStatusErrorUnsupportedCompilerVersion', refused)
 

@@ -113,7 +113,7 @@ def composite(name, result=2):
     tensors = [{'shape': SHAPE, 'type': 'FLOAT32', 'buffer': buffer, 'name': f't{i}'} for i, buffer in enumerate((0, 0, 0, 1, 0))]
     mul, add = ({'opcode_index': i, 'builtin_options_type': f'{kind}Options', 'builtin_options': {}}
                 for i, kind in enumerate(('Mul', 'Add')))
-    call = {'opcode_index': 2, 'inputs': [0, 1], 'outputs': [2], 'builtin_options_2_type': 'StableHLOCompositeOptions',
+    call = {'opcode_index': 2, 'inputs': [1, 0], 'outputs': [2], 'builtin_options_2_type': 'StableHLOCompositeOptions',
             'builtin_options_2': {'name': name, 'decomposition_subgraph_index': 1}}
     return file_of({
         'version': 3,
@@ -122,7 +122,8 @@ def composite(name, result=2):
         'subgraphs': [
             {'tensors': [*tensors[:3], tensors[3] | {'buffer': 2}, tensors[4]], 'inputs': [0, 1], 'outputs': [4],
              'operators': [call, mul | {'inputs': [2, 3], 'outputs': [4]}]},
-            {'tensors': tensors, 'inputs': [0, 1], 'outputs': [result],
+            # The operators read the inputs in the other order.
+            {'tensors': tensors, 'inputs': [1, 0], 'outputs': [result],
              'operators': [mul | {'inputs': [0, 3], 'outputs': [4]}, add | {'inputs': [4, 1], 'outputs': [2]}]},
         ],
         'buffers': [{}, {'data': list(struct.pack('4f', 3, 3, 3, 3))}, {'data': list(struct.pack('4f', 2, 2, 2, 2))}],
@@ -341,6 +342,10 @@ class HostTest(DoubleCase):
         self.assert_compiled(result, [CHAIN_RESULT], 3, 3, 3)
         self.assertIn('operator 0 with code 18 is selected twice', result['log'])
 
+    def test_one_thread_at_a_time_calls_the_plugin(self):
+        result = self.double(SCALED, parallel=6)
+        self.assertEqual(result['full'], [True] * 6, result['log'])
+
     def test_no_operator_is_selected(self):
         self.assert_on_cpu(self.double(SCALED, setting='select=none'), [SCALED_RESULT], "'Double' selects none of 1 operators")
 
@@ -397,8 +402,10 @@ class HostTest(DoubleCase):
         self.assert_compiled(result, [[2 * y for y in Y]], 1, 2, 1, full=False)
 
     def test_composites_for_the_cpu_stay_there(self):
-        result = self.double(composite('odml.cpu_call'), (X, Y))
-        self.assert_compiled(result, [CHAIN_RESULT], 1, 2, 1, full=False)
+        for setting in ('', 'select=all'):
+            with self.subTest(setting=setting):
+                result = self.double(composite('odml.cpu_call'), (X, Y), setting=setting)
+                self.assert_compiled(result, [CHAIN_RESULT], 1, 2, 1, full=False)
 
     def test_number_of_partitions_is_limited(self):
         self.assert_on_cpu(self.double(CHAIN, (X, Y), compiler='max_partitions = 2'), [CHAIN_RESULT],
@@ -493,6 +500,9 @@ class CacheTest(DoubleCase):
         self.assertTrue(self.cached(other, [5 * x for x in X], options=limit))
         (self.folder / 'notes.bin').write_bytes(bytes(1 << 20))
         self.assertFalse(self.cached(other, [5 * x for x in X], options=limit))
+        # Other files do not count.
+        self.assertTrue(self.cached(sdk='2', options=limit))
+        self.assertFalse(self.cached(sdk='2', options=limit))
         self.assertTrue((self.folder / 'notes.bin').exists())
 
     def test_a_folder_that_cannot_be_written(self):
@@ -500,6 +510,17 @@ class CacheTest(DoubleCase):
         result = self.double(SCALED, options={CACHE_FOLDER: str(self.folder / 'file')})
         self.assert_compiled(result, [SCALED_RESULT], 1, 1, 1)
         self.assertIn('the compiled model cannot be cached in', result['log'])
+
+    # The other plug-in may succeed in the next run.
+    def test_results_of_one_of_two_plugins_are_not_stored(self):
+        with tempfile.TemporaryDirectory() as plugins:
+            for path in (DOUBLES / 'litert_compiler/libLiteRtCompilerPlugin_Double.so', PAIR / 'libLiteRtCompilerPlugin_NpuStub.so'):
+                (pathlib.Path(plugins) / path.name).write_bytes(path.read_bytes())
+            options = {COMPILER_FOLDER: plugins, DISPATCH_FOLDER: str(PAIR), CACHE_FOLDER: str(self.folder)}
+            for setting, entries in (('fail=CompilerPluginPartition', 0), ('select=none', 1)):
+                result = self.double(SUM, options=options, setting=setting)
+                self.assert_compiled(result, [SUM_RESULT], 2, 2, 1)
+                self.assertEqual(len(self.entries()), entries)
 
     def test_results_without_a_plugin_that_failed_are_not_stored(self):
         self.assert_on_cpu(self.double(SCALED, setting='fail=CompilerPluginCompile', options={CACHE_FOLDER: str(self.folder)}),

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 from litert_calls import FLOAT32, NPU, CALLBACK, POINTER, SIZE, STATUSES, RankedType, Recorder
 from litert_calls import environment, fill, floats, handles, integer, managed, options_of, text
@@ -20,7 +21,8 @@ def run_model(library, model, inputs, env=None, **job):
     """Returns {'created': status, 'full': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
 
     `inputs` has a list of numbers per input. Items of `job`: 'options' of the environment ({tag: text or number}),
-    'accelerators', 'runs', 'compiler' (text of the compiler options), and 'opaque' ({identifier: text}).
+    'accelerators', 'runs', 'compiler' (text of the compiler options), 'opaque' ({identifier: text}), and 'parallel' (number of
+    threads that compile, instead of runs).
     """
     job |= {'library': str(library), 'model': str(model), 'inputs': inputs}
     done = subprocess.run([sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True,
@@ -91,6 +93,29 @@ def session(job):
     return result
 
 
+def compile_in_parallel(job):
+    """Compiles a model in several threads at once; returns whether each is without nodes of the CPU."""
+    record = Recorder(job['library'])
+    folders = {int(tag): ctypes.create_string_buffer(folder.encode()) for tag, folder in job['options'].items()}
+    env = environment(record, *[text(folder, tag) for tag, folder in folders.items()])
+    results = [None] * job['parallel']
+
+    def compile_one(number):
+        model = record.made('LiteRtCreateModelFromFile', env, job['model'].encode())
+        compiled, full = POINTER(), ctypes.c_bool()
+        record.do('LiteRtCreateCompiledModel', env, model, options_of(record, job['accelerators']), ctypes.byref(compiled))
+        record.do('LiteRtCompiledModelIsNonCpuFullyAccelerated', compiled, ctypes.byref(full))
+        record.function('LiteRtDestroyCompiledModel')(compiled)
+        results[number] = full.value
+
+    threads = [threading.Thread(target=compile_one, args=(number,)) for number in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {'full': results}
+
+
 def product(shape):
     result = 1
     for extent in shape:
@@ -99,4 +124,8 @@ def product(shape):
 
 
 if __name__ == '__main__':
-    print('usage: litert_session.py < JOB' if '--help' in sys.argv else json.dumps(session(json.load(sys.stdin))))
+    if '--help' in sys.argv:
+        print('usage: litert_session.py < JOB')
+        sys.exit()
+    task = json.load(sys.stdin)
+    print(json.dumps(compile_in_parallel(task) if 'parallel' in task else session(task)))

@@ -15,6 +15,7 @@
 //   select=WHAT     twice: the first operator again; foreign: an address without an operator;
 //                   all: every operator; none: none
 //   transform=WHAT  cycle: a change that breaks the graph; forever: NEG becomes NEG
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,8 +54,13 @@ static size_t Number(const char* key, size_t otherwise) {
   return setting == NULL ? otherwise : (size_t)strtoull(setting, NULL, 10);
 }
 
-// Records a call and returns its status.
+// Records a call and returns its status: an error if two threads call functions at once.
 static LiteRtStatus Record(const char* name) {
+  static int callers;
+  const int others = __atomic_fetch_add(&callers, 1, __ATOMIC_SEQ_CST);
+  (void)poll(NULL, 0, 1);  // a millisecond
+  __atomic_fetch_sub(&callers, 1, __ATOMIC_SEQ_CST);
+  if (others != 0) return kLiteRtStatusErrorUnknown;
   fprintf(stderr, "double: %s\n", name);
   return Is("fail", name) ? kLiteRtStatusErrorRuntimeFailure : kLiteRtStatusOk;
 }
