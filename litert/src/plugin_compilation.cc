@@ -175,8 +175,8 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
     const LiteRtModelT& current =
         out_compilation->model == nullptr ? model : *out_compilation->model;
     std::unique_ptr<LiteRtModelT> compiled;
-    const LiteRtStatus status =
-        CompileWith(*plugin, environment, options, current, soc_model, &compiled);
+    const LiteRtStatus status = Guard(
+        [&] { return CompileWith(*plugin, environment, options, current, soc_model, &compiled); });
     if (status != kLiteRtStatusOk) {
       if (out_compilation->failure == kLiteRtStatusOk) out_compilation->failure = status;
       Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s' (%s): the model is used without it: %s",

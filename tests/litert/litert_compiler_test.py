@@ -511,6 +511,10 @@ class CacheTest(DoubleCase):
         self.assert_compiled(result, [SCALED_RESULT], 1, 1, 1)
         self.assertIn('the compiled model cannot be cached in', result['log'])
 
+    def test_options_without_a_hash_are_not_compared(self):
+        self.assertEqual([self.cached(opaque={'mine': 'x'}), self.cached(opaque={'mine': 'x'})], [True, True])
+        self.assertEqual(self.entries(), [])
+
     # The other plug-in may succeed in the next run.
     def test_results_of_one_of_two_plugins_are_not_stored(self):
         with tempfile.TemporaryDirectory() as plugins:
