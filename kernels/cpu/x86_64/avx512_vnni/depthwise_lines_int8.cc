@@ -37,7 +37,7 @@ struct Block {
   // each vector.
   int ChannelOf(int vector, int lane) const {
     const int position = lane / 4 * 16 + vector * 4 + lane % 4;
-    return first + position % width;
+    return first + (position & (width - 1));  // the width is a power of two
   }
 };
 
@@ -69,7 +69,7 @@ struct Blocks {
   bool EndsInWhole() const { return channels >= kBlock && Pieces() > 2; }
 };
 
-// ---- Packing -----------------------------------------------------------------------------------
+// ---- Packed data -------------------------------------------------------------------------------
 
 // Number of interleaved rows (a quad; a new quad begins at every second row), and number of output
 // lines for which a quad is used with stride 1.
@@ -86,41 +86,6 @@ constexpr size_t BlockBytes(int size) { return kVectors * WeightsBytes(size) + 2
 
 size_t PackedBytes(int size, int channels) {
   return static_cast<size_t>(Blocks{channels}.count()) * BlockBytes(size);
-}
-
-void PackWeights(const int8_t* weights, int size, int channels, const Block& block, int8_t* out) {
-  const auto weight_at = [&](int row, int column, int channel) -> int8_t {
-    if (row < 0 || row >= size) return 0;
-    return weights[static_cast<size_t>(row * size + column) * static_cast<size_t>(channels) +
-                   static_cast<size_t>(channel)];
-  };
-  for (int vector = 0; vector < kVectors; ++vector) {
-    for (int quad = 0; quad < QuadsOf(size); ++quad) {
-      for (int i = 0; i < size * kLines; ++i) {
-        const int column = i / kLines, line = i % kLines;
-        for (int byte = 0; byte < kVector; ++byte) {
-          const int row = quad * kQuad + byte % kQuad - line;
-          *out++ = weight_at(row, column, block.ChannelOf(vector, byte / kQuad));
-        }
-      }
-    }
-  }
-}
-
-bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
-               const float* factors, int8_t* out) {
-  const Blocks blocks = {channels};
-  for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
-    const Block block = blocks[b];
-    PackWeights(weights, size, channels, block, out);
-    int8_t* const numbers = out + kVectors * WeightsBytes(size);
-    for (int i = 0; i < kBlock; ++i) {
-      const int channel = block.ChannelOf(i / 16, i % 16);
-      std::memcpy(numbers + 4 * i, bias + channel, 4);
-      std::memcpy(numbers + kNumbersBytes + 4 * i, factors + channel, 4);
-    }
-  }
-  return true;
 }
 
 // ---- Interleaving ------------------------------------------------------------------------------
@@ -241,6 +206,53 @@ template <int kRuns>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) _mm512_store_si512(out + kVector * v, quad[v]);
   }
+}
+
+// ---- Packing -----------------------------------------------------------------------------------
+
+// Loads the weights of a tap, for each column of a vector; zeros if `row` is outside the filter.
+__m512i LoadTap(const int8_t* weights, int size, int channels, const Block& block, int row,
+                int column) {
+  alignas(kVector) int8_t lanes[kBlock] = {};
+  if (row < 0 || row >= size) return Load(lanes);
+  const auto tap = static_cast<size_t>(row * size + column);
+  const int8_t* const from = weights + tap * static_cast<size_t>(channels) + block.first;
+  for (int i = 0; i < kBlock; i += block.width) {
+    std::memcpy(lanes + i, from, static_cast<size_t>(block.width));
+  }
+  return Load(lanes);
+}
+
+void PackWeights(const int8_t* weights, int size, int channels, const Block& block, int8_t* out) {
+  for (int quad = 0; quad < QuadsOf(size); ++quad) {
+    for (int i = 0; i < size * kLines; ++i, out += kVector) {
+      __m512i rows[kQuad], vectors[kVectors];
+      for (int r = 0; r < kQuad; ++r) {
+        const int row = quad * kQuad + r - i % kLines;
+        rows[r] = LoadTap(weights, size, channels, block, row, i / kLines);
+      }
+      Interleave(rows, vectors);
+      for (int v = 0; v < kVectors; ++v) {
+        _mm512_storeu_si512(out + static_cast<size_t>(v) * WeightsBytes(size), vectors[v]);
+      }
+    }
+  }
+}
+
+bool PackLines(const int8_t* weights, int size, int channels, const int32_t* bias,
+               const float* factors, int8_t* out) {
+  const Blocks blocks = {channels};
+  for (int b = 0; b < blocks.count(); ++b, out += BlockBytes(size)) {
+    const Block block = blocks[b];
+    PackWeights(weights, size, channels, block, out);
+    int8_t* const numbers = out + kVectors * WeightsBytes(size);
+    for (int i = 0; i < kBlock; ++i) {
+      const int channel = block.ChannelOf(i / 16, i % 16);
+      std::memcpy(numbers + 4 * i, bias + channel, 4);
+      std::memcpy(numbers + kNumbersBytes + 4 * i, factors + channel, 4);
+    }
+  }
+  return true;
 }
 
 // ---- Products ----------------------------------------------------------------------------------
