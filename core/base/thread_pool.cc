@@ -201,6 +201,7 @@ bool ThreadPool::State::EnterProcess() {
 // Starts as many workers as the system permits. Signals are blocked in workers.
 void ThreadPool::State::Start() {
   started = true;
+  if (threads == 1) return;
   // Spinning is disabled if there are more threads than processors: a spinning worker would block
   // one that has a tile.
   if (threads > AvailableProcessors()) spin = std::chrono::microseconds(0);

@@ -16,24 +16,28 @@ namespace deputy {
 namespace {
 
 #if defined(__x86_64__)
-// Registers of a CPUID leaf; zero if the processor does not have that leaf.
+// Registers of a CPUID leaf, which the processor must have. Not __get_cpuid_count, which executes
+// CPUID twice.
 struct Cpuid {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  unsigned eax, ebx, ecx, edx;
 
-  explicit Cpuid(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
+  explicit Cpuid(unsigned leaf) { __cpuid_count(leaf, 0, eax, ebx, ecx, edx); }
 };
 
 // Detects the processor's features. The builtins also check that the operating system saves the
 // registers. CPUID is read for features whose names not every compiler accepts.
 CpuFeatures Detect() {
-  const Cpuid basic(1), extended(7);
+  const Cpuid basic(1);
+  // AVX2 is reported in leaf 7, so a processor with AVX2 has that leaf.
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  const unsigned extended = avx2 ? Cpuid(7).edx : 0;
   const bool intel = __builtin_cpu_is("intel") != 0;
   const bool bf16 = __builtin_cpu_supports("avx512bf16") != 0;
   const struct {
     CpuFeature feature;
     bool is_supported;
   } rows[] = {
-      {CpuFeature::kAvx2, __builtin_cpu_supports("avx2") != 0},
+      {CpuFeature::kAvx2, avx2},
       {CpuFeature::kFma, __builtin_cpu_supports("fma") != 0},
       {CpuFeature::kF16c, (basic.ecx & (1u << 29)) != 0},
       {CpuFeature::kAvx512F, __builtin_cpu_supports("avx512f") != 0},
@@ -46,10 +50,10 @@ CpuFeatures Detect() {
       // multiply-add and computes only twice as many products.
       {CpuFeature::kFastAvx512Bf16, bf16 && !intel},
       {CpuFeature::kAvx512Fp16,
-       __builtin_cpu_supports("avx512bw") != 0 && (extended.edx & (1u << 23)) != 0},
-      {CpuFeature::kAmxBf16, (extended.edx & (1u << 22)) != 0},
-      {CpuFeature::kAmxTile, (extended.edx & (1u << 24)) != 0},
-      {CpuFeature::kAmxInt8, (extended.edx & (1u << 25)) != 0},
+       __builtin_cpu_supports("avx512bw") != 0 && (extended & (1u << 23)) != 0},
+      {CpuFeature::kAmxBf16, (extended & (1u << 22)) != 0},
+      {CpuFeature::kAmxTile, (extended & (1u << 24)) != 0},
+      {CpuFeature::kAmxInt8, (extended & (1u << 25)) != 0},
   };
   CpuFeatures features = kPortableSet;
   for (const auto& row : rows) {
