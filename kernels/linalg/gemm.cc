@@ -180,6 +180,29 @@ void TransposePanel(const float* weights, const WeightsLayout& layout, int first
   }
 }
 
+// Returns the sum of `count` adjacent weights, each XORed with `flip`.
+uint32_t SumOf(const int8_t* weights, int count, uint8_t flip) {
+  using Bytes = uint16_t __attribute__((vector_size(16)));
+  // A value plus 128 is an unsigned byte. 16-bit lanes hold the sums of kMaxSteps pairs of them.
+  constexpr int kBytes = sizeof(Bytes), kMaxSteps = 128;
+  const auto mask = static_cast<uint16_t>((flip ^ 0x80u) * 0x0101u);
+  uint32_t sum = 0;
+  int i = 0;
+  while (i + kBytes <= count) {
+    Bytes sums = {};
+    for (int steps = std::min((count - i) / kBytes, kMaxSteps); steps > 0; --steps, i += kBytes) {
+      Bytes values;
+      memcpy(&values, weights + i, kBytes);
+      values ^= mask;
+      sums += (values & 0xff) + (values >> 8);
+    }
+    for (int lane = 0; lane < kBytes / 2; ++lane) sum += sums[lane];
+  }
+  sum -= static_cast<uint32_t>(i) * 128;
+  for (; i < count; ++i) sum += static_cast<uint32_t>(Flipped(weights[i], flip));
+  return sum;
+}
+
 // Computes each column's sum over depth.
 void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip, int32_t* sums) {
   if (layout.column_stride == 1 && layout.run_columns == 0) {
@@ -191,6 +214,10 @@ void SumColumns(const int8_t* weights, const WeightsLayout& layout, uint8_t flip
   }
   for (int c = 0; c < layout.columns; ++c) {
     const int8_t* const column = weights + layout.ColumnOffset(c);
+    if (layout.depth_stride == 1) {
+      sums[c] = static_cast<int32_t>(SumOf(column, layout.depth, flip));
+      continue;
+    }
     uint32_t sum = 0;
     for (int d = 0; d < layout.depth; ++d) {
       sum += static_cast<uint32_t>(Flipped(column[d * layout.depth_stride], flip));

@@ -627,6 +627,31 @@ TEST(Gemm, products_are_bit_equal_for_every_cut_and_number_of_threads) {
   }
 }
 
+// The deepest columns have sums of more than 16 bits in each vector lane.
+TEST(PackedWeights, sums_of_columns_equal_brute_force) {
+  std::mt19937 engine(11);
+  const CpuKernels& cpu = *CpuTablesAndTiles().front();
+  for (int depth : {1, 15, 16, 17, 2047, 2064, 9000}) {
+    for (uint8_t flip : {0, 0x80}) {
+      constexpr int kColumns = 3;
+      std::vector<int8_t> weights(static_cast<size_t>(kColumns * depth));
+      int32_t expected[kColumns] = {};
+      for (size_t i = 0; i < weights.size(); ++i) {
+        const auto column = i / static_cast<size_t>(depth);
+        const int value = column == 0 ? 127 : column == 1 ? -128 : static_cast<int8_t>(engine());
+        weights[i] = static_cast<int8_t>(value ^ flip);
+        expected[column] += value;
+      }
+      PackedWeights<int8_t> packed;
+      ASSERT_TRUE(packed.Pack(nullptr, cpu, weights.data(), false,
+                              WeightsLayout::Rows(1, kColumns, depth), flip));
+      for (int c = 0; c < kColumns; ++c) {
+        EXPECT_EQ(packed.ColumnSum(0, c), expected[c]) << "depth " << depth << " column " << c;
+      }
+    }
+  }
+}
+
 TEST(PackedWeights, respect_the_limits) {
   const CpuKernels& cpu = *FindCpu("generic");
   ThreadedContext context(1);
