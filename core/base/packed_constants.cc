@@ -43,12 +43,13 @@ bool IsIn(const char* data, const WeightFilePiece& piece) {
 
 char* PackedConstants::Chunk::Take(size_t bytes, ThreadPool* pool) {
   const size_t begin = std::exchange(used, used + bytes);
-  // A single thread gains nothing by prefaulting: it writes each page right after its page fault.
-  if (pool != nullptr && pool->threads() > 1 && used > resident && resident < expected) {
+  // Without huge pages, prefaulting many pages at a time takes a third of the time of as many page
+  // faults.
+  if (pool != nullptr && used > resident && resident < expected) {
     // Number of bytes to prefault at a time, limited so that the zeroed memory is still in the
     // cache when it is written.
-    constexpr size_t kAtOnce = size_t{8} << 20;
-    const size_t end = std::min(expected, std::max(used, resident + kAtOnce));
+    const size_t at_once = pool->threads() > 1 ? size_t{8} << 20 : size_t{256} << 10;
+    const size_t end = std::min(expected, std::max(used, resident + at_once));
     MakeResident(block.data() + resident, end - resident, pool);
     resident = end;
   }
