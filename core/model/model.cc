@@ -30,6 +30,7 @@
 #include "core/model/model_bytes.h"
 #include "core/model/model_check.h"
 #include "core/model/model_limits.h"
+#include "core/model/model_position.h"
 #include "core/support/compiled_model.h"
 #include "schema_generated.h"
 
@@ -129,7 +130,7 @@ class Decoder {
     return Spend(out->size_bytes());
   }
 
-  // Rejects the model; the message begins with the current position (subgraph_, item_).
+  // Rejects the model; the message begins with the current position (position_).
   TfLiteStatus Refuse(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   const std::span<const uint8_t> file_;
@@ -142,10 +143,7 @@ class Decoder {
   std::map<uint32_t, const schema::ExternalBuffer*> external_buffers_;  // by id
   size_t spent_ = 0;
   const size_t budget_;
-  // Position for messages: subgraph and tensor, node, signature or metadata entry; "" outside of
-  // one.
-  char subgraph_[32] = "";
-  char item_[128] = "";
+  ModelPosition position_;  // of the part that is being decoded
 };
 
 TfLiteStatus Decoder::Refuse(const char* format, ...) {
@@ -154,7 +152,7 @@ TfLiteStatus Decoder::Refuse(const char* format, ...) {
   va_start(args, format);
   std::vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  return Fail(reporter_, kTfLiteError, "Invalid model; %s%s%s", subgraph_, item_, reason);
+  return Fail(reporter_, kTfLiteError, "Invalid model; %s%s", position_.Text().c_str(), reason);
 }
 
 TfLiteStatus Decoder::Spend(size_t bytes) {
@@ -294,18 +292,18 @@ TfLiteStatus Decoder::Decode(const schema::Model& model, ModelDesc* out) {
   }
   out->subgraphs.resize(CountOf(model.subgraphs()));
   for (uint32_t i = 0; i < out->subgraphs.size(); ++i) {
-    std::snprintf(subgraph_, sizeof(subgraph_), "subgraph %u ", i);
+    position_.EnterSubgraph(i);
     TF_LITE_ENSURE_STATUS(DecodeSubgraph(*model.subgraphs()->Get(i), &out->subgraphs[i]));
   }
-  subgraph_[0] = '\0';
+  position_ = {};
 
   out->signatures.resize(CountOf(model.signature_defs()));
   for (uint32_t i = 0; i < out->signatures.size(); ++i) {
-    std::snprintf(item_, sizeof(item_), "signature %u: ", i);
+    position_.item = {"signature", i};
     TF_LITE_ENSURE_STATUS(DecodeSignature(*model.signature_defs()->Get(i), &out->signatures[i]));
   }
   for (uint32_t i = 0; i < CountOf(model.metadata()); ++i) {
-    std::snprintf(item_, sizeof(item_), "metadata %u: ", i);
+    position_.item = {"metadata", i};
     TF_LITE_ENSURE_STATUS(DecodeMetadata(*model.metadata()->Get(i), out));
   }
   return kTfLiteOk;
@@ -320,15 +318,15 @@ TfLiteStatus Decoder::DecodeSubgraph(const schema::SubGraph& subgraph, SubgraphD
   out->tensors.resize(CountOf(subgraph.tensors()));
   for (uint32_t i = 0; i < out->tensors.size(); ++i) {
     const schema::Tensor& tensor = *subgraph.tensors()->Get(i);
-    std::snprintf(item_, sizeof(item_), "tensor %u '%.64s': ", i, TextOf(tensor.name()));
+    position_.item = {"tensor", i, TextOf(tensor.name())};
     TF_LITE_ENSURE_STATUS(DecodeTensor(tensor, &out->tensors[i]));
   }
   out->operators.resize(CountOf(subgraph.operators()));
   for (uint32_t i = 0; i < out->operators.size(); ++i) {
-    std::snprintf(item_, sizeof(item_), "node %u: ", i);
+    position_.item = {"node", i};
     TF_LITE_ENSURE_STATUS(DecodeOperator(*subgraph.operators()->Get(i), &out->operators[i]));
   }
-  item_[0] = '\0';
+  position_.item = {};
   return kTfLiteOk;
 }
 

@@ -16,6 +16,7 @@
 #include "c_api/include/builtin_op_data.h"
 #include "c_api/include/builtin_ops.h"
 #include "core/base/type_size.h"
+#include "core/model/model_position.h"
 #include "core/model/op_names.h"
 #include "core/model/tensor_producers.h"
 
@@ -104,9 +105,7 @@ class Validator {
   // Callees of operators that run them, and of operators that only inspect them.
   std::vector<int> run_, inspected_;
   std::vector<int32_t> scratch_;
-  // Position of the check for messages: "subgraph 0 " and "tensor 3 'weights': ".
-  char subgraph_text_[32] = "";
-  char item_text_[160] = "";
+  ModelPosition position_;  // of the check
 };
 
 TfLiteStatus Validator::Refuse(const char* format, ...) {
@@ -115,7 +114,7 @@ TfLiteStatus Validator::Refuse(const char* format, ...) {
   va_start(args, format);
   std::vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  return Fail(reporter_, kTfLiteError, "Invalid model; %s%s%s", subgraph_text_, item_text_, reason);
+  return Fail(reporter_, kTfLiteError, "Invalid model; %s%s", position_.Text().c_str(), reason);
 }
 
 bool Validator::Note(const char* format, ...) {
@@ -125,7 +124,7 @@ bool Validator::Note(const char* format, ...) {
   std::vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
   if (subgraph_->inconsistency.empty()) {
-    subgraph_->inconsistency = std::string(subgraph_text_) + item_text_ + reason;
+    subgraph_->inconsistency = position_.Text() + reason;
   }
   return false;
 }
@@ -133,20 +132,19 @@ bool Validator::Note(const char* format, ...) {
 TfLiteStatus Validator::Run() {
   for (size_t s = 0; s < desc_->subgraphs.size(); ++s) {
     subgraph_ = &desc_->subgraphs[s];
-    std::snprintf(subgraph_text_, sizeof(subgraph_text_), "subgraph %zu ", s);
+    position_.EnterSubgraph(s);
     for (size_t t = 0; t < subgraph_->tensors.size(); ++t) {
       TensorDesc& tensor = subgraph_->tensors[t];
-      std::snprintf(item_text_, sizeof(item_text_), "tensor %zu '%.64s': ", t, tensor.name);
+      position_.item = {"tensor", t, tensor.name};
       TF_LITE_ENSURE_STATUS(CheckTensor(&tensor));
     }
-    item_text_[0] = '\0';
+    position_.item = {};
     TF_LITE_ENSURE_STATUS(CheckNodes());
   }
-  subgraph_text_[0] = '\0';
+  position_ = {};
   CheckCallDepth();
   for (size_t i = 0; i < desc_->signatures.size(); ++i) {
-    std::snprintf(item_text_, sizeof(item_text_), "signature %zu '%.64s': ", i,
-                  desc_->signatures[i].key);
+    position_.item = {"signature", i, desc_->signatures[i].key};
     TF_LITE_ENSURE_STATUS(CheckSignature(desc_->signatures[i]));
   }
   MarkBodies();
@@ -445,7 +443,7 @@ TfLiteStatus Validator::CheckNodes() {
                     desc_->operator_codes.size(), op.code_index);
     }
     const OperatorCodeDesc& code = desc_->operator_codes[op.code_index];
-    std::snprintf(item_text_, sizeof(item_text_), "node %zu %.64s: ", n, OperatorName(code));
+    position_.item = {"node", n, OperatorName(code), false};
     if (!CheckIndices(op.inputs, "input", true) || !CheckIndices(op.outputs, "output", false) ||
         !CheckIndices(op.intermediates, "intermediate", true)) {
       continue;
@@ -453,7 +451,7 @@ TfLiteStatus Validator::CheckNodes() {
     // A custom operator may work in place, so its inputs may be outputs.
     if (code.custom_name == nullptr && CheckOverlap(op)) CheckCalls(op, caller);
   }
-  item_text_[0] = '\0';
+  position_.item = {};
   // The checks that follow require that all indices are in range.
   if (!subgraph_->inconsistency.empty()) return kTfLiteOk;
   const std::string fault = FindProducerFault(*desc_, *subgraph_);
