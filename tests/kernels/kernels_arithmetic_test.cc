@@ -5,6 +5,7 @@
 // results of a table are compared lane by lane with scalar ones.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -66,6 +67,29 @@ TEST(FixedMultiplier, is_closest_to_the_real_number) {
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).mantissa, 1 << 30);
   EXPECT_EQ(ToFixedMultiplier(1.0 - 0x1p-40).shift, 1);
   EXPECT_EQ(ToFixedMultiplier(1e30).shift, 30);
+}
+
+TEST(FixedMultiplier, is_that_of_frexp_and_round) {
+  std::mt19937_64 engine(3);
+  for (int i = 0; i < 200000; ++i) {
+    // Random bits with exponents around the limits, and every 20th of any exponent.
+    uint64_t bits = engine() & 0x800fffffffffffff;
+    bits |= (i % 20 == 0 ? engine() % 2047 : 985 + engine() % 76) << 52;
+    if (i % 7 == 0) bits |= 0x000fffffffe00000;  // ties, and values that round up to a power of two
+    const double value = std::bit_cast<double>(bits);
+    int shift = 0;
+    const double fraction = std::frexp(value, &shift);
+    double mantissa = std::round(std::ldexp(fraction, 31));
+    if (mantissa == 0x1p31) {
+      mantissa /= 2;
+      ++shift;
+    }
+    const FixedMultiplier fixed = ToFixedMultiplier(value);
+    if (shift < -31) mantissa = shift = 0;
+    if (shift > 30) mantissa = INT32_MAX, shift = 30;
+    ASSERT_EQ(fixed.mantissa, mantissa) << value;
+    ASSERT_EQ(fixed.shift, shift) << value;
+  }
 }
 
 TEST(Requantize, exact_mode_rounds_twice_as_wide_integers_do) {
