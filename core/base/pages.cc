@@ -48,6 +48,25 @@ void MakeResident([[maybe_unused]] char* data, [[maybe_unused]] size_t bytes,
 #endif
 }
 
+bool MapPages([[maybe_unused]] const void* data, [[maybe_unused]] size_t bytes) {
+#ifdef MADV_POPULATE_READ
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t in_page = reinterpret_cast<uintptr_t>(data) % page;
+  char* const first = static_cast<char*>(const_cast<void*>(data)) - in_page;
+  return madvise(first, in_page + bytes, MADV_POPULATE_READ) == 0;
+#else
+  return false;
+#endif
+}
+
+bool ReadsPagesFast() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
 void DiscardPages(char* data, size_t bytes) { Advise(data, bytes, MADV_DONTNEED); }
 
 void MakeResidentForInference(char* data, size_t bytes, ThreadPool* pool) {

@@ -252,7 +252,7 @@ TfLiteStatus ExecutionPlan::OwnDelegateOutputs(int node_index) {
 }
 
 template <typename Visit>
-void ExecutionPlan::ForEachConstantToPack(const std::vector<PackRequest>& requests,
+void ExecutionPlan::ForEachConstantToPack(std::span<const PackRequest> requests,
                                           const Visit& visit) const {
   for (const PackRequest& request : requests) {
     for (int index : IndicesOf(graph_->node(request.node_index)->inputs)) {
@@ -279,7 +279,11 @@ TfLiteStatus ExecutionPlan::PackConstants() {
   shared.Expect(std::min(bytes, file_bytes) + 2 * std::min(computed_bytes, 2 * file_bytes));
   const size_t own_before = own.bytes();
   const size_t packed_before = shared.bytes();
+  // Minimum size of a constant whose pages are released: smaller ones, such as biases, share pages
+  // with data that inferences read.
+  constexpr size_t kLarge = 64 << 10;
   for (const PackRequest& request : requests) {
+    const size_t before = shared.bytes();
     interpreter_->failure_note().Clear();
     std::optional<MicroBatchView> view;
     if (BatchSegment* const segment = SegmentOf(request.node_index)) view.emplace(graph_, segment);
@@ -287,17 +291,13 @@ TfLiteStatus ExecutionPlan::PackConstants() {
     if (status != kTfLiteOk) {
       return ReportNodeFailure(parts_, request.node_index, status, "failed to prepare.");
     }
-  }
-  if (own.bytes() != own_before) own.ReleaseUnused();
-  if (shared.bytes() != packed_before) {
-    shared.ReleaseUnused();
-    // Minimum size of a constant whose pages are released: smaller ones, such as biases, share
-    // pages with data that inferences read.
-    constexpr size_t kLarge = 64 << 10;
-    ForEachConstantToPack(requests, [&](const TfLiteTensor& tensor) {
+    if (shared.bytes() == before) continue;
+    ForEachConstantToPack({&request, 1}, [&](const TfLiteTensor& tensor) {
       if (tensor.bytes >= kLarge) model.ReleasePages(tensor.data.data, tensor.bytes);
     });
   }
+  if (own.bytes() != own_before) own.ReleaseUnused();
+  if (shared.bytes() != packed_before) shared.ReleaseUnused();
   fusion_.UpdateLateConstants(next_to_prepare_, [this](int tensor) { return HasContents(tensor); });
   return kTfLiteOk;
 }

@@ -134,7 +134,7 @@ class ExecutionPlan {
   TfLiteStatus PackConstants();
   // Calls visit(tensor) for the constants that the nodes of the requests read.
   template <typename Visit>
-  void ForEachConstantToPack(const std::vector<PackRequest>& requests, const Visit& visit) const;
+  void ForEachConstantToPack(std::span<const PackRequest> requests, const Visit& visit) const;
   // Returns true if an output of the node is a computed shape (IsComputedShape).
   bool NeedsInferredShapes(int node_index) const;
   // Restores shapes that a node's prepare has changed for earlier nodes. If there are any, records

@@ -83,8 +83,8 @@ PackedConstants* KernelRuntime::PackedConstantsOf(const void* data) {
 
 PackedConstants& KernelRuntime::node_constants() { return parts_->interpreter->node_constants(); }
 
-bool KernelRuntime::CopyConstant(const void* data, size_t bytes, void* to) {
-  return parts_->interpreter->model().CopyBytes(data, bytes, to);
+const void* KernelRuntime::ReadConstant(const void* data, size_t bytes, void* to) {
+  return parts_->interpreter->model().ReadPart(data, bytes, to);
 }
 
 bool KernelRuntime::TensorIsRead(int tensor_index) const {

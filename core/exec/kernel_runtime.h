@@ -36,7 +36,7 @@ class KernelRuntime final : public Runtime {
   Resources& resources() override;
   PackedConstants* PackedConstantsOf(const void* data) override;
   PackedConstants& node_constants() override;
-  bool CopyConstant(const void* data, size_t bytes, void* to) override;
+  const void* ReadConstant(const void* data, size_t bytes, void* to) override;
   void RequestPacking(const TfLiteNode* node,
                       TfLiteStatus (*pack)(TfLiteContext*, TfLiteNode*)) override;
   void NoteContents(int tensor_index) override;

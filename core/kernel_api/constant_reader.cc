@@ -6,7 +6,7 @@ namespace deputy {
 ConstantReader::ConstantReader(const TfLiteContext* context, const void* data, size_t part_bytes) {
   Runtime* const runtime = RuntimeOf(context);
   // If there is no memory for copies, constants are read in place, which is slower.
-  if (runtime != nullptr && runtime->CopyConstant(data, 0, nullptr) &&
+  if (runtime != nullptr && runtime->ReadConstant(data, 0, &copies_) != nullptr &&
       copies_.AcquireForWorkers(context, part_bytes, ThreadCount(context))) {
     runtime_ = runtime;
   }
@@ -14,8 +14,8 @@ ConstantReader::ConstantReader(const TfLiteContext* context, const void* data, s
 
 const void* ConstantReader::Read(const void* from, size_t bytes, int worker) const {
   if (runtime_ == nullptr) return from;
-  char* const copy = copies_.worker(worker);
-  return runtime_->CopyConstant(from, bytes, copy) ? copy : from;
+  const void* const read = runtime_->ReadConstant(from, bytes, copies_.worker(worker));
+  return read != nullptr ? read : from;
 }
 
 }  // namespace deputy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads constants that are packed once. Packing straight from a mapped file would fault in its
-// pages one by one and unmap them again, which takes several times as long as copying them to
-// memory that stays in the cache.
+// Reads constants that are packed once. Packing straight from a mapped file would take a page fault
+// for a few pages each, so that either many pages are mapped at once or parts are copied to memory
+// that stays in the cache.
 #ifndef DEPUTY_CORE_KERNEL_API_CONSTANT_READER_H_
 #define DEPUTY_CORE_KERNEL_API_CONSTANT_READER_H_
 

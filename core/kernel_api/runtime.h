@@ -129,9 +129,9 @@ class Runtime {
   // Returns the store of constants that belong to one node; its lifetime is the interpreter's.
   virtual PackedConstants& node_constants() = 0;
 
-  // Copies a part of a constant that lies in a mapped file; see constant_reader.h. Returns false if
-  // the constant lies elsewhere or cannot be read. Thread-safe.
-  virtual bool CopyConstant(const void* data, size_t bytes, void* to) = 0;
+  // Reads a part of a constant that lies in a mapped file; see constant_reader.h. Returns `data`,
+  // or `to` after copying; null if the constant lies elsewhere or cannot be read. Thread-safe.
+  virtual const void* ReadConstant(const void* data, size_t bytes, void* to) = 0;
 
   // For prepare: requests a call of `pack` for the node once memory is planned for the nodes that
   // were prepared together with it, so that its first invoke need not pack constants. The call is

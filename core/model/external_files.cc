@@ -48,11 +48,11 @@ std::string ExternalFiles::Open(std::string_view name, const Limits& limits,
   return "";
 }
 
-bool ExternalFiles::Copy(const void* from, size_t bytes, void* to) const {
+const void* ExternalFiles::ReadPart(const void* from, size_t bytes, void* to) const {
   for (const auto& [name, file] : files_) {
-    if (file->Copy(from, bytes, to)) return true;
+    if (const void* const read = file->ReadPart(from, bytes, to)) return read;
   }
-  return false;
+  return nullptr;
 }
 
 size_t ExternalFiles::ReleasePages(const void* from, size_t bytes) const {

@@ -32,7 +32,7 @@ class ExternalFiles {
   // Total size of the opened files.
   size_t bytes() const { return bytes_; }
   // Call the functions of ModelBytes.
-  bool Copy(const void* from, size_t bytes, void* to) const;
+  const void* ReadPart(const void* from, size_t bytes, void* to) const;
   size_t ReleasePages(const void* from, size_t bytes) const;
 
  private:

@@ -539,9 +539,10 @@ std::shared_ptr<PackedConstants> Model::SharePackedConstants() const {
   return shared;
 }
 
-bool Model::CopyBytes(const void* from, size_t bytes, void* to) const {
-  return storage_ != nullptr &&
-         (storage_->file.Copy(from, bytes, to) || storage_->external.Copy(from, bytes, to));
+const void* Model::ReadPart(const void* from, size_t bytes, void* to) const {
+  if (storage_ == nullptr) return nullptr;
+  const void* const read = storage_->file.ReadPart(from, bytes, to);
+  return read != nullptr ? read : storage_->external.ReadPart(from, bytes, to);
 }
 size_t Model::ReleasePages(const void* from, size_t bytes) const {
   return storage_ == nullptr ? 0

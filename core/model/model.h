@@ -47,7 +47,7 @@ class Model {
   int file_descriptor() const { return file_descriptor_; }
   // Call ModelBytes and ExternalFiles. ReleasePages is for constants that have been packed or
   // copied.
-  bool CopyBytes(const void* from, size_t bytes, void* to) const;
+  const void* ReadPart(const void* from, size_t bytes, void* to) const;
   size_t ReleasePages(const void* from, size_t bytes) const;
   // Returns the store of values that kernels compute from constants of this model: one object,
   // shared by the interpreters that hold it at the same time and released with the last of them.

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 
+#include "core/base/pages.h"
 #include "core/support/int_math.h"
 
 namespace deputy {
@@ -102,10 +103,11 @@ bool ModelBytes::IsMapped(const void* from, size_t bytes, size_t* out_offset) co
   return bytes <= bytes_.size() - *out_offset;
 }
 
-bool ModelBytes::Copy(const void* from, size_t bytes, void* to) const {
+const void* ModelBytes::ReadPart(const void* from, size_t bytes, void* to) const {
   size_t offset;
-  return IsMapped(from, bytes, &offset) &&
-         ReadAll(file_descriptor_, offset, static_cast<char*>(to), bytes);
+  if (!IsMapped(from, bytes, &offset)) return nullptr;
+  if (ReadsPagesFast() && MapPages(from, bytes)) return from;
+  return ReadAll(file_descriptor_, offset, static_cast<char*>(to), bytes) ? to : nullptr;
 }
 
 size_t ModelBytes::ReleasePages(const void* from, size_t bytes) const {

@@ -28,16 +28,16 @@ class ModelBytes {
   // Uses the caller's memory in place; it must outlive this object. Unaligned memory is copied.
   bool Borrow(const void* data, size_t size, const Limits& limits, ErrorReporter* reporter);
   // Maps the file and keeps its descriptor. If the file shrinks later, a read of its former bytes
-  // may raise SIGBUS, except by Copy.
+  // may raise SIGBUS.
   bool Map(const char* path, ErrorReporter* reporter);
   // Reads the whole file into memory.
   bool Read(const char* path, const Limits& limits, ErrorReporter* reporter);
 
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // Copies `bytes` at `from`, part of a mapped file, to `to` without mapping their pages: faster
-  // for data that is read once, and the pages do not become resident. Returns false if they are not
-  // mapped or cannot be read; `to` may then have been written.
-  bool Copy(const void* from, size_t bytes, void* to) const;
+  // Reads `bytes` at `from`, part of a mapped file, that are needed once. Returns `from` after
+  // mapping all their pages, or `to` after copying them there, whichever is faster; null if they
+  // are not part of the file or cannot be read; `to` may then have been written.
+  const void* ReadPart(const void* from, size_t bytes, void* to) const;
   // Releases the whole pages between `from` and `from + bytes` to the system; a later read, from
   // any thread, reads them from the file again. No effect on memory that is not part of the mapped
   // file. Returns the size of the pages.

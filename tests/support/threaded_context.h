@@ -33,8 +33,8 @@ class ThreadedContext final : public Runtime {
   CallableSubgraph* FindSubgraph(int) override { return nullptr; }
   bool TakeCancellation() override { return false; }
   PackedConstants& node_constants() override { return node_constants_; }
-  bool CopyConstant(const void* data, size_t bytes, void* to) override {
-    return copy_ != nullptr && copy_(data, bytes, to);
+  const void* ReadConstant(const void* data, size_t bytes, void* to) override {
+    return copy_ != nullptr && copy_(data, bytes, to) ? to : nullptr;
   }
   PackedConstants* PackedConstantsOf(const void*) override { return shared_; }
   void RequestPacking(const TfLiteNode*, TfLiteStatus (*)(TfLiteContext*, TfLiteNode*)) override {}

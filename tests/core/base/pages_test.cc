@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
 #include "core/base/arena.h"
@@ -108,6 +109,62 @@ TEST(MakeResident, is_done_for_expected_constants_before_several_threads_write_t
   EXPECT_EQ(large, place + 1024);
   const Pages all = PagesOf(place, kExpected);
   EXPECT_EQ(all.resident, all.all);
+}
+
+// A block without huge pages would otherwise have a page fault for each page.
+TEST(MakeResident, is_done_for_expected_constants_that_one_thread_writes) {
+  if (!SystemMakesPagesResident()) GTEST_SKIP() << "the system cannot do it";
+  constexpr size_t kExpected = 800 << 10, kSmall = 1000;
+  ThreadPool pool(1);
+  PackedConstants constants;
+  constants.Expect(kExpected);
+  const char* const place = constants.FindOrMake({}, kSmall, Limits(), &pool, [](char*) {});
+  ASSERT_NE(place, nullptr);
+  const Pages expected = PagesOf(place, 256 << 10);
+  EXPECT_EQ(expected.resident, expected.all);
+}
+
+// Returns the number of pages in the process's page table, as Linux reports them.
+size_t MappedPages(const char* data, size_t pages) {
+  std::FILE* const table = std::fopen("/proc/self/pagemap", "rb");
+  std::vector<uint64_t> entries(pages);
+  const auto first = static_cast<long>(reinterpret_cast<uintptr_t>(data) / kPage * 8);
+  const bool is_read = table != nullptr && std::fseek(table, first, SEEK_SET) == 0 &&
+                       std::fread(entries.data(), 8, pages, table) == pages;
+  if (table != nullptr) std::fclose(table);
+  if (!is_read) return SIZE_MAX;
+  return static_cast<size_t>(std::count_if(entries.begin(), entries.end(),
+                                           [](uint64_t entry) { return entry >> 63 != 0; }));
+}
+
+// Returns true if the system supports MADV_POPULATE_READ and reports what it maps.
+bool SystemMapsPages() {
+#ifdef MADV_POPULATE_READ
+  const Mapping mapping(kPage);
+  return madvise(mapping.data(), kPage, MADV_POPULATE_READ) == 0 && !IsEmulated() &&
+         MappedPages(mapping.data(), 1) == 1;
+#else
+  return false;
+#endif
+}
+
+TEST(MapPages, maps_each_page_of_a_part_of_a_file) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), static_cast<off_t>(64 * kPage)), 0);
+  void* const map = mmap(nullptr, 128 * kPage, PROT_READ, MAP_SHARED, fileno(file), 0);
+  ASSERT_NE(map, MAP_FAILED);
+  const char* const data = static_cast<const char*>(map);
+  if (SystemMapsPages()) {
+    EXPECT_EQ(MappedPages(data, 64), 0u);
+    // Linux maps up to 16 pages around a fault, so the last page begins a group of 16.
+    const size_t last = 48 - reinterpret_cast<uintptr_t>(data) / kPage % 16;
+    EXPECT_TRUE(MapPages(data + 2 * kPage - 1, (last - 2) * kPage + 2));
+    EXPECT_EQ(MappedPages(data + kPage, last), last);
+  }
+  EXPECT_FALSE(MapPages(data + 63 * kPage, kPage + 1)) << "the last byte is after the file";
+  munmap(map, 128 * kPage);
+  std::fclose(file);
 }
 
 TEST(MakeResident, skips_blocks_smaller_than_a_page_or_large) {

@@ -408,7 +408,8 @@ TEST_F(Files, are_mapped_and_their_descriptor_kept) {
   EXPECT_EQ(fcntl(descriptor, F_GETFD), -1) << "deleting the model closes it";
 }
 
-TEST_F(Files, that_are_mapped_copy_their_parts) {
+// Parts are read in place or copied; data beyond the file or a part of another one is refused.
+TEST_F(Files, that_are_mapped_are_read_in_parts) {
   const std::vector<uint8_t> bytes = SampleModel();
   const std::string path = Write("model.tflite", bytes);
   ReportLog log;
@@ -417,23 +418,24 @@ TEST_F(Files, that_are_mapped_copy_their_parts) {
   const uint8_t* const first = model->bytes().data();
   std::vector<uint8_t> copy(bytes.size() + 1);
   for (size_t from : {size_t{0}, size_t{5}, bytes.size() - 3, bytes.size()}) {
-    ASSERT_TRUE(model->CopyBytes(first + from, bytes.size() - from, copy.data())) << from;
-    EXPECT_EQ(std::memcmp(copy.data(), bytes.data() + from, bytes.size() - from), 0) << from;
-    EXPECT_FALSE(model->CopyBytes(first + from, bytes.size() - from + 1, copy.data())) << from;
+    const void* const read = model->ReadPart(first + from, bytes.size() - from, copy.data());
+    ASSERT_TRUE(read == first + from || read == copy.data()) << from;
+    EXPECT_EQ(std::memcmp(read, bytes.data() + from, bytes.size() - from), 0) << from;
+    EXPECT_EQ(model->ReadPart(first + from, bytes.size() - from + 1, copy.data()), nullptr) << from;
   }
-  EXPECT_FALSE(model->CopyBytes(copy.data(), 0, copy.data()));
-  EXPECT_FALSE(model->CopyBytes(nullptr, 1, copy.data()));
-  EXPECT_FALSE(model->CopyBytes(first + 1, SIZE_MAX, copy.data()));
+  EXPECT_EQ(model->ReadPart(copy.data(), 0, copy.data()), nullptr);
+  EXPECT_EQ(model->ReadPart(nullptr, 1, copy.data()), nullptr);
+  EXPECT_EQ(model->ReadPart(first + 1, SIZE_MAX, copy.data()), nullptr);
   // Released pages are read from the file again.
   model->ReleasePages(first, bytes.size());
   model->ReleasePages(copy.data(), copy.size());
   EXPECT_EQ(std::memcmp(first, bytes.data(), bytes.size()), 0);
-  // Data of a truncated file cannot be copied; a model in memory need not be copied.
-  ASSERT_EQ(truncate(path.c_str(), 16), 0);
-  EXPECT_FALSE(model->CopyBytes(first, 17, copy.data()));
+  // Data of a truncated file cannot be read; a model in memory is read by its user.
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(model->ReadPart(first, 17, copy.data()), nullptr);
   const auto borrowed = Model::FromBuffer(bytes.data(), bytes.size(), log.reporter());
-  EXPECT_FALSE(borrowed->CopyBytes(borrowed->bytes().data(), 1, copy.data()));
-  EXPECT_FALSE(Model::Empty()->CopyBytes(first, 0, copy.data()));
+  EXPECT_EQ(borrowed->ReadPart(borrowed->bytes().data(), 1, copy.data()), nullptr);
+  EXPECT_EQ(Model::Empty()->ReadPart(first, 0, copy.data()), nullptr);
 }
 
 TEST_F(Files, loaded_by_copy_may_shrink) {
