@@ -30,6 +30,7 @@ CLASSIFIERS = ('Development Status :: 4 - Beta', 'Intended Audience :: Developer
 # Paths in the wheel; the library searches these for plug-ins, and the sandbox for its program. bundle_xnnpack.py has
 # those of XNNPACK, whose libraries in Debian need a newer C library than wheels with a fixed version may.
 LIBRARIES = {'libdeputy.so.1': 'lib/libdeputy.so.1',
+             'drop-in/libLiteRt.so': 'lib/libLiteRt.so',
              'deputy-delegate-host': 'lib/deputy/deputy-delegate-host',
              **{f'libdeputy_{name}.so': f'lib/deputy/plugins/libdeputy_{name}.so'
                 for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox')}}

@@ -21,8 +21,8 @@ bool Contains(const std::vector<LiteRtTensor>& tensors, const LiteRtTensorT* ten
 }
 
 // Copies the quantisation that `kind` selects.
-LiteRtStatus SetQuantization(LiteRtQuantizationTypeId kind,
-                             const LiteRtQuantizationPerTensor& per_tensor,
+// `kind` is a LiteRtQuantizationTypeId or another number.
+LiteRtStatus SetQuantization(int kind, const LiteRtQuantizationPerTensor& per_tensor,
                              const LiteRtQuantizationPerChannel& per_channel,
                              const LiteRtQuantizationBlockWise& block_wise, LiteRtTensor tensor) {
   switch (kind) {
@@ -336,7 +336,7 @@ LiteRtStatus LiteRtBuilderBuildTensor(LiteRtBuilder builder, LiteRtTensorTypeId 
     }
     auto tensor = std::make_unique<LiteRtTensorT>();
     tensor->type = ranked_tensor_type;
-    LITERT_TRY(SetQuantization(quantization_type_id, per_tensor_quantization,
+    LITERT_TRY(SetQuantization(NumberOf(quantization_type_id), per_tensor_quantization,
                                per_channel_quantization, block_wise_quantization, tensor.get()));
     if (name != nullptr) tensor->name = name;
     if (weights != nullptr) tensor->weights = *weights;

@@ -84,7 +84,9 @@ LiteRtStatus LiteRtIsSameLayout(const LiteRtLayout* layout1, const LiteRtLayout*
     return kLiteRtStatusErrorInvalidArgument;
   }
   const unsigned rank = layout1->rank;
-  if (rank > LITERT_TENSOR_MAX_RANK) return kLiteRtStatusErrorInvalidArgument;
+  if (std::max<unsigned>(rank, layout2->rank) > LITERT_TENSOR_MAX_RANK) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
   *result = rank == layout2->rank && layout1->has_strides == layout2->has_strides &&
             std::equal(layout1->dimensions, layout1->dimensions + rank, layout2->dimensions) &&
             (!layout1->has_strides ||

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zipfile
 
-EXPECTED = {'lib/libdeputy.so.1', 'lib/deputy/deputy-delegate-host',
+EXPECTED = {'lib/libdeputy.so.1', 'lib/libLiteRt.so', 'lib/deputy/deputy-delegate-host',
             *(f'lib/deputy/plugins/libdeputy_{name}.so'
               for name in ('cpu', 'gpu', 'layers', 'npu_stub', 'onnxruntime', 'replay', 'sandbox'))}
 SYSTEM = re.compile(r'(libc\.so\.6|libm\.so\.6|libdl\.so\.2|libpthread\.so\.0|libgcc_s\.so\.1|ld-linux[a-z0-9_-]*\.so\.\d'

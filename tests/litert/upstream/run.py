@@ -28,7 +28,7 @@ from mlir import composite, model_of  # noqa: E402
 
 TABLE = ROOT / 'docs/litert/upstream_tests.csv'
 # Classes of LiteRT's sources and functions on them.
-INTERNAL = re.compile(r'\bLiteRt(?!EnvironmentOptions|Accelerator)\w+T\b|litert::internal|SetWeightsFrom|litert_subgraph->')
+INTERNAL = re.compile(r'\bLiteRt(?!EnvironmentOptions|Accelerator)\w+T\b|litert::internal|SetWeightsFrom|litert_subgraph->|ml_drift')
 INTERNAL_HEADERS = re.compile(
     r'#include "(litert/core/(?:model/|version)|litert/runtime/event|litert/runtime/litert_runtime|'
     r'tflite/stderr|tflite/converter/schema)[^\n]*\n|'
@@ -57,7 +57,7 @@ def write_models(checkout, folder):
     names = set()
     for file in (checkout / 'litert/c').rglob('*_test.cc'):
         names.update(re.findall(r'"(\w+)\.tflite"', file.read_text()))
-    for name in sorted(names | {'simple_model', 'simple_model_custom_op'}):
+    for name in sorted(names | {'simple_model', 'simple_model_custom_op', 'dynamic_add_model'}):
         if (data / f'{name}.tflite').exists():
             content = (data / f'{name}.tflite').read_bytes()
         else:
@@ -96,7 +96,7 @@ class Upstream:
         include = [HERE / 'adapters', ROOT / 'litert/include', self.work / 'include', ROOT]
         absl = sorted(pathlib.Path('/usr/lib/x86_64-linux-gnu').glob('libabsl_*.so'))
         built = subprocess.run(
-            ['g++', '-std=c++20', '-O0', '-w', '-fpermissive', '-DLITERT_DISABLE_OPENCL_SUPPORT', *(f'-I{folder}' for folder in include), str(source), '-o', str(program)]
+            ['g++', '-std=c++20', '-O0', '-w', '-fpermissive', '-DLITERT_DISABLE_OPENCL_SUPPORT', '-DFLATBUFFERS_LOCALE_INDEPENDENT=0', *(f'-I{folder}' for folder in include), str(source), '-o', str(program)]
             + [str(self.library), str(self.build / 'libLiteRt_client.a'), '-lgmock', '-lgtest', '-lgtest_main', '-lpthread']
             + ['-Wl,--as-needed', *map(str, absl), f'-Wl,-rpath,{self.library.parent}:{self.build}'],
             capture_output=True,

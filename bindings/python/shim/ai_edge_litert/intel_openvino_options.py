@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forwards to deputy.litert_options."""
+from deputy.litert_options import IntelOpenVinoGraphBackend, IntelOpenVinoOptions, IntelOpenVinoPerformanceMode
+
+__all__ = ['IntelOpenVinoGraphBackend', 'IntelOpenVinoOptions', 'IntelOpenVinoPerformanceMode']

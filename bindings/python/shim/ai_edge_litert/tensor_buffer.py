@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Forwards to deputy.compiled_model."""
+from deputy.compiled_model import TensorBuffer
+
+__all__ = ['TensorBuffer']
