@@ -75,11 +75,19 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
   has_cpu_ = (options->accelerators & kLiteRtHwAcceleratorCpu) != 0;
   runtime_ = deputy::litert::ReadRuntimeSettings(*options);
   deputy::litert::ReportUnknownOptions(*options);
+  if (has_cpu_) LITERT_TRY(deputy::litert::ReadCpuSettings(*options, &cpu_));
   LITERT_TRY(
       deputy::litert::CompileWithPlugins(environment_, options, model, nullptr, &compilation_));
   if (compilation_.model != nullptr) {
     const LiteRtStatus status = CompileNow(*compilation_.model, options);
-    if (status == kLiteRtStatusOk || !has_cpu_) return status;
+    if (!has_cpu_) return status;
+    if (status == kLiteRtStatusOk) {
+      original_ = &model;
+      cpu_options_.accelerators = kLiteRtHwAcceleratorCpu;
+      cpu_options_.kernels = options->kernels;
+      cpu_options_.bindings = options->bindings;
+      return status;
+    }
     Log(kLiteRtLogSeverityWarning,
         "compiled model: the operators of compiler plug-ins cannot run: %s; the CPU runs them",
         LiteRtGetStatusString(status));
@@ -94,12 +102,50 @@ void LiteRtCompiledModelT::Reset() {
   interpreter_ = nullptr;
   delegates_.clear();
   custom_operators_.clear();
-  profiler_.reset();
   signatures_.clear();
   states_.clear();
   bindings_.clear();
   lacks_dispatch_ = false;
   compilation_ = {};
+}
+
+// Lets the CPU run the original model, in the same shapes. Requirements and the profiler, to which
+// the client may have pointers, stay. A failure leaves this object in an incomplete state.
+LiteRtStatus LiteRtCompiledModelT::FallBack() {
+  const LiteRtModelT& model = *std::exchange(original_, nullptr);
+  std::vector<Signature> former = std::move(signatures_);
+  std::vector<std::vector<std::vector<int>>> shapes;  // by signature and input
+  for (const Signature& signature : former) {
+    auto& own = shapes.emplace_back();
+    for (int32_t input : signature.inputs) {
+      const TfLiteIntArray& dims = *TensorOf(signature, input)->dims;
+      own.emplace_back(dims.data, dims.data + dims.size);
+    }
+  }
+  Reset();
+  LITERT_TRY(CompileNow(model, &cpu_options_));
+  if (is_cancelled_ != nullptr)
+    LITERT_TRY(SetCancellationFunction(cancellation_data_, is_cancelled_));
+  for (size_t i = 0; i < signatures_.size(); ++i) {
+    Signature& signature = signatures_[i];
+    signature.requirements = std::move(former[i].requirements);
+    for (size_t input = 0; input < signature.inputs.size(); ++input) {
+      const std::vector<int>& dims = shapes[i][input];
+      const TfLiteIntArray& now = *TensorOf(signature, signature.inputs[input])->dims;
+      if (std::equal(dims.begin(), dims.end(), now.data, now.data + now.size)) continue;
+      LITERT_TRY(Resize(i, input, dims, false));
+    }
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCompiledModelT::SetCancellationFunction(void* data,
+                                                           bool (*is_cancelled)(void* data)) {
+  cancellation_data_ = data;
+  is_cancelled_ = is_cancelled;
+  const bool is_set = interpreter_ != nullptr && DeputyInterpreterSetCancellationFunction(
+                                                     interpreter_, data, is_cancelled) == kTfLiteOk;
+  return is_set ? kLiteRtStatusOk : kLiteRtStatusErrorRuntimeFailure;
 }
 
 LiteRtStatus LiteRtCompiledModelT::CompileNow(const LiteRtModelT& model, LiteRtOptions options) {
@@ -154,19 +200,17 @@ LiteRtStatus LiteRtCompiledModelT::CompileNow(const LiteRtModelT& model, LiteRtO
 
 LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
                                                      const LiteRtOptionsT& options) {
-  deputy::litert::CpuSettings cpu;
-  if (has_cpu_) LITERT_TRY(deputy::litert::ReadCpuSettings(options, &cpu));
-  cpu_accelerates_ = has_cpu_ && cpu.kernels == kLiteRtCpuKernelModeDelegate;
+  cpu_accelerates_ = has_cpu_ && cpu_.kernels == kLiteRtCpuKernelModeDelegate;
   const std::unique_ptr<TfLiteInterpreterOptions, DeleteOptions> created(
       TfLiteInterpreterOptionsCreate());
   if (created == nullptr) return kLiteRtStatusErrorMemoryAllocationFailure;
-  TfLiteInterpreterOptionsSetNumThreads(created.get(), cpu.threads);
+  TfLiteInterpreterOptionsSetNumThreads(created.get(), cpu_.threads);
   TfLiteInterpreterOptionsSetErrorReporter(created.get(), &ReportOf, this);
-  if (cpu.kernels == kLiteRtCpuKernelModeReference) {
+  if (cpu_.kernels == kLiteRtCpuKernelModeReference) {
     DeputyInterpreterOptionsSetArithmetic(created.get(), kDeputyArithmeticReference);
   }
-  if (!cpu.weight_cache.empty()) {
-    DeputyInterpreterOptionsSetWeightCache(created.get(), cpu.weight_cache.c_str());
+  if (!cpu_.weight_cache.empty()) {
+    DeputyInterpreterOptionsSetWeightCache(created.get(), cpu_.weight_cache.c_str());
   }
   for (const deputy::litert::CustomKernel& kernel : options.kernels) {
     custom_operators_.push_back(std::make_unique<deputy::litert::CustomOperator>(kernel));
@@ -184,7 +228,7 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
   }
   if (runtime_.profiles) {
     constexpr size_t kEvents = 512 << 10;
-    profiler_ = std::make_unique<LiteRtProfilerT>(kEvents);
+    if (profiler_ == nullptr) profiler_ = std::make_unique<LiteRtProfilerT>(kEvents);
     DeputyInterpreterSetProfileCallback(interpreter_, &LiteRtCompiledModelT::OnEvent, this);
   }
   return kLiteRtStatusOk;

@@ -50,6 +50,8 @@ class LiteRtCompiledModelT {
   LiteRtStatus Requirements(size_t signature, size_t index, bool is_input,
                             LiteRtTensorBufferRequirements* out_requirements);
 
+  LiteRtStatus SetCancellationFunction(void* data, bool (*is_cancelled)(void* data));
+
   LiteRtStatus StartMetrics(int detail_level);
   LiteRtStatus StopMetrics(LiteRtMetrics metrics);
 
@@ -58,7 +60,6 @@ class LiteRtCompiledModelT {
   size_t signature_count() const { return signatures_.size(); }
   LiteRtEnvironment environment() const { return environment_; }
   LiteRtProfiler profiler() { return profiler_.get(); }
-  TfLiteInterpreter* interpreter() { return interpreter_; }
 
   LiteRtErrorReporterMode reporter_mode() const { return runtime_.reporter; }
   void Report(const char* format, va_list arguments);
@@ -99,6 +100,7 @@ class LiteRtCompiledModelT {
 
   LiteRtStatus CompileNow(const LiteRtModelT& model, LiteRtOptions options);
   void Reset();
+  LiteRtStatus FallBack();
   LiteRtStatus CreateInterpreter(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus BindTensors(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus ApplyDelegates(LiteRtOptions options);
@@ -128,6 +130,14 @@ class LiteRtCompiledModelT {
 
   const LiteRtEnvironment environment_;
   deputy::litert::RuntimeSettings runtime_;
+  deputy::litert::CpuSettings cpu_;
+  // The model before compiler plug-ins and the options with which the CPU runs it if a run fails;
+  // null if there is no such model, the CPU is not selected or runs it already.
+  const LiteRtModelT* original_ = nullptr;
+  LiteRtOptionsT cpu_options_;
+  bool has_failed_ = false;  // a node of the last run failed
+  void* cancellation_data_ = nullptr;
+  bool (*is_cancelled_)(void* data) = nullptr;
   deputy::litert::PluginCompilation compilation_;  // outlives the interpreter and the delegates
   std::unique_ptr<LiteRtProfilerT> profiler_;
   std::string errors_;

@@ -195,10 +195,7 @@ LiteRtStatus LiteRtSetCompiledModelCancellationFunction(LiteRtCompiledModel comp
   if (compiled_model == nullptr || check_cancelled_func == nullptr) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  return DeputyInterpreterSetCancellationFunction(compiled_model->interpreter(), data,
-                                                  check_cancelled_func) == kTfLiteOk
-             ? kLiteRtStatusOk
-             : kLiteRtStatusErrorRuntimeFailure;
+  return compiled_model->SetCancellationFunction(data, check_cancelled_func);
 }
 
 LiteRtStatus LiteRtCompiledModelStartMetricsCollection(LiteRtCompiledModel compiled_model,

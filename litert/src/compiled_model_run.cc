@@ -249,6 +249,7 @@ LiteRtStatus LiteRtCompiledModelT::Invoke(const Signature& signature) {
   const TfLiteStatus status = DeputyInterpreterInvokeSubgraph(interpreter_, signature.subgraph);
   if (status == kTfLiteOk) return kLiteRtStatusOk;
   if (status == kTfLiteCancelled) return kLiteRtStatusCancelled;
+  has_failed_ = true;
   return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: the run failed: %s",
               DeputyInterpreterLastError(interpreter_));
 }
@@ -279,7 +280,21 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: it is running");
   }
   is_running_ = true;
-  const LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
+  has_failed_ = false;
+  LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
+  if (has_failed_ && original_ != nullptr) {
+    deputy::litert::Log(kLiteRtLogSeverityWarning,
+                        "compiled model: the CPU runs the model from now on, because operators of "
+                        "compiler plug-ins failed");
+    status = Guard([&] { return FallBack(); });
+    if (status != kLiteRtStatusOk) {
+      signatures_.clear();
+      is_running_ = false;
+      return status;
+    }
+    found = &signatures_[signature];
+    status = Guard([&] { return RunLocked(*found, inputs, outputs); });
+  }
   is_running_ = false;
   // After a failure the memory may not fit the tensors. Operators that run a subgraph must not use
   // memory of buffers, which the client may free.

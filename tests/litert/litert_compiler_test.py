@@ -163,6 +163,18 @@ class PairTest(Case):
         self.assertEqual(result['run'], 'Ok')
         self.assertNotEqual(result['outputs'], [[SUM_RESULT]])
 
+    def test_the_cpu_runs_the_model_after_a_failed_run(self):
+        failing = {'DEPUTY_NPU_FAULTS': 'run'}
+        result = self.pair(SUM, accelerators=NPU | CPU, runs=3, env=failing)
+        self.assertEqual((result['created'], result['run']), ('Ok', 'Ok'), result['log'])
+        self.assertEqual((result['full'], result['full at the end']), (True, False))
+        self.assertEqual(result['outputs'], [[SUM_RESULT]] * 3)
+        self.assertEqual(result['log'].count('the CPU runs the model from now on'), 1, result['log'])
+        mixed = self.pair(MIXED, accelerators=NPU | CPU, env=failing)
+        self.assert_near(mixed['outputs'][0], MIXED_RESULT)
+        alone = self.pair(SUM, runs=2, env=failing)
+        self.assertEqual((alone['run'], alone['outputs']), ('ErrorRuntimeFailure', []))
+
     def test_other_operators_run_on_the_cpu(self):
         result = self.pair(MIXED, accelerators=NPU | CPU)
         self.assertEqual((result['created'], result['full'], result['run']), ('Ok', False, 'Ok'), result['log'])

@@ -18,7 +18,7 @@ COMPILER_FOLDER, DISPATCH_FOLDER, CACHE_FOLDER, MAX_CONFIGS, MAX_BYTES = 0, 1, 1
 
 
 def run_model(library, model, inputs, env=None, **job):
-    """Returns {'created': status, 'full': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
+    """Returns {'created': status, 'full' and 'full at the end': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
 
     `inputs` has a list of numbers per input. Items of `job`: 'options' of the environment ({tag: text or number}),
     'accelerators', 'runs', 'compiler' (text of the compiler options), 'opaque' ({identifier: text}), and 'parallel' (number of
@@ -87,6 +87,9 @@ def session(job):
                                       for buffer, shape in zip(buffers['Output'], shapes['Output'])])
         for buffer in buffers['Input'] + buffers['Output']:
             record.function('LiteRtDestroyTensorBuffer')(buffer)
+    if status == 0:
+        record.do('LiteRtCompiledModelIsNonCpuFullyAccelerated', compiled, ctypes.byref(full))
+        result['full at the end'] = full.value
     for name, handle in (('CompiledModel', compiled), ('Options', compilation), ('Model', model), ('Environment', env)):
         if handle:
             record.function(f'LiteRtDestroy{name}')(handle)
