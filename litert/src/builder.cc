@@ -7,12 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "litert/src/layout.h"
 #include "litert/src/log.h"
 #include "schema_generated.h"
 
 using deputy::litert::Bytes;
 using deputy::litert::Fail;
 using deputy::litert::Guard;
+using deputy::litert::NumberOf;
 
 namespace {
 
