@@ -52,7 +52,7 @@ LiteRtStatus SetQuantization(int kind, const LiteRtQuantizationPerTensor& per_te
     default:
       return kLiteRtStatusErrorInvalidArgument;
   }
-  tensor->quantization = kind;
+  tensor->quantization = static_cast<LiteRtQuantizationTypeId>(kind);
   return kLiteRtStatusOk;
 }
 
