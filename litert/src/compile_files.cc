@@ -34,8 +34,8 @@ LiteRtStatus DeputyLiteRtCompileModel(LiteRtEnvironment environment, LiteRtOptio
     const char* folder = nullptr;
     LITERT_TRY(FindFolder(environment, &folder));
     deputy::litert::PluginCompilation compilation;
-    LITERT_TRY(
-        deputy::litert::CompileWithPlugins(environment, options, *model, soc_model, &compilation));
+    LITERT_TRY(deputy::litert::CompileWithPlugins(environment, options, *model, soc_model, true,
+                                                  &compilation));
     if (compilation.model != nullptr) {
       *compiled_model = compilation.model.release();
       return kLiteRtStatusOk;

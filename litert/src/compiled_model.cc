@@ -76,8 +76,8 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
   runtime_ = deputy::litert::ReadRuntimeSettings(*options);
   deputy::litert::ReportUnknownOptions(*options);
   if (has_cpu_) LITERT_TRY(deputy::litert::ReadCpuSettings(*options, &cpu_));
-  LITERT_TRY(
-      deputy::litert::CompileWithPlugins(environment_, options, model, nullptr, &compilation_));
+  LITERT_TRY(deputy::litert::CompileWithPlugins(environment_, options, model, nullptr, false,
+                                                &compilation_));
   if (compilation_.model != nullptr) {
     const LiteRtStatus status = CompileNow(*compilation_.model, options);
     if (!has_cpu_) return status;
@@ -179,7 +179,7 @@ LiteRtStatus LiteRtCompiledModelT::CompileNow(const LiteRtModelT& model, LiteRtO
   states_.resize(model.subgraphs.size());
   calls_subgraphs_ = CallsSubgraphs(model);
   LITERT_TRY(BindTensors(model, *options));
-  const deputy::litert::ModelBeingCompiled compiled(model.bytes);
+  const deputy::litert::ModelBeingCompiled compiled(model.bytes, &compilation_.handles);
   LITERT_TRY(ApplyDelegates(options));
   CountNodes();
   if (lacks_dispatch_) {

@@ -155,7 +155,7 @@ CompilerPlugins OpenCompilerPlugins(const std::string& folder, LiteRtEnvironment
         folder.c_str());
   }
   for (const std::string& path : paths) {
-    auto plugin = std::make_unique<CompilerPlugin>(path);
+    auto plugin = std::make_shared<CompilerPlugin>(path);
     const std::string reason = plugin->Open(environment, options);
     if (reason.empty()) {
       plugins.push_back(std::move(plugin));
@@ -164,7 +164,7 @@ CompilerPlugins OpenCompilerPlugins(const std::string& folder, LiteRtEnvironment
           reason.c_str());
     }
   }
-  const auto rank = [](const std::unique_ptr<CompilerPlugin>& plugin) {
+  const auto rank = [](const std::shared_ptr<CompilerPlugin>& plugin) {
     if ((plugin->hardware() & kLiteRtHwAcceleratorNpu) != 0) return 0;
     return (plugin->hardware() & kLiteRtHwAcceleratorGpu) != 0 ? 1 : 2;
   };

@@ -64,7 +64,7 @@ class CompilerPlugin {
 // Held during calls of plug-ins, whose functions are called by one thread at a time.
 std::recursive_mutex& CompilerPluginMutex();
 
-using CompilerPlugins = std::vector<std::unique_ptr<CompilerPlugin>>;
+using CompilerPlugins = std::vector<std::shared_ptr<CompilerPlugin>>;
 
 // Opens the plug-ins below a folder, those for NPUs first, then those for GPUs. One that does not
 // fit is left out with a warning.

@@ -30,6 +30,7 @@ struct DispatchDelegate {
   LiteRtEnvironment environment = nullptr;
   LiteRtOptions options = nullptr;
   Bytes model;
+  const JitHandles* handles = nullptr;  // null: none
   LiteRtDispatchDeviceContext device = nullptr;
 };
 
@@ -165,15 +166,21 @@ LiteRtStatus DispatchKernel::AddNode(TfLiteContext* context, int index) {
   };
   add(*from->inputs, true, &node.inputs);
   add(*from->outputs, false, &node.outputs);
-  const LiteRtMemBuffer memory = {.fd = -1,
-                                  .base_addr = owner_.model.data(),
-                                  .offset = options.offset,
-                                  .size = options.size,
-                                  .alloc_base_file_offset = 0};
+  LiteRtMemBuffer memory = {.fd = -1,
+                            .base_addr = owner_.model.data(),
+                            .offset = options.offset,
+                            .size = options.size,
+                            .alloc_base_file_offset = 0};
+  LiteRtDispatchExecutableType type = kLiteRtDispatchExecutableTypeMlModel;
+  if (owner_.handles != nullptr && owner_.handles->count(options.name) > 0) {
+    memory.base_addr = owner_.handles->at(options.name);
+    memory.offset = memory.size = 0;
+    type = kLiteRtDispatchExecutableTypeJitHandle;
+  }
   LITERT_TRY(Call(owner_, "invocation_context_create", calls().invocation_context_create,
-                  RuntimeContext(), owner_.device, kLiteRtDispatchExecutableTypeMlModel, &memory,
-                  options.name.c_str(), static_cast<int>(node.inputs.size()),
-                  static_cast<int>(node.outputs.size()), &node.context));
+                  RuntimeContext(), owner_.device, type, &memory, options.name.c_str(),
+                  static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()),
+                  &node.context));
   nodes_.push_back(std::move(node));
   return kLiteRtStatusOk;
 }
@@ -378,15 +385,17 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
 }  // namespace
 
 thread_local Bytes ModelBeingCompiled::bytes_;
+thread_local const JitHandles* ModelBeingCompiled::handles_ = nullptr;
 
 TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
                                              LiteRtEnvironment environment, LiteRtOptions options,
-                                             Bytes model) {
+                                             Bytes model, const JitHandles* handles) {
   auto created = std::make_unique<DispatchDelegate>();
   created->library = &library;
   created->environment = environment;
   created->options = options;
   created->model = model;
+  created->handles = handles;
   created->delegate.data_ = created.get();
   created->delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
     TfLiteStatus status = kTfLiteError;

@@ -10,32 +10,40 @@
 #include "deputy/c_api.h"
 #include "deputy/operator.h"
 #include "litert/src/dispatch_library.h"
+#include "litert/src/dispatch_op.h"
 #include "litert/src/model.h"
 
 namespace deputy::litert {
 
-// RAII guard: the file of the model that the thread compiles. CreateDelegate of an accelerator has
-// no parameter for it.
+// RAII guard: the file of the model that the thread compiles, and handles of its programs.
+// CreateDelegate of an accelerator has no parameters for them.
 class ModelBeingCompiled {
  public:
-  explicit ModelBeingCompiled(Bytes bytes) : outer_(std::exchange(bytes_, bytes)) {}
-  ~ModelBeingCompiled() { bytes_ = outer_; }
+  ModelBeingCompiled(Bytes bytes, const JitHandles* handles)
+      : outer_(std::exchange(bytes_, bytes)), outer_handles_(std::exchange(handles_, handles)) {}
+  ~ModelBeingCompiled() {
+    bytes_ = outer_;
+    handles_ = outer_handles_;
+  }
   ModelBeingCompiled(const ModelBeingCompiled&) = delete;
   ModelBeingCompiled& operator=(const ModelBeingCompiled&) = delete;
 
   static Bytes bytes() { return bytes_; }
+  static const JitHandles* handles() { return handles_; }
 
  private:
   static thread_local Bytes bytes_;
+  static thread_local const JitHandles* handles_;
 
   const Bytes outer_;
+  const JitHandles* const outer_handles_;
 };
 
-// Creates a delegate for a model, whose file the bytes are, and a device of the plug-in. The bytes,
-// the environment and the options must outlive the delegate. Null on failure, after a log line.
+// Creates a delegate for a model, whose file the bytes are, and a device of the plug-in. `handles`
+// may be null. All arguments must outlive the delegate. Null on failure, after a log line.
 TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
                                              LiteRtEnvironment environment, LiteRtOptions options,
-                                             Bytes model);
+                                             Bytes model, const JitHandles* handles);
 void DeleteDispatchDelegate(TfLiteOpaqueDelegate* delegate);
 
 // The operator DISPATCH_OP as long as no delegate runs it. A compiled model fails with the reason.

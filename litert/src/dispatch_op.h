@@ -6,6 +6,7 @@
 #define DEPUTY_LITERT_SRC_DISPATCH_OP_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct DispatchOptions {
   uint64_t size = 0;    // of the byte code, in bytes
   std::string name;     // entry point in the byte code
 };
+
+// Handles of programs that exist in this process only, by their entry point. They replace byte
+// code.
+using JitHandles = std::map<std::string, LiteRtJitExecutable>;
 
 // Returns options as a FlexBuffers map. The size of the result depends on the name alone.
 std::vector<uint8_t> WriteDispatchOptions(const DispatchOptions& options);

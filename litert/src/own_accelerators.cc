@@ -66,8 +66,8 @@ LiteRtStatus CreateNpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment environm
     Log(kLiteRtLogSeverityWarning, "accelerator NPU: no dispatch plug-in: %s", reason.c_str());
     return kLiteRtStatusOk;
   }
-  TfLiteOpaqueDelegate* const delegate =
-      CreateDispatchDelegate(*library, environment, options, ModelBeingCompiled::bytes());
+  TfLiteOpaqueDelegate* const delegate = CreateDispatchDelegate(
+      *library, environment, options, ModelBeingCompiled::bytes(), ModelBeingCompiled::handles());
   if (delegate == nullptr) return kLiteRtStatusErrorRuntimeFailure;
   const LiteRtStatus status = LiteRtWrapDelegate(delegate, &DeleteDispatchDelegate, wrapper);
   if (status != kLiteRtStatusOk) DeleteDispatchDelegate(delegate);

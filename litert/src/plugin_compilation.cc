@@ -25,9 +25,11 @@ constexpr size_t kMaxNameBytes = 4096;
 // The result of a compilation.
 class CompiledResult {
  public:
-  explicit CompiledResult(const CompilerPlugin& plugin) : plugin_(plugin) {}
+  explicit CompiledResult(std::shared_ptr<const CompilerPlugin> plugin)
+      : owner_(std::move(plugin)), plugin_(*owner_) {}
   ~CompiledResult() {
     if (handle_ == nullptr) return;
+    const std::scoped_lock lock(CompilerPluginMutex());
     (void)Guard([&] {
       plugin_.api().destroy_compiled_result(handle_);
       return kLiteRtStatusOk;
@@ -51,8 +53,9 @@ class CompiledResult {
                   " calls, one for each partition, found " + std::to_string(calls));
   }
 
-  // Stores the byte code and the entry point of a call in its operator.
-  LiteRtStatus Store(LiteRtParamIndex call, LiteRtOp op) {
+  // Stores the byte code and the entry point of a call in its operator. With `handles`, a handle
+  // can replace the byte code.
+  LiteRtStatus Store(LiteRtParamIndex call, LiteRtOp op, JitHandles* handles) {
     const void* info = nullptr;
     size_t bytes = 0;
     LiteRtParamIndex module = 0;
@@ -69,8 +72,17 @@ class CompiledResult {
       return Refuse("call " + std::to_string(call) + ": expected a module below " +
                     std::to_string(modules_) + ", found " + std::to_string(module));
     }
-    LITERT_TRY(Load(module));
     op->entry_point.assign(name.begin(), name.end());
+    if (const LiteRtJitExecutable handle = handles == nullptr ? nullptr : HandleOf(module)) {
+      if (handles->emplace(op->entry_point, handle).first->second != handle) {
+        return Refuse("two programs have the name '" + op->entry_point + "'");
+      }
+      // An operator without byte code has no options.
+      op->owned_byte_code = std::make_shared<const std::vector<uint8_t>>(1);
+      op->byte_code = *op->owned_byte_code;
+      return kLiteRtStatusOk;
+    }
+    LITERT_TRY(Load(module));
     op->owned_byte_code = loaded_[module];
     op->byte_code = *op->owned_byte_code;
     return kLiteRtStatusOk;
@@ -83,6 +95,16 @@ class CompiledResult {
 
   LiteRtStatus Refuse(const std::string& reason) const {
     return plugin_.Refuse(kLiteRtStatusErrorCompilation, reason);
+  }
+
+  // Returns the handle of a module's program, or null.
+  LiteRtJitExecutable HandleOf(LiteRtParamIndex module) const {
+    const auto get = plugin_.api().get_compiled_result_handle;
+    LiteRtJitExecutable found = nullptr;
+    if (get == nullptr || Guard([&] { return get(handle_, module, &found); }) != kLiteRtStatusOk) {
+      return nullptr;
+    }
+    return found;
   }
 
   // Copies the byte code of a module.
@@ -102,6 +124,7 @@ class CompiledResult {
     return kLiteRtStatusOk;
   }
 
+  const std::shared_ptr<const CompilerPlugin> owner_;
   const CompilerPlugin& plugin_;
   LiteRtCompiledResult handle_ = nullptr;
   LiteRtParamIndex modules_ = 0;
@@ -116,10 +139,12 @@ LiteRtStatus Stamp(const CompilerPlugin& plugin, const char* soc_model, LiteRtMo
       &model->metadata[kBuildStampKey]);
 }
 
-// Compiles a model with one plug-in. `out_model` stays empty if the plug-in selects no operator.
-LiteRtStatus CompileWith(const CompilerPlugin& plugin, LiteRtEnvironment environment,
-                         LiteRtOptions options, const LiteRtModelT& model, const char* soc_model,
-                         std::unique_ptr<LiteRtModelT>* out_model) {
+// Compiles a model with one plug-in. The result does not change if it selects no operator.
+LiteRtStatus CompileWith(const std::shared_ptr<CompilerPlugin>& owner,
+                         LiteRtEnvironment environment, LiteRtOptions options,
+                         const LiteRtModelT& model, const char* soc_model, bool is_for_file,
+                         PluginCompilation* out_compilation) {
+  const CompilerPlugin& plugin = *owner;
   LITERT_TRY(plugin.Call("LiteRtCompilerPluginCheckCompilerCompatibility",
                          plugin.api().check_compiler_compatibility, kPluginVersion, plugin.handle(),
                          &environment->options(), options, soc_model));
@@ -134,10 +159,11 @@ LiteRtStatus CompileWith(const CompilerPlugin& plugin, LiteRtEnvironment environ
         plugin.manufacturer().c_str(), partitions.total);
     return kLiteRtStatusOk;
   }
-  CompiledResult result(plugin);
-  LITERT_TRY(result.Compile(soc_model, &partitions));
+  auto result = std::make_shared<CompiledResult>(owner);
+  JitHandles handles;
+  LITERT_TRY(result->Compile(soc_model, &partitions));
   for (size_t i = 0; i < partitions.calls.size(); ++i) {
-    LITERT_TRY(result.Store(i, partitions.calls[i]));
+    LITERT_TRY(result->Store(i, partitions.calls[i], is_for_file ? nullptr : &handles));
   }
   LITERT_TRY(Stamp(plugin, soc_model, &changed));
   SerializedModel file;
@@ -149,14 +175,16 @@ LiteRtStatus CompileWith(const CompilerPlugin& plugin, LiteRtEnvironment environ
       "compiler plug-in '%s' (%s) has compiled %zu of %zu operators in %zu partitions",
       plugin.manufacturer().c_str(), plugin.path().c_str(), partitions.selected, partitions.total,
       partitions.calls.size());
-  *out_model = std::move(compiled);
+  if (!handles.empty()) out_compilation->results.push_back(std::move(result));
+  out_compilation->handles.merge(handles);
+  out_compilation->model = std::move(compiled);
   return kLiteRtStatusOk;
 }
 
 }  // namespace
 
 LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions options,
-                                const LiteRtModelT& model, const char* soc_model,
+                                const LiteRtModelT& model, const char* soc_model, bool is_for_file,
                                 PluginCompilation* out_compilation) {
   const char* const folder = environment->TextOption(kLiteRtEnvOptionTagCompilerPluginLibraryDir);
   if (folder == nullptr) return kLiteRtStatusOk;
@@ -174,18 +202,19 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
     if ((plugin->hardware() & options->accelerators) == 0) continue;
     const LiteRtModelT& current =
         out_compilation->model == nullptr ? model : *out_compilation->model;
-    std::unique_ptr<LiteRtModelT> compiled;
-    const LiteRtStatus status = Guard(
-        [&] { return CompileWith(*plugin, environment, options, current, soc_model, &compiled); });
+    const LiteRtStatus status = Guard([&] {
+      return CompileWith(plugin, environment, options, current, soc_model, is_for_file,
+                         out_compilation);
+    });
     if (status != kLiteRtStatusOk) {
       if (out_compilation->failure == kLiteRtStatusOk) out_compilation->failure = status;
       Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s' (%s): the model is used without it: %s",
           plugin->manufacturer().c_str(), plugin->path().c_str(), LiteRtGetStatusString(status));
-    } else if (compiled != nullptr) {
-      out_compilation->model = std::move(compiled);
     }
   }
-  if (out_compilation->model != nullptr && out_compilation->failure == kLiteRtStatusOk) {
+  const bool can_be_stored =
+      out_compilation->failure == kLiteRtStatusOk && out_compilation->handles.empty();
+  if (out_compilation->model != nullptr && can_be_stored) {
     cache.Store(*out_compilation->model);
   }
   return kLiteRtStatusOk;

@@ -5,8 +5,10 @@
 #define DEPUTY_LITERT_SRC_PLUGIN_COMPILATION_H_
 
 #include <memory>
+#include <vector>
 
 #include "litert/src/compiler_plugin.h"
+#include "litert/src/dispatch_op.h"
 #include "litert/src/model.h"
 
 namespace deputy::litert {
@@ -15,15 +17,18 @@ struct PluginCompilation {
   CompilerPlugins plugins;
   // The model with operators DISPATCH_OP; null: no plug-in has compiled an operator.
   std::unique_ptr<LiteRtModelT> model;
+  // Handles that a plug-in has returned in place of byte code, and the results that they belong to.
+  JitHandles handles;
+  std::vector<std::shared_ptr<void>> results;
   LiteRtStatus failure = kLiteRtStatusOk;  // of the first plug-in that failed
 };
 
 // Compiles a copy of the model with the plug-ins in the environment's folder
 // (kLiteRtEnvOptionTagCompilerPluginLibraryDir) for the hardware that the options select. A plug-in
-// that fails is left out. `soc_model` may be null. The environment and the options must outlive the
-// result.
+// that fails is left out. `soc_model` may be null. For files, which cannot contain handles, only
+// byte code is used. The environment and the options must outlive the result.
 LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions options,
-                                const LiteRtModelT& model, const char* soc_model,
+                                const LiteRtModelT& model, const char* soc_model, bool is_for_file,
                                 PluginCompilation* out_compilation);
 
 }  // namespace deputy::litert

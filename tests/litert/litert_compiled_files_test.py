@@ -96,6 +96,10 @@ class CommandTest(Case):
         refused = self.compile(self.write(SUM), '--plugin', PAIR, '--soc', 'Other', '-o', self.out, code=1)
         self.assertIn('LiteRtCompilerPluginCheckCompilerCompatibility failed: kLiteRtStatusErrorUnsupportedCompilerVersion', refused)
 
+    def test_files_have_byte_code_in_place_of_handles(self):
+        self.compile(self.write(SCALED), '--plugin', COMPILER, '-o', self.out, setting='handles=1')
+        self.assertEqual(self.run_compiled(self.out, DOUBLES / 'litert'), SCALED_RESULT)
+
     def test_failures(self):
         model = self.write(SCALED)
         output = ('-o', self.folder / 'other')

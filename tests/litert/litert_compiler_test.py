@@ -354,6 +354,19 @@ class HostTest(DoubleCase):
         self.assert_compiled(result, [CHAIN_RESULT], 3, 3, 3)
         self.assertIn('operator 0 with code 18 is selected twice', result['log'])
 
+    # Handles replace byte code, and their result exists as long as the compiled model.
+    def test_handles_in_place_of_byte_code(self):
+        result = self.double(CHAIN, (X, Y), setting='handles=1')
+        self.assert_compiled(result, [CHAIN_RESULT], 3, 3, 3)
+        self.assertNotIn('double: GetCompiledResultByteCode', result['log'])
+        self.assertEqual(result['log'].count('double: DestroyCompiledResult'), 1)
+        self.assert_on_cpu(self.double(CHAIN, (X, Y), setting='handles=2'), [CHAIN_RESULT], "two programs have the name 'entry'")
+        # A failure of the function means byte code.
+        env = {'LITERT_COMPILER_HANDLES': '1'}
+        failing = self.double(SCALED, setting='fail=GetCompiledResultHandle', env=env)
+        self.assert_compiled(failing, [SCALED_RESULT], 1, 1, 1)
+        self.assertIn('double: GetCompiledResultByteCode', failing['log'])
+
     def test_one_thread_at_a_time_calls_the_plugin(self):
         result = self.double(SCALED, parallel=6)
         self.assertEqual(result['full'], [True] * 6, result['log'])
@@ -516,6 +529,12 @@ class CacheTest(DoubleCase):
         self.assertTrue(self.cached(sdk='2', options=limit))
         self.assertFalse(self.cached(sdk='2', options=limit))
         self.assertTrue((self.folder / 'notes.bin').exists())
+
+    def test_handles_are_not_stored(self):
+        for _ in range(2):
+            found = self.double(SCALED, setting='handles=1', options={CACHE_FOLDER: str(self.folder)})
+            self.assert_compiled(found, [SCALED_RESULT], 1, 1, 1)
+        self.assertEqual(self.entries(), [])
 
     def test_a_folder_that_cannot_be_written(self):
         (self.folder / 'file').write_text('', encoding='utf-8')

@@ -12,6 +12,8 @@
 //   module=N        module of each call
 //   size=N, name=N  sizes of byte code and of names
 //   bad=FUNCTION    the function returns the address 64 with a size
+//   handles=N       handles replace byte code; 2: all calls have the name of the first one.
+//                   The variable LITERT_COMPILER_HANDLES enables handles, too
 //   select=WHAT     twice: the first operator again; foreign: an address without an operator;
 //                   all: every operator; none: none
 //   transform=WHAT  cycle: a change that breaks the graph; forever: NEG becomes NEG
@@ -52,6 +54,10 @@ static bool Is(const char* key, const char* value) {
 static size_t Number(const char* key, size_t otherwise) {
   const char* const setting = Setting(key);
   return setting == NULL ? otherwise : (size_t)strtoull(setting, NULL, 10);
+}
+
+static bool HasHandles(void) {
+  return Setting("handles") != NULL || getenv("LITERT_COMPILER_HANDLES") != NULL;
 }
 
 // Records a call and returns its status: an error if two threads call functions at once.
@@ -288,9 +294,18 @@ LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin plugin, const char
 
 // ---- Results ------------------------------------------------------------------------------------
 
+// With handles, byte code is changed in place of being freed: a late use has wrong results.
 void LiteRtDestroyCompiledResult(LiteRtCompiledResult result) {
   (void)Record("DestroyCompiledResult");
-  free(result);
+  memset(result->code, 0, sizeof(result->code));
+  if (!HasHandles()) free(result);
+}
+
+LiteRtStatus LiteRtGetCompiledResultHandle(LiteRtCompiledResult result, LiteRtParamIndex index,
+                                           LiteRtJitExecutable* handle) {
+  if (!HasHandles()) return kLiteRtStatusErrorUnsupported;
+  *handle = index < result->count ? (LiteRtJitExecutable)result->code[index] : NULL;
+  return Record("GetCompiledResultHandle");
 }
 
 LiteRtStatus LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult result,
@@ -319,7 +334,9 @@ LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledResult result, LiteRt
                                              LiteRtParamIndex* module) {
   (void)result;
   const char* const name = "GetCompiledResultCallInfo";
-  *info = Is("null", name) ? NULL : "entry";
+  static const char* const kNames[] = {"entry", "entr1", "entr2", "entr3"};
+  const bool has_own_name = Is("handles", "1") && call < 4;
+  *info = Is("null", name) ? NULL : kNames[has_own_name ? call : 0];
   if (Is("bad", name)) *info = (const void*)(uintptr_t)64;
   *bytes = Number("name", strlen("entry"));
   *module = Number("module", call);

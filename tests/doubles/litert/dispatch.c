@@ -10,6 +10,7 @@
 //   padding=N       bytes of a buffer beyond the tensor's
 //   type=N          the only supported type of buffers is N, with functions of the double
 //   requirements=0  no requirements, although the functions succeed
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static char calls[8192];                         // names of the calls, in their
 static int live_memories, live_contexts;
 
 typedef struct {
+  const char* code;  // of a handle, which Invoke reads; NULL: byte code
   uint32_t number;
   float factor;
   LiteRtTensorBufferHandle inputs[kMaxPorts], output;
@@ -160,14 +162,16 @@ static LiteRtStatus CreateContext(const LiteRtRuntimeContext* context,
   const LiteRtStatus status = Record("invocation_context_create");
   if (status != kLiteRtStatusOk) return status;
   const char* const code = (const char*)memory->base_addr + memory->offset;
-  if (type != kLiteRtDispatchExecutableTypeMlModel || memory->size != kHeader ||
-      memcmp(code, "DLRT", 4) != 0 || strcmp(function_name, "entry") != 0 ||
-      num_inputs > kMaxPorts) {
+  const bool is_handle = type == kLiteRtDispatchExecutableTypeJitHandle;
+  if ((!is_handle && type != kLiteRtDispatchExecutableTypeMlModel) ||
+      memory->size != (is_handle ? 0 : kHeader) || memcmp(code, "DLRT", 4) != 0 ||
+      strncmp(function_name, "entr", 4) != 0 || num_inputs > kMaxPorts) {
     return kLiteRtStatusErrorInvalidArgument;
   }
   Program* const program = calloc(1, sizeof(Program));
   memcpy(&program->number, code + 4, sizeof(program->number));
   memcpy(&program->factor, code + 8, sizeof(program->factor));
+  if (is_handle) program->code = code;
   ++live_contexts;
   *created = (LiteRtDispatchInvocationContext)program;
   return kLiteRtStatusOk;
@@ -217,7 +221,8 @@ static float* Lock(LiteRtTensorBufferHandle handle, LiteRtTensorBufferLockMode m
 static LiteRtStatus Invoke(LiteRtDispatchInvocationContext context) {
   const LiteRtStatus status = Record("invoke");
   if (status != kLiteRtStatusOk) return status;
-  const Program* const program = (const Program*)context;
+  Program* const program = (Program*)context;
+  if (program->code != NULL) memcpy(&program->factor, program->code + 8, sizeof(program->factor));
   const float* const first = Lock(program->inputs[0], kLiteRtTensorBufferLockModeRead);
   const float* const second =
       program->number == 1 ? Lock(program->inputs[1], kLiteRtTensorBufferLockModeRead) : NULL;
