@@ -164,6 +164,8 @@ class PairTest(Case):
         self.assertNotEqual(result['outputs'], [[SUM_RESULT]])
 
     def test_the_cpu_runs_the_model_after_a_failed_run(self):
+        if not IS_OURS:
+            self.skipTest('every run fails in LiteRT')
         failing = {'DEPUTY_NPU_FAULTS': 'run'}
         result = self.pair(SUM, accelerators=NPU | CPU, runs=3, env=failing)
         self.assertEqual((result['created'], result['run']), ('Ok', 'Ok'), result['log'])
