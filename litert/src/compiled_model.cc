@@ -72,6 +72,7 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
     return Fail(kLiteRtStatusErrorInvalidArgument,
                 "compiled model: expected options with at least one accelerator");
   }
+  model_.emplace(&model);
   has_cpu_ = (options->accelerators & kLiteRtHwAcceleratorCpu) != 0;
   runtime_ = deputy::litert::ReadRuntimeSettings(*options);
   deputy::litert::ReportUnknownOptions(*options);

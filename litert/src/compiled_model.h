@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ class LiteRtCompiledModelT {
   LiteRtCompiledModelT(const LiteRtCompiledModelT&) = delete;
   LiteRtCompiledModelT& operator=(const LiteRtCompiledModelT&) = delete;
 
-  // Creates the interpreter and applies the delegates. The model must outlive this object.
+  // Creates the interpreter and applies the delegates. This object keeps a reference to the model.
   LiteRtStatus Compile(const LiteRtModelT& model, LiteRtOptions options);
 
   using Buffers = std::span<const LiteRtTensorBuffer>;
@@ -129,6 +130,7 @@ class LiteRtCompiledModelT {
   static void OnEvent(void* user_data, const DeputyOpEvent* event);
 
   const LiteRtEnvironment environment_;
+  std::optional<deputy::litert::ModelReference> model_;
   deputy::litert::RuntimeSettings runtime_;
   deputy::litert::CpuSettings cpu_;
   // The model before compiler plug-ins and the options with which the CPU runs it if a run fails;

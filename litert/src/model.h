@@ -5,6 +5,7 @@
 #ifndef DEPUTY_LITERT_SRC_MODEL_H_
 #define DEPUTY_LITERT_SRC_MODEL_H_
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -126,6 +127,33 @@ class LiteRtModelT {
   std::vector<std::unique_ptr<LiteRtSubgraphT>> subgraphs;
   std::vector<std::unique_ptr<LiteRtSignatureT>> signatures;
   std::map<std::string, std::vector<uint8_t>> metadata;
+
+  // The client's reference and those of compiled models; the last one deletes the model.
+  mutable std::atomic<int> references = 1;
 };
+
+namespace deputy::litert {
+
+inline void Release(const LiteRtModelT* model) {
+  if (model != nullptr && model->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete model;
+  }
+}
+
+// RAII guard: a reference to a model of the client.
+class ModelReference {
+ public:
+  explicit ModelReference(const LiteRtModelT* model) : model_(model) {
+    model_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~ModelReference() { Release(model_); }
+  ModelReference(const ModelReference&) = delete;
+  ModelReference& operator=(const ModelReference&) = delete;
+
+ private:
+  const LiteRtModelT* const model_;
+};
+
+}  // namespace deputy::litert
 
 #endif  // DEPUTY_LITERT_SRC_MODEL_H_

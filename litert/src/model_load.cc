@@ -488,4 +488,4 @@ LiteRtStatus LiteRtCreateModelFromFd(LiteRtEnvironment, int fd, size_t offset, s
   });
 }
 
-void LiteRtDestroyModel(LiteRtModel model) { delete model; }
+void LiteRtDestroyModel(LiteRtModel model) { deputy::litert::Release(model); }

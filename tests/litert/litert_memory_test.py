@@ -11,6 +11,7 @@ import os
 import pathlib
 import struct
 import sys
+import tempfile
 import unittest
 
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build/release').resolve()
@@ -115,6 +116,34 @@ class LitertMemoryTest(unittest.TestCase):
         self.assertEqual(self.run_model(compiled, [first], first_output), 'Ok')
         self.assertEqual(self.read(first_output), [-1] * 4)
         self.assertEqual(self.read(second_output), [9] * 4)
+
+    # The constants are in the model's own memory, which is large enough to be unmapped when it is freed.
+    def test_a_model_that_is_destroyed_before_its_compiled_model(self):
+        count = 1 << 16
+        file = file_of({
+            'version': 3,
+            'operator_codes': [{'deprecated_builtin_code': 0, 'builtin_code': 'ADD', 'version': 1}],
+            'subgraphs': [{
+                'tensors': [tensor('x', [1, count]), tensor('two', [1, count], buffer=1), tensor('y', [1, count])],
+                'inputs': [0], 'outputs': [2],
+                'operators': [{'opcode_index': 0, 'inputs': [0, 1], 'outputs': [2], 'builtin_options_type': 'AddOptions',
+                               'builtin_options': {}}],
+            }],
+            'buffers': [{}, {'data': list(struct.pack('f', 2)) * count}],
+        })
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'model.tflite'
+            path.write_bytes(file)
+            model, options, compiled = POINTER(), POINTER(), POINTER()
+            self.assertEqual(self.status('LiteRtCreateModelFromFile', self.environment, str(path).encode(), ctypes.byref(model)), 'Ok')
+        self.assertEqual(self.status('LiteRtCreateOptions', ctypes.byref(options)), 'Ok')
+        self.assertEqual(self.status('LiteRtSetOptionsHardwareAccelerators', options, 1), 'Ok')
+        self.assertEqual(self.status('LiteRtCreateCompiledModel', self.environment, model, options, ctypes.byref(compiled)), 'Ok')
+        self.record.function('LiteRtDestroyModel')(model)
+        output = self.buffer([0] * count)
+        self.assertEqual(self.run_model(compiled, [self.buffer([1] * count)], output), 'Ok')
+        self.assertEqual(self.read(output, count), [3] * count)
+        self.record.function('LiteRtDestroyCompiledModel')(compiled)
 
     # The operator IF runs a subgraph that is a signature, too; its buffers are not those of the operator.
     def test_a_signature_that_an_operator_runs(self):

@@ -24,7 +24,8 @@ extern "C" {
 
 // Compiles a model. `compilation_options` must request at least one accelerator.
 // kLiteRtStatusErrorCompilation if operators remain that no requested accelerator runs.
-// Environment, model and options must outlive the compiled model.
+// The environment and the options must outlive the compiled model, which keeps the model. A buffer
+// from which the model was created must outlive both.
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtCreateCompiledModel(LiteRtEnvironment environment,
                                                           LiteRtModel model,
                                                           LiteRtOptions compilation_options,
