@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace deputy::litert_client {
@@ -21,6 +22,10 @@ void ForEachSetting(std::string_view text,
 
 // Reads a list ["a", "b"]; no value if it is malformed.
 std::optional<std::vector<std::string>> ReadList(std::string_view text);
+
+// Settings with names of the client.
+template <typename Value>
+using Entries = std::vector<std::pair<std::string, Value>>;
 
 // Stores the value of one line in the field with its key. Other keys have no effect.
 class SettingReader {
@@ -53,6 +58,14 @@ class SettingReader {
     const auto [position, error] = std::from_chars(value_.data(), end, number);
     is_valid_ = error == std::errc() && position == end;
     field = static_cast<Value>(number);
+  }
+  // Appends an entry if the key begins with `prefix`.
+  template <typename Value>
+  void AddEach(std::string_view prefix, Entries<Value>& entries) {
+    if (!key_.starts_with(prefix)) return;
+    std::optional<Value> value;
+    Add(key_, value);
+    if (value) entries.emplace_back(key_.substr(prefix.size()), *value);
   }
 
  private:

@@ -153,6 +153,14 @@ class SettingsText {
     }
   }
 
+  // A line for each entry; its key begins with `prefix`.
+  template <typename Value>
+  void AddEach(std::string_view prefix, const Entries<Value>& entries) {
+    for (const auto& [name, value] : entries) {
+      Add(std::string(prefix) + name, std::optional<Value>(value));
+    }
+  }
+
   void AddLine(std::string_view key, std::string_view value) {
     text_.append(key).append(" = ").append(value).append("\n");
   }

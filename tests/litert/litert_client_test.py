@@ -20,7 +20,7 @@ LIBRARY = BUILD / 'drop-in/libLiteRt.so'
 SANITIZED = 'DEPUTY_SANITIZE:STRING=\n' not in (BUILD / 'CMakeCache.txt').read_text(encoding='utf-8')
 SKIPPED = 77
 
-OPTIONS = ('arm', 'compiler', 'cpu', 'gpu', 'mediatek', 'runtime', 'samsung', 'webnn')
+OPTIONS = ('google_tensor', 'qualcomm', 'arm', 'compiler', 'cpu', 'gpu', 'mediatek', 'runtime', 'samsung', 'webnn')
 HEADERS = {
     *(f'litert/c/options/litert_{name}_options.h' for name in OPTIONS),
     'litert/c/internal/litert_logging.h',
@@ -230,6 +230,19 @@ mediatek: 2 -> performance_mode = 1; 1
 mediatek: 0 -> disable_dla_dir_removal = true; 1
 mediatek: "" -> mediatek_dla_dir = "/dla"; "/dla"
 mediatek: "" ->  ""
+qualcomm: 1 -> use_fold_relu = false; 0
+qualcomm: 1 -> lpai_fps = 30; 30
+qualcomm: "" -> dlc_dir = "/dlc"; "/dlc"
+qualcomm: 0 ->  0
+2 7 -1 'n:1' '' 'HTP'
+1 1
+google_tensor: 0 -> dump_op_timings = true; 1
+google_tensor: "" -> op_filters_proto = "YQ=="; "a"
+google_tensor: "" -> op_filters_proto = "YSI="; "a""
+google_tensor: "" -> op_filters_proto = "YSJc"; "a"\\"
+0 s x 1
+0 s y 0
+1000   0
 """
 
 

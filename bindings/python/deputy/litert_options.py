@@ -171,7 +171,9 @@ def _text(settings: dict[str, Any]) -> str:
         if isinstance(value, str):
             quoted = value.replace('\\', '\\\\').replace('"', '\\"')
             return f'"{quoted}"'
-        return str(list(value)) if isinstance(value, Sequence) else str(int(value))
+        if isinstance(value, Sequence):
+            return '[' + ', '.join(f'"{item}"' for item in value) + ']'
+        return str(int(value))
 
     return ''.join(f'{key} = {text(value)}\n' for key, value in settings.items() if value is not None)
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that links libLiteRt_client.a: sets each option of GPUs, WebNN, Arm, Samsung and
-// MediaTek alone, and prints its default, the text of the options, and the value read from the
-// text.
+// A program that links libLiteRt_client.a: sets options of GPUs, WebNN and vendors alone, and
+// prints its default, the text of the options, and the value read from the text.
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <type_traits>
 
 #include "litert/c/options/litert_arm_options.h"
+#include "litert/c/options/litert_google_tensor_options.h"
 #include "litert/c/options/litert_gpu_options.h"
 #include "litert/c/options/litert_mediatek_options.h"
+#include "litert/c/options/litert_qualcomm_options.h"
 #include "litert/c/options/litert_samsung_options.h"
 #include "litert/c/options/litert_webnn_options.h"
 
@@ -59,6 +60,11 @@ using Samsung = Kind<LrtSamsungOptions, &LrtCreateSamsungOptions, &LrtDestroySam
                      &LrtGetOpaqueSamsungOptionsData, &LrtCreateSamsungOptionsFromToml>;
 using Mediatek = Kind<LrtMediatekOptions*, &LrtCreateMediatekOptions, &LrtDestroyMediatekOptions,
                       &LrtGetOpaqueMediatekOptionsData, &LrtCreateMediatekOptionsFromToml>;
+using Qualcomm = Kind<LrtQualcommOptions, &LrtCreateQualcommOptions, &LrtDestroyQualcommOptions,
+                      &LrtGetOpaqueQualcommOptionsData, &LrtCreateQualcommOptionsFromToml>;
+using Google =
+    Kind<LrtGoogleTensorOptions, &LrtCreateGoogleTensorOptions, &LrtDestroyGoogleTensorOptions,
+         &LrtGetOpaqueGoogleTensorOptionsData, &LrtCreateGoogleTensorOptionsFromToml>;
 
 // Most getters of GPU options have the value first.
 template <typename Value, typename Set, typename Get>
@@ -190,6 +196,42 @@ void PrintPatterns() {
   LrtDestroyArmOptions(arm);
 }
 
+// Options of Qualcomm with several values, read from a text.
+void PrintQualcommLists() {
+  LrtQualcommOptions options = nullptr;
+  const char* parts[5] = {};
+  const int32_t* ids = nullptr;
+  size_t count = 0;
+  LrtCreateQualcommOptionsFromToml(
+      "dump_tensor_ids = [\"7\", \"-1\"]\ncustom_op_package = \"target:HTP;name:n:1;\"\n",
+      &options);
+  LrtQualcommOptionsGetDumpTensorIds(options, &ids, &count);
+  LrtQualcommOptionsGetCustomOpPackage(options, &parts[0], &parts[1], &parts[2], &parts[3],
+                                       &parts[4]);
+  std::printf("%zu %d %d '%s' '%s' '%s'\n", count, ids[0], ids[1], parts[0], parts[1], parts[4]);
+  std::printf("%d %d\n", LrtQualcommOptionsSetCustomOpPackage(options, "a", "b", "c", nullptr, "d"),
+              LrtQualcommOptionsSetDumpTensorIds(options, nullptr, 1));
+  LrtDestroyQualcommOptions(options);
+}
+
+// Coherency of the inputs of Google's plug-ins.
+void PrintCoherency() {
+  LrtGoogleTensorOptions options = nullptr;
+  LrtCreateGoogleTensorOptionsFromToml("input_coherency_s:x = true\n", &options);
+  LrtGoogleTensorOptionsSetInputCoherency(options, "s", "y", true);
+  LrtGoogleTensorOptionsSetInputCoherency(options, "s", "y", false);
+  int count = 0;
+  LrtGoogleTensorOptionsGetNumInputCoherencyEntries(options, &count);
+  for (int i = 0; i <= count; ++i) {
+    const char *signature = "", *tensor = "";
+    bool coherent = false;
+    const LiteRtStatus status =
+        LrtGoogleTensorOptionsGetInputCoherencyEntry(options, i, &signature, &tensor, &coherent);
+    std::printf("%d %s %s %d\n", status, signature, tensor, coherent);
+  }
+  LrtDestroyGoogleTensorOptions(options);
+}
+
 }  // namespace
 
 int main() {
@@ -227,4 +269,18 @@ int main() {
                                &LrtGetMediatekOptionsMediatekDlaDir, "/dla");
   Mediatek::Print<const char*>(&LrtSetMediatekOptionsAotCompilationOptions,
                                &LrtGetMediatekOptionsAotCompilationOptions, "");
+  Qualcomm::Print<bool>(&LrtQualcommOptionsSetUseFoldReLU, &LrtQualcommOptionsGetUseFoldReLU,
+                        false);
+  Qualcomm::Print<uint32_t>(&LrtQualcommOptionsSetLpaiFps, &LrtQualcommOptionsGetLpaiFps, 30);
+  Qualcomm::Print<const char*>(&LrtQualcommOptionsSetDlcDir, &LrtQualcommOptionsGetDlcDir, "/dlc");
+  Qualcomm::Print<bool>(&LrtQualcommOptionsSetUseHtpPreference,
+                        &LrtQualcommOptionsGetUseHtpPreference, true);
+  PrintQualcommLists();
+  Google::Print<bool>(&LrtGoogleTensorOptionsSetDumpOpTimings,
+                      &LrtGoogleTensorOptionsGetDumpOpTimings, true);
+  for (const char* text : {"a", "a\"", "a\"\\"}) {
+    Google::Print<const char*>(&LrtGoogleTensorOptionsSetOpFiltersProto,
+                               &LrtGoogleTensorOptionsGetOpFiltersProto, text);
+  }
+  PrintCoherency();
 }

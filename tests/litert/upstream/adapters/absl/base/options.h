@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of Debian's Abseil, with the types of the standard library in place of its own, which LiteRT's headers expect.
+// Options of Debian's Abseil, with the types of the standard library in place of its own, which
+// LiteRT's headers expect.
 #ifndef DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_ABSL_BASE_OPTIONS_H_
 #define DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_ABSL_BASE_OPTIONS_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options that are not part of an environment do not exist in the C API: those of the test belong to one.
+// Options that are not part of an environment do not exist in the C API: those of the test belong
+// to one.
 #ifndef DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_LITERT_CORE_ENVIRONMENT_OPTIONS_H_
 #define DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_LITERT_CORE_ENVIRONMENT_OPTIONS_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The library has no LiteRtCreateModelFromAllocation: its parameter is a C++ object of TensorFlow Lite. Tests that use it
-// only to load a model create the model from the same bytes.
+// The library has no LiteRtCreateModelFromAllocation: its parameter is a C++ object of TensorFlow
+// Lite. Tests that use it only to load a model create the model from the same bytes.
 #ifndef DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_TFLITE_CONVERTER_ALLOCATION_H_
 #define DEPUTY_TESTS_LITERT_UPSTREAM_ADAPTERS_TFLITE_CONVERTER_ALLOCATION_H_
 
