@@ -215,7 +215,8 @@ __m512i LoadTap(const int8_t* weights, int size, int channels, const Block& bloc
                 int column) {
   alignas(kVector) int8_t lanes[kBlock] = {};
   if (row < 0 || row >= size) return Load(lanes);
-  const auto tap = static_cast<size_t>(row * size + column);
+  const size_t tap =
+      static_cast<size_t>(row) * static_cast<size_t>(size) + static_cast<size_t>(column);
   const int8_t* const from = weights + tap * static_cast<size_t>(channels) + block.first;
   for (int i = 0; i < kBlock; i += block.width) {
     std::memcpy(lanes + i, from, static_cast<size_t>(block.width));
