@@ -10,10 +10,12 @@
 #include <climits>
 #include <memory>
 
+#include "litert/src/layout.h"
 #include "litert/src/log.h"
 
 using deputy::litert::Fail;
 using deputy::litert::Guard;
+using deputy::litert::NumberOf;
 
 namespace {
 
@@ -96,14 +98,15 @@ LiteRtStatus LiteRtCreateEventFromEglSyncFence(LiteRtEnvironment, LiteRtEglSyncK
 
 LiteRtStatus LiteRtCreateManagedEvent(LiteRtEnvironment, LiteRtEventType type, LiteRtEvent* event) {
   if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  if (type != LiteRtEventTypeCustom) {
+  const int number = NumberOf(type);
+  if (number != LiteRtEventTypeCustom) {
     LiteRtStatus status = kLiteRtStatusErrorInvalidArgument;
-    if (type == LiteRtEventTypeOpenCl) status = kLiteRtStatusErrorRuntimeFailure;  // no GPU
-    if (type == LiteRtEventTypeEglSyncFence || type == LiteRtEventTypeEglNativeSyncFence) {
+    if (number == LiteRtEventTypeOpenCl) status = kLiteRtStatusErrorRuntimeFailure;  // no GPU
+    if (number == LiteRtEventTypeEglSyncFence || number == LiteRtEventTypeEglNativeSyncFence) {
       status = kLiteRtStatusErrorUnsupported;
     }
     return Fail(status, "event: expected the type custom (%d), found %d, which is not supported",
-                LiteRtEventTypeCustom, type);
+                LiteRtEventTypeCustom, number);
   }
   return Guard([&] {
     *event = new LiteRtEventT(type);

@@ -299,6 +299,10 @@ LiteRtStatus LiteRtCreateManagedTensorBuffer(LiteRtEnvironment env,
                                              const LiteRtRankedTensorType* tensor_type,
                                              size_t buffer_size, LiteRtTensorBuffer* buffer) {
   if (tensor_type == nullptr || buffer == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  const int number = NumberOf(buffer_type);
+  if (number < 0 || number > kLiteRtTensorBufferTypeUserCustomBufferEnd) {
+    return Fail(kLiteRtStatusErrorInvalidArgument, "tensor buffer: unknown type %d", number);
+  }
   return CreateManaged(env, buffer_type, *tensor_type, buffer_size,
                        LITERT_HOST_MEMORY_BUFFER_ALIGNMENT, buffer);
 }
