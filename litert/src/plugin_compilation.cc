@@ -53,9 +53,9 @@ class CompiledResult {
                   " calls, one for each partition, found " + std::to_string(calls));
   }
 
-  // Stores the byte code and the entry point of a call in its operator. With `handles`, a handle
+  // Stores the byte code and the entry point of a call in its operator. With `programs`, a handle
   // can replace the byte code.
-  LiteRtStatus Store(LiteRtParamIndex call, LiteRtOp op, JitHandles* handles) {
+  LiteRtStatus Store(LiteRtParamIndex call, LiteRtOp op, JitHandles* programs) {
     const void* info = nullptr;
     size_t bytes = 0;
     LiteRtParamIndex module = 0;
@@ -73,10 +73,11 @@ class CompiledResult {
                     std::to_string(modules_) + ", found " + std::to_string(module));
     }
     op->entry_point.assign(name.begin(), name.end());
-    if (const LiteRtJitExecutable handle = handles == nullptr ? nullptr : HandleOf(module)) {
-      if (handles->emplace(op->entry_point, handle).first->second != handle) {
-        return Refuse("two programs have the name '" + op->entry_point + "'");
-      }
+    const LiteRtJitExecutable handle = programs == nullptr ? nullptr : HandleOf(module);
+    if (programs != nullptr && programs->emplace(op->entry_point, handle).first->second != handle) {
+      return Refuse("two programs have the name '" + op->entry_point + "'");
+    }
+    if (handle != nullptr) {
       // An operator without byte code has no options.
       op->owned_byte_code = std::make_shared<const std::vector<uint8_t>>(1);
       op->byte_code = *op->owned_byte_code;
@@ -160,10 +161,10 @@ LiteRtStatus CompileWith(const std::shared_ptr<CompilerPlugin>& owner,
     return kLiteRtStatusOk;
   }
   auto result = std::make_shared<CompiledResult>(owner);
-  JitHandles handles;
+  JitHandles programs = out_compilation->programs;
   LITERT_TRY(result->Compile(soc_model, &partitions));
   for (size_t i = 0; i < partitions.calls.size(); ++i) {
-    LITERT_TRY(result->Store(i, partitions.calls[i], is_for_file ? nullptr : &handles));
+    LITERT_TRY(result->Store(i, partitions.calls[i], is_for_file ? nullptr : &programs));
   }
   LITERT_TRY(Stamp(plugin, soc_model, &changed));
   SerializedModel file;
@@ -175,8 +176,13 @@ LiteRtStatus CompileWith(const std::shared_ptr<CompilerPlugin>& owner,
       "compiler plug-in '%s' (%s) has compiled %zu of %zu operators in %zu partitions",
       plugin.manufacturer().c_str(), plugin.path().c_str(), partitions.selected, partitions.total,
       partitions.calls.size());
-  if (!handles.empty()) out_compilation->results.push_back(std::move(result));
-  out_compilation->handles.merge(handles);
+  const size_t handles = out_compilation->handles.size();
+  for (const auto& [name, handle] : programs) {
+    if (handle != nullptr) out_compilation->handles.emplace(name, handle);
+  }
+  const bool has_handles = out_compilation->handles.size() > handles;
+  if (has_handles) out_compilation->results.push_back(std::move(result));
+  out_compilation->programs = std::move(programs);
   out_compilation->model = std::move(compiled);
   return kLiteRtStatusOk;
 }

@@ -19,6 +19,7 @@ struct PluginCompilation {
   std::unique_ptr<LiteRtModelT> model;
   // Handles that a plug-in has returned in place of byte code, and the results that they belong to.
   JitHandles handles;
+  JitHandles programs;  // the handles, and null for each name of a program in byte code
   std::vector<std::shared_ptr<void>> results;
   LiteRtStatus failure = kLiteRtStatusOk;  // of the first plug-in that failed
 };

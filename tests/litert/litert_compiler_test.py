@@ -362,7 +362,9 @@ class HostTest(DoubleCase):
         self.assert_compiled(result, [CHAIN_RESULT], 3, 3, 3)
         self.assertNotIn('double: GetCompiledResultByteCode', result['log'])
         self.assertEqual(result['log'].count('double: DestroyCompiledResult'), 1)
-        self.assert_on_cpu(self.double(CHAIN, (X, Y), setting='handles=2'), [CHAIN_RESULT], "two programs have the name 'entry'")
+        # Neither two handles nor handle and byte code of one name are accepted.
+        for setting in ('handles=2', 'handles=3'):
+            self.assert_on_cpu(self.double(CHAIN, (X, Y), setting=setting), [CHAIN_RESULT], "two programs have the name 'entry'")
         # A failure of the function means byte code.
         env = {'LITERT_COMPILER_HANDLES': '1'}
         failing = self.double(SCALED, setting='fail=GetCompiledResultHandle', env=env)

@@ -13,6 +13,7 @@
 //   size=N, name=N  sizes of byte code and of names
 //   bad=FUNCTION    the function returns the address 64 with a size
 //   handles=N       handles replace byte code; 2: all calls have the name of the first one.
+//                   3: the same, and only the first module has a handle.
 //                   The variable LITERT_COMPILER_HANDLES enables handles, too
 //   select=WHAT     twice: the first operator again; foreign: an address without an operator;
 //                   all: every operator; none: none
@@ -304,7 +305,8 @@ void LiteRtDestroyCompiledResult(LiteRtCompiledResult result) {
 LiteRtStatus LiteRtGetCompiledResultHandle(LiteRtCompiledResult result, LiteRtParamIndex index,
                                            LiteRtJitExecutable* handle) {
   if (!HasHandles()) return kLiteRtStatusErrorUnsupported;
-  *handle = index < result->count ? (LiteRtJitExecutable)result->code[index] : NULL;
+  const bool has_handle = index < result->count && !(Is("handles", "3") && index > 0);
+  *handle = has_handle ? (LiteRtJitExecutable)result->code[index] : NULL;
   return Record("GetCompiledResultHandle");
 }
 
