@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -59,6 +60,34 @@ bool AddOptions(const LiteRtOptionsT& options, DeputyFingerprint* key) {
   return true;
 }
 
+// Adds the options that plug-ins can read, except pointers, which differ between processes.
+void AddEnvironment(const LiteRtEnvironmentOptionsT& options, DeputyFingerprint* key) {
+  for (const auto& [tag, value] : options.values()) {
+    const bool concerns_others = tag == kLiteRtEnvOptionTagCompilerCacheDir ||
+                                 tag == kLiteRtEnvOptionTagCompilerCacheMaxConfigsPerModel ||
+                                 tag == kLiteRtEnvOptionTagCompilerCacheMaxTotalSize ||
+                                 tag == kLiteRtEnvOptionTagMinLoggerSeverity;
+    if (concerns_others) continue;
+    DeputyFingerprintStep(key, static_cast<uint64_t>(tag));
+    switch (value.type) {
+      case kLiteRtAnyTypeBool:
+        DeputyFingerprintStep(key, value.bool_value ? 1 : 0);
+        break;
+      case kLiteRtAnyTypeInt:
+        DeputyFingerprintStep(key, static_cast<uint64_t>(value.int_value));
+        break;
+      case kLiteRtAnyTypeReal:
+        DeputyFingerprintStep(key, std::bit_cast<uint64_t>(value.real_value));
+        break;
+      case kLiteRtAnyTypeString:
+        DeputyFingerprintAddText(key, value.str_value);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 uint64_t NumberOption(LiteRtEnvironment environment, LiteRtEnvOptionTag tag, uint64_t otherwise) {
   const LiteRtAny* const value = environment->options().Find(tag);
   const bool is_number =
@@ -107,6 +136,7 @@ CompileCache::CompileCache(LiteRtEnvironment environment, const LiteRtOptionsT& 
   DeputyFingerprintInit(&key_);
   DeputyFingerprintAddText(&key_, soc_model);
   for (const auto& plugin : plugins) AddPlugin(*plugin, &key_);
+  AddEnvironment(environment->options(), &key_);
   if (!AddOptions(options, &key_)) return;
   max_configs_ = std::max<uint64_t>(
       NumberOption(environment, kLiteRtEnvOptionTagCompilerCacheMaxConfigsPerModel, 1), 1);

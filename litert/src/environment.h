@@ -20,6 +20,7 @@ class LiteRtEnvironmentOptionsT {
   LiteRtStatus Set(const LiteRtEnvOption& option, bool overwrites);
   // Returns an option, or null.
   const LiteRtAny* Find(LiteRtEnvOptionTag tag) const;
+  const std::map<LiteRtEnvOptionTag, LiteRtAny>& values() const { return values_; }
 
  private:
   std::map<LiteRtEnvOptionTag, LiteRtAny> values_;

@@ -491,6 +491,16 @@ class CacheTest(DoubleCase):
             os.utime(path, (1, 1))
             self.assertTrue(self.cached(options={COMPILER_FOLDER: folder}))
 
+    # A plug-in can read the environment's options.
+    def test_options_of_the_environment_are_part_of_the_key(self):
+        runtime_folder = 22
+        many = {MAX_CONFIGS: 9}
+        self.assertTrue(self.cached(options=many))
+        self.assertTrue(self.cached(options=many | {runtime_folder: '/a'}))
+        self.assertTrue(self.cached(options=many | {runtime_folder: '/b'}))
+        self.assertFalse(self.cached(options=many | {runtime_folder: '/a'}))
+        self.assertFalse(self.cached(options={MAX_CONFIGS: 8}))
+
     def test_damaged_entries_are_compiled_again(self):
         self.assertTrue(self.cached())
         entry, = self.entries()
