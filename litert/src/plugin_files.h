@@ -18,7 +18,7 @@ namespace deputy::litert {
 inline constexpr LiteRtApiVersion kPluginVersion = {
     LITERT_API_VERSION_MAJOR, LITERT_API_VERSION_MINOR, LITERT_API_VERSION_PATCH};
 
-// Returns a version as text, for example "0.1.0".
+// Returns a version as text, for example "1.2.3".
 std::string TextOf(const LiteRtApiVersion& version);
 
 // Returns the files below a folder whose names begin with `prefix` and end with ".so", sorted.
