@@ -55,7 +55,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtCreateModelFromAllocation(LiteRtEnvironmen
                                                                 LiteRtAllocation allocation,
                                                                 LiteRtModel* model);
 
-// Destroys a model; NULL is allowed. Compiled models of it must be destroyed before.
+// Destroys a model; NULL is allowed. In LiteRT, compiled models of it must be destroyed before.
 LITERT_CAPI_EXPORT void LiteRtDestroyModel(LiteRtModel model);
 
 // Returns the bytes of a metadata entry. kLiteRtStatusErrorNotFound if no entry has the key.
