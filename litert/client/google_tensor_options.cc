@@ -8,7 +8,8 @@
 
 using namespace deputy::litert_client;
 
-struct LrtGoogleTensorOptionsT {
+class LrtGoogleTensorOptionsT {
+ public:
   std::optional<LrtGoogleTensorOptionsTruncationType> float_truncation_type;
   std::optional<bool> int64_to_int32_truncation;
   std::optional<bool> enable_dynamic_range_quantization;

@@ -9,7 +9,8 @@
 
 using namespace deputy::litert_client;
 
-struct LrtQualcommOptionsT {
+class LrtQualcommOptionsT {
+ public:
   std::optional<LrtQualcommOptionsBackend> qnn_backend;
   std::optional<LrtQualcommOptionsLogLevel> log_level;
   std::optional<LrtQualcommOptionsProfiling> profiling;
