@@ -195,7 +195,9 @@ struct Sizes {
   int batches, heads, rows, keys, depth, width;
 };
 
-std::vector<uint8_t> WriteAttention(const Sizes& s, Mask mask, bool scales, bool moves) {
+// With `adds_shares` the outputs of SOFTMAX are added to the result, whose width is that of the keys.
+std::vector<uint8_t> WriteAttention(const Sizes& s, Mask mask, bool scales, bool moves,
+                                    bool adds_shares = false) {
   ModelBuilder m;
   const auto tensor = [&m](const Shape& shape) { return m.AddTensor(kTfLiteFloat32, shape); };
   const int q = tensor({s.batches, s.heads, s.rows, s.depth});
@@ -228,6 +230,11 @@ std::vector<uint8_t> WriteAttention(const Sizes& s, Mask mask, bool scales, bool
   int result = tensor({s.batches, s.heads, s.rows, s.width});
   m.AddOp(kTfLiteBuiltinBatchMatmul, {shares, v}, {result},
           schema::CreateBatchMatMulOptions(m.fbb(), false, false));
+  if (adds_shares) {
+    const int sum = tensor(shape);
+    m.AddOp(kTfLiteBuiltinAdd, {result, shares}, {sum}, schema::CreateAddOptions(m.fbb()));
+    result = sum;
+  }
   if (moves) {
     const int moved = tensor({s.batches, s.rows, s.heads, s.width});
     const int axes = m.AddConstant<int32_t>(kTfLiteInt32, {4}, {0, 2, 1, 3});
@@ -313,6 +320,16 @@ TEST(Attention, with_few_rows_is_computed_row_by_row) {
     EXPECT_EQ(tiles_of(lanes + 1, 40), 0) << table->name;
     EXPECT_EQ(tiles_of(lanes, lanes - 1), 0) << table->name;
     EXPECT_GT(tiles_of(lanes, lanes), 0) << table->name;
+  }
+}
+
+TEST(Attention, whose_shares_are_read_later_is_computed_row_by_row) {
+  for (const CpuKernels* table : TablesWithAttention()) {
+    const ScopedCpu guard(table);
+    const std::vector<uint8_t> model =
+        WriteAttention({2, 3, 32, 40, 8, 40}, Mask::kKeys, false, false, true);
+    EXPECT_TRUE(OutputsOf(model, true, 1, 1) == OutputsOf(model, false, 1, 1)) << table->name;
+    EXPECT_EQ(TilesOf(model, *table), 0) << table->name;
   }
 }
 
