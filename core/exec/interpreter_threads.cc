@@ -19,7 +19,8 @@ bool InterpreterThreads::SetCount(int count) {
 
 ThreadPool& InterpreterThreads::pool(bool is_preparing) {
   if (pool_ == nullptr) {
-    const int limit = MaxUsefulThreads();
+    // The limit is not read for one thread: the files of control groups take 0.1 ms.
+    const int limit = count_ > 1 ? MaxUsefulThreads() : 1;
     if (count_ > limit)
       Log(kDeputyLogInfo, "threads: expected at most %d, found %d; %d are used", limit, count_,
           limit);

@@ -123,24 +123,27 @@ void PackWidePanel(const int8_t* weights, const WeightsLayout& layout, int first
 using FloatVector = float __attribute__((vector_size(16)));
 constexpr int kVector = 4;
 
-// Packs a panel of weights whose columns are adjacent in memory, with runs of one value.
-void CopyPanel(const float* weights, const WeightsLayout& layout, int first, int panel_columns,
-               float* out) {
-  const int count = std::min(panel_columns, layout.columns - first);
-  const float* from = weights + first;
-  if (count % kVector == 0 && panel_columns % kVector == 0) {
-    // The loop copies vectors, because rows are short: a memcpy call for each would take longer.
-    for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
+// Packs panels of weights whose columns are adjacent in memory, with runs of one value. The weights
+// are read in the order of their addresses.
+void CopyPanels(const float* weights, const WeightsLayout& layout, int panel_columns,
+                int64_t panel_stride, float* out) {
+  const bool in_vectors = layout.columns % kVector == 0 && panel_columns % kVector == 0;
+  for (int d = 0; d < layout.depth; ++d, weights += layout.depth_stride, out += panel_columns) {
+    float* to = out;
+    for (int first = 0; first < layout.columns; first += panel_columns, to += panel_stride) {
+      const float* const from = weights + first;
+      const int count = std::min(panel_columns, layout.columns - first);
+      if (!in_vectors) {
+        std::fill(std::copy_n(from, count, to), to + panel_columns, 0.0f);
+        continue;
+      }
+      // The loop copies vectors, because runs are short: a memcpy call for each would take longer.
       for (int c = 0; c < panel_columns; c += kVector) {
         FloatVector values = {};
         if (c < count) memcpy(&values, from + c, sizeof(values));
-        memcpy(out + c, &values, sizeof(values));
+        memcpy(to + c, &values, sizeof(values));
       }
     }
-    return;
-  }
-  for (int d = 0; d < layout.depth; ++d, from += layout.depth_stride, out += panel_columns) {
-    std::fill(std::copy_n(from, count, out), out + panel_columns, 0.0f);
   }
 }
 
@@ -320,8 +323,6 @@ void PackedWeights<T>::FillPanel(const CpuKernels& cpu, const T* source,
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const bool in_runs = layout.run_columns != 0;
   if constexpr (std::is_same_v<T, float>) {
-    if (layout.column_stride == 1 && !in_runs)
-      return CopyPanel(source, layout, first, panel_columns, panel);
     if (layout.depth_stride == 1 && !in_runs) {
       return TransposePanel(source, layout, first, panel_columns, panel);
     }
@@ -349,10 +350,13 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
   const int panel_columns = GemmKernelsOf<T>(cpu).columns;
   const int64_t panels = padded_columns_ / panel_columns;
   const PanelReader reader(fixed ? context : nullptr, weights, sizeof(T), layout, panel_columns);
+  const bool in_order =
+      std::is_same_v<T, float> && layout.column_stride == 1 && layout.run_columns == 0;
+  const int64_t panels_at_once = in_order ? panels : reader.panels_at_once();
   const auto fill = [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin, count; i < end; i += count) {
       const int64_t group = i / panels, panel = i % panels;
-      count = std::min({end - i, panels - panel, reader.panels_at_once()});
+      count = std::min({end - i, panels - panel, panels_at_once});
       // `part` is the layout of the columns of `count` panels from `panel` on.
       const auto first = static_cast<int>(panel) * panel_columns;
       WeightsLayout part = layout;
@@ -362,6 +366,12 @@ void PackedWeights<T>::Fill(const TfLiteContext* context, const CpuKernels& cpu,
       const T* const source = static_cast<const T*>(
           reader.Read(weights + layout.GroupOffset(group) + before, part.columns, worker));
       T* to = reinterpret_cast<T*>(out) + group * group_stride_ + panel * panel_stride_;
+      if constexpr (std::is_same_v<T, float>) {
+        if (in_order) {
+          CopyPanels(source, part, panel_columns, panel_stride_, to);
+          continue;
+        }
+      }
       for (int column = 0; column < part.columns; column += panel_columns, to += panel_stride_) {
         FillPanel(cpu, source, part, flip, column, to);
       }
