@@ -93,6 +93,7 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
         "compiled model: the operators of compiler plug-ins cannot run: %s; the CPU runs them",
         LiteRtGetStatusString(status));
     Reset();
+    excluded_ = kLiteRtHwAcceleratorNpu;
   }
   return CompileNow(model, options);
 }
@@ -298,7 +299,7 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
     bool is_compiler = false;
     LITERT_TRY(LiteRtIsAcceleratorDelegateResponsibleForJitCompilation(accelerator, &is_compiler));
     const bool is_selected =
-        (deputy::litert::HardwareOf(*accelerator) & options->accelerators) != 0;
+        (deputy::litert::HardwareOf(*accelerator) & options->accelerators & ~excluded_) != 0;
     if (is_compiler && !is_selected) continue;
     const char* name = "";
     if (accelerator->create_delegate == nullptr) continue;

@@ -137,6 +137,7 @@ class LiteRtCompiledModelT {
   // null if there is no such model, the CPU is not selected or runs it already.
   const LiteRtModelT* original_ = nullptr;
   LiteRtOptionsT cpu_options_;
+  LiteRtHwAcceleratorSet excluded_ = kLiteRtHwAcceleratorNone;  // have failed
   bool has_failed_ = false;  // a node of the last run failed
   void* cancellation_data_ = nullptr;
   bool (*is_cancelled_)(void* data) = nullptr;

@@ -97,7 +97,9 @@ std::string CompilerPlugin::Load() {
     return kLiteRtStatusOk;
   });
   if (name == nullptr) return "LiteRtGetCompilerPluginSocManufacturer returned NULL";
-  manufacturer_ = name;
+  if (!CopyText(name, &manufacturer_)) {
+    return "LiteRtGetCompilerPluginSocManufacturer returned no readable name";
+  }
   return "";
 }
 
@@ -123,12 +125,18 @@ std::string CompilerPlugin::Inspect() {
     const char* model = nullptr;
     status =
         Guard([&] { return api_.get_compiler_plugin_supported_soc_model(handle_, i, &model); });
-    if (status == kLiteRtStatusOk && model != nullptr) soc_models_.emplace_back(model);
+    if (status != kLiteRtStatusOk || model == nullptr) continue;
+    if (!CopyText(model, &soc_models_.emplace_back())) {
+      return "LiteRtGetCompilerPluginSupportedSocModel returned no readable name";
+    }
   }
   // Plug-ins without their SDK have no version of it.
   const char* sdk_version = nullptr;
   status = Guard([&] { return api_.get_compiler_plugin_sdk_version(handle_, &sdk_version); });
-  if (status == kLiteRtStatusOk && sdk_version != nullptr) sdk_version_ = sdk_version;
+  if (status == kLiteRtStatusOk && sdk_version != nullptr &&
+      !CopyText(sdk_version, &sdk_version_)) {
+    return "LiteRtGetCompilerPluginSDKVersion returned no readable text";
+  }
   return "";
 }
 

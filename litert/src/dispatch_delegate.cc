@@ -34,18 +34,28 @@ struct DispatchDelegate {
   LiteRtDispatchDeviceContext device = nullptr;
 };
 
-// Logs the failure of a plug-in's function.
-LiteRtStatus Report(const DispatchDelegate& owner, const char* function, LiteRtStatus status) {
-  if (status == kLiteRtStatusOk) return status;
-  return Fail(status, "dispatch: plug-in '%s' (%s): %s failed: %s", owner.library->vendor.c_str(),
-              owner.library->path.c_str(), function, LiteRtGetStatusString(status));
+// Logs an error that begins with the plug-in's name and file.
+LiteRtStatus Refuse(const DispatchDelegate& owner, LiteRtStatus status, const std::string& reason) {
+  return Fail(status, "dispatch: plug-in '%s' (%s): %s", owner.library->vendor.c_str(),
+              owner.library->path.c_str(), reason.c_str());
 }
 
-// Calls a function of the plug-in.
+// Calls a function of the plug-in; a failure is logged with the function's name.
 template <typename Function, typename... Arguments>
 LiteRtStatus Call(const DispatchDelegate& owner, const char* name, Function function,
                   Arguments... arguments) {
-  return Report(owner, name, Guard([&] { return function(arguments...); }));
+  const LiteRtStatus status = Guard([&] { return function(arguments...); });
+  if (status == kLiteRtStatusOk) return status;
+  return Refuse(owner, status, std::string(name) + " failed: " + LiteRtGetStatusString(status));
+}
+
+// Calls a function of the plug-in that creates an object.
+template <typename Object, typename Function, typename... Arguments>
+LiteRtStatus Create(const DispatchDelegate& owner, const char* name, Object* out_object,
+                    Function function, Arguments... arguments) {
+  LITERT_TRY(Call(owner, name, function, arguments..., out_object));
+  if (*out_object != nullptr) return kLiteRtStatusOk;
+  return Refuse(owner, kLiteRtStatusErrorRuntimeFailure, std::string(name) + " returned NULL");
 }
 
 LiteRtStatus TypeOf(const TfLiteTensor& tensor, LiteRtRankedTensorType* out_type) {
@@ -108,7 +118,7 @@ class DispatchKernel {
   LiteRtStatus UpdateBuffer(TfLiteContext* context, int index, Tensor* tensor);
   LiteRtStatus Attach(Tensor* tensor);
   void Detach(Tensor* tensor);
-  static LiteRtStatus Copy(const TfLiteTensor& from_or_to, const Tensor& tensor, bool to_buffer);
+  LiteRtStatus Copy(const TfLiteTensor& host, const Tensor& tensor, bool to_buffer) const;
   const LiteRtDispatchInterface& calls() const { return owner_.library->calls; }
 
   const DispatchDelegate& owner_;
@@ -177,10 +187,10 @@ LiteRtStatus DispatchKernel::AddNode(TfLiteContext* context, int index) {
     memory.offset = memory.size = 0;
     type = kLiteRtDispatchExecutableTypeJitHandle;
   }
-  LITERT_TRY(Call(owner_, "invocation_context_create", calls().invocation_context_create,
-                  RuntimeContext(), owner_.device, type, &memory, options.name.c_str(),
-                  static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size()),
-                  &node.context));
+  LITERT_TRY(litert::Create(
+      owner_, "invocation_context_create", &node.context, calls().invocation_context_create,
+      RuntimeContext(), owner_.device, type, &memory, options.name.c_str(),
+      static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size())));
   nodes_.push_back(std::move(node));
   return kLiteRtStatusOk;
 }
@@ -191,25 +201,37 @@ LiteRtStatus DispatchKernel::FindRequirements(TfLiteContext* context, int index,
   LITERT_TRY(TypeOf(context->tensors[index], &type));
   tensor->requirements.reset();
   for (const Port& port : tensor->ports) {
+    const char* const name = port.is_input ? "get_input_requirements" : "get_output_requirements";
     LiteRtTensorBufferRequirements found = nullptr;
     LITERT_TRY(
-        Call(owner_, port.is_input ? "get_input_requirements" : "get_output_requirements",
+        Call(owner_, name,
              port.is_input ? calls().get_input_requirements : calls().get_output_requirements,
              nodes_[port.node].context, port.index, &type, &found));
-    RequirementsPtr added(found);
-    if (added == nullptr) {
-      return Fail(kLiteRtStatusErrorRuntimeFailure,
-                  "dispatch: tensor '%s': expected requirements of the plug-in, found NULL",
-                  context->tensors[index].name);
+    const auto refuse = [&](LiteRtStatus status, const std::string& reason) {
+      return Refuse(
+          owner_, status,
+          std::string(name) + ": tensor '" + context->tensors[index].name + "': " + reason);
+    };
+    if (!TakeRequirements(found)) {
+      return refuse(kLiteRtStatusErrorRuntimeFailure,
+                    std::string("expected requirements of the plug-in, found ") +
+                        (found == nullptr ? "NULL" : "an object that the host has not created"));
     }
+    RequirementsPtr added(found);
     if (!added->strides.empty()) {
-      return Fail(kLiteRtStatusErrorUnsupported, "dispatch: tensor '%s': strides are not supported",
-                  context->tensors[index].name);
+      return refuse(kLiteRtStatusErrorUnsupported, "strides are not supported");
+    }
+    for (const LiteRtTensorBufferType& each : added->types) {
+      if (NumberOf(each) < 0 || NumberOf(each) > kLiteRtTensorBufferTypeUserCustomBufferEnd) {
+        return refuse(kLiteRtStatusErrorInvalidArgument,
+                      "unknown type of buffers " + std::to_string(NumberOf(each)));
+      }
     }
     if (tensor->requirements != nullptr) {
       LiteRtTensorBufferRequirements joined = nullptr;
       LITERT_TRY(
           LiteRtJoinTensorBufferRequirements(tensor->requirements.get(), added.get(), &joined));
+      (void)TakeRequirements(joined);
       added.reset(joined);
     }
     tensor->requirements = std::move(added);
@@ -252,8 +274,14 @@ LiteRtStatus DispatchKernel::UpdateBuffer(TfLiteContext* context, int index, Ten
     LiteRtTensorBufferRequirementsT padded = wanted;
     padded.bytes = std::max(padded.bytes, PackedBytes(type).value_or(own.bytes));
     padded.alignment = std::max<size_t>(padded.alignment, LITERT_HOST_MEMORY_BUFFER_ALIGNMENT);
-    LITERT_TRY(LiteRtCreateManagedTensorBufferFromRequirements(owner_.environment, &type, &padded,
-                                                               &created));
+    const LiteRtStatus status = LiteRtCreateManagedTensorBufferFromRequirements(
+        owner_.environment, &type, &padded, &created);
+    if (status != kLiteRtStatusOk) {
+      return Refuse(owner_, status,
+                    std::string("tensor '") + own.name + "': a buffer of type " +
+                        std::to_string(NumberOf(padded.types.front())) + " and " +
+                        std::to_string(padded.bytes) + " bytes cannot be created");
+    }
     tensor->buffer.reset(created);
     tensor->is_copied = !tensor->is_inner;
   }
@@ -263,6 +291,7 @@ LiteRtStatus DispatchKernel::UpdateBuffer(TfLiteContext* context, int index, Ten
 }
 
 LiteRtStatus DispatchKernel::Attach(Tensor* tensor) {
+  tensor->handle = 0;
   LITERT_TRY(Call(owner_, "register_tensor_buffer", calls().register_tensor_buffer, owner_.device,
                   tensor->buffer.get(), &tensor->handle));
   tensor->is_registered = true;
@@ -288,10 +317,15 @@ void DispatchKernel::Detach(Tensor* tensor) {
   tensor->buffer.reset();
 }
 
-LiteRtStatus DispatchKernel::Copy(const TfLiteTensor& host, const Tensor& tensor, bool to_buffer) {
+LiteRtStatus DispatchKernel::Copy(const TfLiteTensor& host, const Tensor& tensor,
+                                  bool to_buffer) const {
   void* memory = nullptr;
-  LITERT_TRY(tensor.buffer->Lock(
-      to_buffer ? kLiteRtTensorBufferLockModeWrite : kLiteRtTensorBufferLockModeRead, &memory));
+  const LiteRtStatus status = tensor.buffer->Lock(
+      to_buffer ? kLiteRtTensorBufferLockModeWrite : kLiteRtTensorBufferLockModeRead, &memory);
+  if (status != kLiteRtStatusOk) {
+    return Refuse(owner_, status,
+                  std::string("the buffer of tensor '") + host.name + "' cannot be locked");
+  }
   if (to_buffer) {
     std::memcpy(memory, host.data.raw, host.bytes);
   } else {
@@ -405,9 +439,9 @@ TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
     });
     return status;
   };
-  if (Call(*created, "device_context_create", library.calls.device_context_create,
-           static_cast<const LiteRtRuntimeContext*>(RuntimeContext()), options,
-           &created->device) != kLiteRtStatusOk) {
+  if (Create(
+          *created, "device_context_create", &created->device, library.calls.device_context_create,
+          static_cast<const LiteRtRuntimeContext*>(RuntimeContext()), options) != kLiteRtStatusOk) {
     return nullptr;
   }
   return reinterpret_cast<TfLiteOpaqueDelegate*>(&created.release()->delegate);

@@ -4,12 +4,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "litert/src/environment.h"
+#include "litert/src/layout.h"
 #include "litert/src/log.h"
 #include "litert/src/plugin_files.h"
 #include "litert/src/runtime_context.h"
@@ -27,10 +29,12 @@ std::string FindFile(const std::string& folder) {
   return found.empty() ? "" : found.front();
 }
 
-// Returns the name of a required function that the plug-in lacks, or null.
-const char* FindMissing(const LiteRtDispatchInterface& calls) {
-#define DEPUTY_REQUIRE(member) \
-  if (calls.member == nullptr) return #member
+// Returns the reason why a required function of the plug-in cannot be called, or "". Removes
+// optional functions that are not code.
+std::string CheckFunctions(const CodeRanges& code, LiteRtDispatchInterface* calls) {
+#define DEPUTY_REQUIRE(member)                                        \
+  if (calls->member == nullptr) return "it has no function " #member; \
+  if (!code.Contains(calls->member)) return "its function " #member " is not a function"
   DEPUTY_REQUIRE(initialize);
   DEPUTY_REQUIRE(device_context_create);
   DEPUTY_REQUIRE(device_context_destroy);
@@ -46,7 +50,40 @@ const char* FindMissing(const LiteRtDispatchInterface& calls) {
   DEPUTY_REQUIRE(detach_output);
   DEPUTY_REQUIRE(invoke);
 #undef DEPUTY_REQUIRE
-  return nullptr;
+  const auto check = [&](auto* function) {
+    if (!code.Contains(*function)) *function = nullptr;
+  };
+  check(&calls->get_vendor_id);
+  check(&calls->get_build_id);
+  check(&calls->get_capabilities);
+  check(&calls->check_runtime_compatibility);
+  return "";
+}
+
+// Copies a table of the plug-in, whose address is not trusted. Returns false if it is not readable.
+template <typename Table>
+bool CopyTable(const Table* from, Table* out_table) {
+  std::vector<uint8_t> bytes;
+  if (!CopyReadable(from, sizeof(*from), &bytes)) return false;
+  std::memcpy(out_table, bytes.data(), sizeof(*out_table));
+  return true;
+}
+
+// Reads the functions for the plug-in's own buffers. Returns the reason why they cannot be called,
+// or "".
+std::string ReadHandlers(const CodeRanges& code, const LiteRtCustomTensorBufferHandlersDef* from,
+                         LiteRtCustomTensorBufferHandlersDef* out_handlers) {
+  if (from == nullptr) return "";
+  if (!CopyTable(from, out_handlers)) return "its functions for buffers are not readable";
+  const auto is_callable = [&](auto function) {
+    return function == nullptr || code.Contains(function);
+  };
+  if (is_callable(out_handlers->create_func) && is_callable(out_handlers->destroy_func) &&
+      is_callable(out_handlers->lock_func) && is_callable(out_handlers->unlock_func) &&
+      is_callable(out_handlers->clear_func) && is_callable(out_handlers->import_func)) {
+    return "";
+  }
+  return "its functions for buffers are not functions";
 }
 
 // Reads the plug-in's functions; returns the reason why it does not fit, or "".
@@ -66,12 +103,11 @@ std::string ReadApi(void* library, DispatchLibrary* out_library) {
            TextOf(api.version);
   }
   if (api.interface == nullptr) return "it has no interface";
-  out_library->calls = *api.interface;
-  if (const char* const missing = FindMissing(out_library->calls)) {
-    return std::string("it has no function ") + missing;
-  }
-  out_library->buffer_handlers = api.tensor_buffer_handlers_def;
-  return "";
+  if (!CopyTable(api.interface, &out_library->calls)) return "its interface is not readable";
+  const CodeRanges code;
+  std::string reason = CheckFunctions(code, &out_library->calls);
+  if (!reason.empty()) return reason;
+  return ReadHandlers(code, api.tensor_buffer_handlers_def, &out_library->buffer_handlers);
 }
 
 // Initialises the plug-in; returns the reason of a failure, or "".
@@ -93,29 +129,38 @@ std::string Initialize(LiteRtEnvironment environment, LiteRtOptions options,
     }
   }
   const char* vendor = nullptr;
-  if (calls.get_vendor_id != nullptr && calls.get_vendor_id(&vendor) == kLiteRtStatusOk &&
-      vendor != nullptr) {
-    library->vendor = vendor;
+  status = calls.get_vendor_id == nullptr ? kLiteRtStatusErrorUnsupported
+                                          : Guard([&] { return calls.get_vendor_id(&vendor); });
+  if (status != kLiteRtStatusOk || !CopyText(vendor, &library->vendor)) {
+    Log(kLiteRtLogSeverityWarning, "dispatch: plug-in %s: get_vendor_id returned no readable name",
+        library->path.c_str());
   }
   return "";
 }
 
 // Registers the functions for the plug-in's own buffers.
 void RegisterHandlers(LiteRtEnvironment environment, const DispatchLibrary& library) {
-  const LiteRtCustomTensorBufferHandlersDef* const from = library.buffer_handlers;
-  if (from == nullptr) return;
+  const LiteRtCustomTensorBufferHandlersDef& from = library.buffer_handlers;
   const size_t types =
-      std::min<size_t>(from->num_supported_buffer_types,
+      std::min<size_t>(from.num_supported_buffer_types,
                        LITERT_CUSTOM_BUFFER_HANDLERS_DEF_MAX_SUPPORTED_BUFFER_TYPES);
   for (size_t i = 0; i < types; ++i) {
-    (void)environment->AddHandlers(from->supported_buffer_types[i], {.create = from->create_func,
-                                                                     .destroy = from->destroy_func,
-                                                                     .lock = from->lock_func,
-                                                                     .unlock = from->unlock_func,
-                                                                     .clear = from->clear_func,
-                                                                     .import = from->import_func,
-                                                                     .device_tag = from->device_tag,
-                                                                     .queue_tag = from->queue_tag});
+    const int type = NumberOf(from.supported_buffer_types[i]);
+    if (type < 0 || type > kLiteRtTensorBufferTypeUserCustomBufferEnd) {
+      Log(kLiteRtLogSeverityWarning,
+          "dispatch: plug-in '%s' (%s): its functions for buffers of the unknown type %d have no "
+          "effect",
+          library.vendor.c_str(), library.path.c_str(), type);
+      continue;
+    }
+    (void)environment->AddHandlers(from.supported_buffer_types[i], {.create = from.create_func,
+                                                                    .destroy = from.destroy_func,
+                                                                    .lock = from.lock_func,
+                                                                    .unlock = from.unlock_func,
+                                                                    .clear = from.clear_func,
+                                                                    .import = from.import_func,
+                                                                    .device_tag = from.device_tag,
+                                                                    .queue_tag = from.queue_tag});
   }
 }
 

@@ -15,8 +15,7 @@ namespace deputy::litert {
 struct DispatchLibrary {
   std::string path, vendor;
   LiteRtDispatchInterface calls = {};
-  // Functions for the plug-in's own buffers; null: none.
-  const LiteRtCustomTensorBufferHandlersDef* buffer_handlers = nullptr;
+  LiteRtCustomTensorBufferHandlersDef buffer_handlers = {};  // for the plug-in's own buffers
 };
 
 // Returns the plug-in in the environment's folder (kLiteRtEnvOptionTagDispatchLibraryDir): the

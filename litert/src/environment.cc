@@ -36,12 +36,14 @@ void LiteRtEnvironmentT::Add(std::unique_ptr<LiteRtAcceleratorT> accelerator) {
 }
 
 const BufferHandlers* LiteRtEnvironmentT::FindHandlers(LiteRtTensorBufferType type) const {
+  const std::scoped_lock lock(handlers_mutex_);
   const auto found = handlers_.find(type);
   return found == handlers_.end() ? nullptr : &found->second;
 }
 
 LiteRtStatus LiteRtEnvironmentT::AddHandlers(LiteRtTensorBufferType type,
                                              const BufferHandlers& added) {
+  const std::scoped_lock lock(handlers_mutex_);
   const BufferHandlers& present = handlers_.emplace(type, added).first->second;
   if (present == added) return kLiteRtStatusOk;
   return Fail(kLiteRtStatusErrorAlreadyExists,

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "litert/c/litert_environment.h"
@@ -45,6 +46,7 @@ class LiteRtEnvironmentT {
 
  private:
   LiteRtEnvironmentOptionsT options_;
+  mutable std::mutex handlers_mutex_;
   std::map<LiteRtTensorBufferType, deputy::litert::BufferHandlers> handlers_;
   deputy::litert::AcceleratorList accelerators_;
 };

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/src/plugin_files.h"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace deputy::litert {
@@ -51,6 +55,51 @@ bool CopyReadable(const void* address, size_t size, std::vector<uint8_t>* out_by
     done += step;
   }
   return true;
+}
+
+bool CopyText(const char* text, std::string* out_text) {
+  constexpr size_t kMaxBytes = 4096;
+  constexpr size_t kStep = 256;  // divides the size of a page
+  out_text->clear();
+  std::vector<uint8_t> bytes;
+  for (size_t done = 0; done < kMaxBytes; done += bytes.size()) {
+    // A step does not cross the end of a page, behind which memory may be absent.
+    const size_t step = kStep - reinterpret_cast<uintptr_t>(text + done) % kStep;
+    if (!CopyReadable(text + done, step, &bytes)) return false;
+    const auto end = std::find(bytes.begin(), bytes.end(), 0);
+    out_text->append(bytes.begin(), end);
+    if (end != bytes.end()) return true;
+  }
+  return false;
+}
+
+bool IsMapped(const void* address, size_t size) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  if (address == nullptr || begin + size < begin) return false;
+  const uintptr_t first = begin - begin % page;
+  // An asynchronous msync has no effect, and fails for addresses that are not mapped.
+  return msync(reinterpret_cast<void*>(first), begin + size - first, MS_ASYNC) == 0 ||
+         errno != ENOMEM;
+}
+
+CodeRanges::CodeRanges() {
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    unsigned long long first = 0, end = 0;
+    std::array<char, 5> access = {};
+    if (std::sscanf(line.c_str(), "%llx-%llx %4s", &first, &end, access.data()) == 3 &&
+        access[2] == 'x') {
+      ranges_.emplace_back(first, end);
+    }
+  }
+}
+
+bool CodeRanges::Contains(const void* address) const {
+  const auto position = reinterpret_cast<uintptr_t>(address);
+  return ranges_.empty() || std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
+           return range.first <= position && position < range.second;
+         });
 }
 
 }  // namespace deputy::litert

@@ -3,11 +3,43 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
 
 #include "litert/src/log.h"
 
 using deputy::litert::Fail;
 using deputy::litert::Guard;
+
+namespace {
+
+// The objects of clients and plug-ins, which a plug-in may confuse.
+struct ClientObjects {
+  std::mutex mutex;
+  std::unordered_set<const LiteRtTensorBufferRequirementsT*> all;
+};
+
+ClientObjects& Objects() {
+  static auto* const objects = new ClientObjects();  // plug-ins may use it at exit
+  return *objects;
+}
+
+// Passes an object to the client.
+LiteRtStatus Give(std::unique_ptr<LiteRtTensorBufferRequirementsT> created,
+                  LiteRtTensorBufferRequirements* out_requirements) {
+  const std::scoped_lock lock(Objects().mutex);
+  Objects().all.insert(created.get());
+  *out_requirements = created.release();
+  return kLiteRtStatusOk;
+}
+
+}  // namespace
+
+bool deputy::litert::TakeRequirements(LiteRtTensorBufferRequirements requirements) {
+  const std::scoped_lock lock(Objects().mutex);
+  return Objects().all.erase(requirements) > 0;
+}
 
 LiteRtStatus LiteRtCreateTensorBufferRequirementsWithAlignment(
     int num_supported_tensor_buffer_types,
@@ -26,8 +58,7 @@ LiteRtStatus LiteRtCreateTensorBufferRequirementsWithAlignment(
     created->bytes = buffer_size;
     if (num_strides > 0) created->strides.assign(strides, strides + num_strides);
     created->alignment = alignment;
-    *requirements = created.release();
-    return kLiteRtStatusOk;
+    return Give(std::move(created), requirements);
   });
 }
 
@@ -108,11 +139,16 @@ LiteRtStatus LiteRtJoinTensorBufferRequirements(
     joined->bytes = std::max(first.bytes, second.bytes);
     joined->strides = first.strides;
     joined->alignment = std::max(first.alignment, second.alignment);
-    *joined_requirements = joined.release();
-    return kLiteRtStatusOk;
+    return Give(std::move(joined), joined_requirements);
   });
 }
 
 void LiteRtDestroyTensorBufferRequirements(LiteRtTensorBufferRequirements requirements) {
-  delete requirements;
+  if (requirements == nullptr) return;
+  if (deputy::litert::TakeRequirements(requirements)) {
+    delete requirements;
+  } else {
+    deputy::litert::Log(kLiteRtLogSeverityError,
+                        "requirements: the object to destroy does not belong to the caller");
+  }
 }

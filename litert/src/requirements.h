@@ -18,4 +18,12 @@ class LiteRtTensorBufferRequirementsT {
   size_t alignment = 0;           // of host memory, in bytes
 };
 
+namespace deputy::litert {
+
+// Takes requirements that were created by a function of the C API and not destroyed. Returns false
+// for other pointers, which are not read; otherwise the caller owns the object.
+bool TakeRequirements(LiteRtTensorBufferRequirements requirements);
+
+}  // namespace deputy::litert
+
 #endif  // DEPUTY_LITERT_SRC_REQUIREMENTS_H_

@@ -13,6 +13,7 @@
 #include "litert/src/environment.h"
 #include "litert/src/layout.h"
 #include "litert/src/log.h"
+#include "litert/src/plugin_files.h"
 #include "litert/src/requirements.h"
 
 using deputy::litert::BufferHandlers;
@@ -92,8 +93,11 @@ LiteRtStatus CreateVendorBuffer(LiteRtEnvironment environment, LiteRtTensorBuffe
   HwMemoryInfoPtr memory = nullptr;
   const LiteRtStatus status =
       handlers->create(device, queue, &tensor_type, type, bytes, created->packed_bytes, &memory);
-  if (status != kLiteRtStatusOk) return status;
-  if (memory == nullptr) {
+  if (status != kLiteRtStatusOk) {
+    return Fail(status, "tensor buffer: the vendor's function for buffers of type %d failed: %s",
+                type, LiteRtGetStatusString(status));
+  }
+  if (!deputy::litert::IsMapped(memory, sizeof(*memory))) {
     return Fail(kLiteRtStatusErrorRuntimeFailure,
                 "tensor buffer: the vendor's function created no memory");
   }
@@ -189,7 +193,13 @@ LiteRtStatus LiteRtTensorBufferT::Lock(LiteRtTensorBufferLockMode mode, void** o
       return Fail(kLiteRtStatusErrorUnsupported,
                   "tensor buffer: buffers of type %d cannot be locked", type);
     }
+    found = nullptr;
     LITERT_TRY(handlers.lock(vendor_memory, mode, &found));
+    if (!deputy::litert::IsMapped(found, bytes)) {
+      if (handlers.unlock != nullptr) (void)handlers.unlock(vendor_memory);
+      return Fail(kLiteRtStatusErrorRuntimeFailure,
+                  "tensor buffer: the vendor's function returned no memory of %zu bytes", bytes);
+    }
   }
   is_locked_ = true;
   lock_mode_ = mode;

@@ -13,7 +13,12 @@
 namespace deputy::litert {
 namespace {
 
-using Transformations = std::vector<LiteRtTransformation>;
+struct Transformation {
+  decltype(LiteRtTransformation::pattern) pattern = nullptr;
+  std::string name;
+  int benefit = 0;
+};
+using Transformations = std::vector<Transformation>;
 
 constexpr int kMaxChanges = 100;  // per subgraph, as in LiteRT
 constexpr LiteRtParamIndex kMaxTransformations = 65536;
@@ -31,13 +36,18 @@ LiteRtStatus Register(const CompilerPlugin& plugin, Transformations* out_transfo
                          std::string(kFunction) + " returned " + std::to_string(count) +
                              " transformations that cannot be read");
   }
-  out_transformations->resize(count);
-  if (count > 0) std::memcpy(out_transformations->data(), bytes.data(), bytes.size());
-  for (const LiteRtTransformation& each : *out_transformations) {
-    if (each.pattern == nullptr || each.name == nullptr) {
+  const CodeRanges code;
+  for (LiteRtParamIndex i = 0; i < count; ++i) {
+    LiteRtTransformation from;
+    std::memcpy(&from, bytes.data() + i * sizeof(from), sizeof(from));
+    Transformation& to = out_transformations->emplace_back();
+    to.pattern = from.pattern;
+    to.benefit = from.benefit;
+    const bool has_function = to.pattern != nullptr && code.Contains(to.pattern);
+    if (!has_function || !CopyText(from.name, &to.name)) {
       return plugin.Refuse(kLiteRtStatusInvalidTransformation,
                            std::string(kFunction) + ": a transformation has no " +
-                               (each.pattern == nullptr ? "function" : "name"));
+                               (has_function ? "name" : "function"));
     }
   }
   std::stable_sort(out_transformations->begin(), out_transformations->end(),
@@ -50,17 +60,17 @@ LiteRtStatus Register(const CompilerPlugin& plugin, Transformations* out_transfo
 bool ApplyOne(const CompilerPlugin& plugin, const Transformations& transformations,
               LiteRtModelT* model, LiteRtSubgraphT* subgraph) {
   for (const auto& op : subgraph->ops) {
-    for (const LiteRtTransformation& each : transformations) {
+    for (const Transformation& each : transformations) {
       LiteRtBuilderT builder(model, subgraph);
       const LiteRtStatus status =
           Guard([&] { return each.pattern(LrtGetCompilerContext(), &builder, op.get()); });
       if (status == kLiteRtStatusOk) {
         if (builder.Apply() == kLiteRtStatusOk) return true;
         Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s': transformation '%s' is discarded",
-            plugin.manufacturer().c_str(), each.name);
+            plugin.manufacturer().c_str(), each.name.c_str());
       } else if (status != kLiteRtStatusPatternNoMatch) {
         Log(kLiteRtLogSeverityWarning, "compiler plug-in '%s': transformation '%s' failed: %s",
-            plugin.manufacturer().c_str(), each.name, LiteRtGetStatusString(status));
+            plugin.manufacturer().c_str(), each.name.c_str(), LiteRtGetStatusString(status));
       }
     }
   }

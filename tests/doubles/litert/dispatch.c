@@ -3,18 +3,26 @@
 // A test double of a vendor's dispatch plug-in. Its byte code has 12 bytes: "DLRT", a number and a
 // float. Number 0 multiplies a float32 tensor by the float, number 1 adds two tensors.
 //
-// The environment variable LITERT_DOUBLE selects a fault or property, `key=value`:
-//   fail=FUNCTION   the function returns kLiteRtStatusErrorRuntimeFailure
+// The environment variable LITERT_DOUBLE selects faults and properties, `key=value,key=value`:
+//   fail=FUNCTION[:N]   the function returns kLiteRtStatusErrorRuntimeFailure, or status N
+//   untouched=FUNCTION  the function returns kLiteRtStatusOk without a result
+//   garbage=FUNCTION    the function returns kLiteRtStatusOk and a result that does not exist.
+//                       Other names: `function` and `handlers` of the interface, `code` and `types`
+//                       of the functions for buffers, `size` of requirements
+//   repeated=FUNCTION   the function returns the result of its first call again
+//   crash=FUNCTION, hang=FUNCTION  the function writes its name to stderr, and does not return
 //   lacks=FUNCTION  the function is NULL: invoke
 //   version=N       minor version of the interface
 //   padding=N       bytes of a buffer beyond the tensor's
 //   type=N          the only supported type of buffers is N, with functions of the double
 //   requirements=0  no requirements, although the functions succeed
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "litert/c/internal/litert_runtime_context.h"
 #include "litert/vendors/c/litert_dispatch_api.h"
@@ -33,11 +41,36 @@ typedef struct {
   LiteRtTensorBufferHandle inputs[kMaxPorts], output;
 } Program;
 
+static Program* programs[kMaxBuffers];  // that exist
+
+static void* const kGarbage = (void*)(uintptr_t)0x1234567;  // no mapped address
+
 static const char* Setting(const char* key) {
-  const char* text = getenv("LITERT_DOUBLE");
   const size_t length = strlen(key);
-  if (text == NULL || strncmp(text, key, length) != 0 || text[length] != '=') return NULL;
-  return text + length + 1;
+  for (const char* text = getenv("LITERT_DOUBLE"); text != NULL; text = strchr(text, ',')) {
+    text += *text == ',';
+    if (strncmp(text, key, length) == 0 && text[length] == '=') return text + length + 1;
+  }
+  return NULL;
+}
+
+// Returns true if the setting is `key=name`, perhaps with a number.
+static bool Is(const char* key, const char* name) {
+  const char* const value = Setting(key);
+  const size_t length = strlen(name);
+  return value != NULL && strncmp(value, name, length) == 0 && strchr(",:", value[length]) != NULL;
+}
+
+// Crashes or hangs, or returns the status of a function.
+static LiteRtStatus Behave(const char* name) {
+  if (Is("crash", name) || Is("hang", name)) {
+    fprintf(stderr, "double: %s\n", name);
+    if (Is("crash", name)) raise(SIGSEGV);
+    for (;;) pause();
+  }
+  if (!Is("fail", name)) return kLiteRtStatusOk;
+  const char* const number = strchr(Setting("fail"), ':');
+  return number == NULL ? kLiteRtStatusErrorRuntimeFailure : (LiteRtStatus)atoi(number + 1);
 }
 
 // Records a call and returns its status.
@@ -46,9 +79,20 @@ static LiteRtStatus Record(const char* name) {
     strcat(calls, name);
     strcat(calls, " ");
   }
-  const char* const failing = Setting("fail");
-  return failing != NULL && strcmp(failing, name) == 0 ? kLiteRtStatusErrorRuntimeFailure
-                                                       : kLiteRtStatusOk;
+  return Behave(name);
+}
+
+// Returns true if a function shall not store its result, or stores another one.
+static bool HasNoResult(const char* name, void** result) {
+  if (Is("garbage", name)) *result = kGarbage;
+  return Is("garbage", name) || Is("untouched", name);
+}
+
+static Program* ProgramOf(LiteRtDispatchInvocationContext context) {
+  for (int i = 0; i < kMaxBuffers; ++i) {
+    if (programs[i] != NULL && programs[i] == (Program*)context) return programs[i];
+  }
+  return NULL;
 }
 
 static LiteRtStatus Initialize(const LiteRtRuntimeContext* context, LiteRtEnvironment environment,
@@ -60,18 +104,22 @@ static LiteRtStatus Initialize(const LiteRtRuntimeContext* context, LiteRtEnviro
 }
 
 static LiteRtStatus GetVendorId(const char** vendor_id) {
+  if (HasNoResult("get_vendor_id", (void**)(uintptr_t)vendor_id)) return kLiteRtStatusOk;
   *vendor_id = "double";
-  return kLiteRtStatusOk;
+  return Behave("get_vendor_id");
 }
 
 static LiteRtStatus GetBuildId(const char** build_id) {
+  if (HasNoResult("get_build_id", (void**)(uintptr_t)build_id)) return kLiteRtStatusOk;
   *build_id = "1";
-  return kLiteRtStatusOk;
+  return Behave("get_build_id");
 }
 
 static LiteRtStatus GetCapabilities(int* capabilities) {
-  *capabilities = kLiteRtDispatchCapabilitiesBasic;
-  return kLiteRtStatusOk;
+  if (Is("untouched", "get_capabilities")) return kLiteRtStatusOk;
+  *capabilities =
+      Is("garbage", "get_capabilities") ? INT32_MAX : (int)kLiteRtDispatchCapabilitiesBasic;
+  return Behave("get_capabilities");
 }
 
 static LiteRtStatus CheckCompatibility(LiteRtApiVersion version, LiteRtEnvironmentOptions env,
@@ -86,6 +134,7 @@ static LiteRtStatus CreateDevice(const LiteRtRuntimeContext* context, LiteRtOpti
                                  LiteRtDispatchDeviceContext* device) {
   (void)context;
   (void)options;
+  if (HasNoResult("device_context_create", (void**)device)) return kLiteRtStatusOk;
   *device = (LiteRtDispatchDeviceContext)&live_contexts;
   return Record("device_context_create");
 }
@@ -98,14 +147,26 @@ static LiteRtStatus DestroyDevice(LiteRtDispatchDeviceContext device) {
 static LiteRtStatus CreateRequirements(const char* name, const LiteRtRankedTensorType* type,
                                        LiteRtTensorBufferRequirements* requirements) {
   const LiteRtStatus status = Record(name);
-  if (status != kLiteRtStatusOk || Setting("requirements") != NULL) return status;
+  if (status != kLiteRtStatusOk || Setting("requirements") != NULL ||
+      HasNoResult(name, (void**)requirements)) {
+    return status;
+  }
+  static LiteRtTensorBufferRequirements first;
+  if (first != NULL && Is("repeated", name)) {
+    *requirements = first;
+    return status;
+  }
   size_t bytes = sizeof(float);
   for (unsigned i = 0; i < type->layout.rank; ++i) bytes *= (size_t)type->layout.dimensions[i];
   if (Setting("padding") != NULL) bytes += (size_t)atoi(Setting("padding"));
   const LiteRtTensorBufferType supported = Setting("type") != NULL
                                                ? (LiteRtTensorBufferType)atoi(Setting("type"))
                                                : kLiteRtTensorBufferTypeHostMemory;
-  return runtime->create_tensor_buffer_requirements(1, &supported, bytes, 0, NULL, requirements);
+  if (Is("garbage", "size")) bytes = SIZE_MAX - 3;
+  const LiteRtStatus created =
+      runtime->create_tensor_buffer_requirements(1, &supported, bytes, 0, NULL, requirements);
+  first = *requirements;
+  return created;
 }
 
 static LiteRtStatus GetInputRequirements(LiteRtDispatchInvocationContext context, int index,
@@ -128,7 +189,11 @@ static LiteRtStatus RegisterBuffer(LiteRtDispatchDeviceContext device, LiteRtTen
                                    LiteRtTensorBufferHandle* handle) {
   (void)device;
   const LiteRtStatus status = Record("register_tensor_buffer");
-  if (status != kLiteRtStatusOk) return status;
+  if (status != kLiteRtStatusOk || Is("untouched", "register_tensor_buffer")) return status;
+  if (Is("garbage", "register_tensor_buffer")) {
+    *handle = UINT64_MAX - 1;
+    return kLiteRtStatusOk;
+  }
   size_t bytes = 0, packed_bytes = 0;
   runtime->get_tensor_buffer_size(buffer, &bytes);
   runtime->get_tensor_buffer_packed_size(buffer, &packed_bytes);
@@ -157,10 +222,12 @@ static LiteRtStatus CreateContext(const LiteRtRuntimeContext* context,
                                   const char* function_name, int num_inputs, int num_outputs,
                                   LiteRtDispatchInvocationContext* created) {
   (void)context;
-  (void)device;
   (void)num_outputs;
   const LiteRtStatus status = Record("invocation_context_create");
-  if (status != kLiteRtStatusOk) return status;
+  if (status != kLiteRtStatusOk || HasNoResult("invocation_context_create", (void**)created)) {
+    return status;
+  }
+  if ((void*)device != (void*)&live_contexts) return kLiteRtStatusErrorInvalidArgument;
   const char* const code = (const char*)memory->base_addr + memory->offset;
   const bool is_handle = type == kLiteRtDispatchExecutableTypeJitHandle;
   if ((!is_handle && type != kLiteRtDispatchExecutableTypeMlModel) ||
@@ -168,7 +235,10 @@ static LiteRtStatus CreateContext(const LiteRtRuntimeContext* context,
       strncmp(function_name, "entr", 4) != 0 || num_inputs > kMaxPorts) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  Program* const program = calloc(1, sizeof(Program));
+  int free_index = 0;
+  while (free_index < kMaxBuffers && programs[free_index] != NULL) ++free_index;
+  if (free_index == kMaxBuffers) return kLiteRtStatusErrorMemoryAllocationFailure;
+  Program* const program = programs[free_index] = calloc(1, sizeof(Program));
   memcpy(&program->number, code + 4, sizeof(program->number));
   memcpy(&program->factor, code + 8, sizeof(program->factor));
   if (is_handle) program->code = code;
@@ -178,13 +248,19 @@ static LiteRtStatus CreateContext(const LiteRtRuntimeContext* context,
 }
 
 static LiteRtStatus DestroyContext(LiteRtDispatchInvocationContext context) {
-  --live_contexts;
-  free(context);
-  return Record("invocation_context_destroy");
+  const LiteRtStatus status = Record("invocation_context_destroy");
+  for (int i = 0; i < kMaxBuffers; ++i) {
+    if (programs[i] == NULL || programs[i] != (Program*)context) continue;
+    programs[i] = NULL;
+    --live_contexts;
+    free(context);
+  }
+  return status;
 }
 
 static LiteRtStatus AttachInput(LiteRtDispatchInvocationContext context, int index,
                                 LiteRtTensorBufferHandle handle) {
+  if (ProgramOf(context) == NULL) return kLiteRtStatusErrorInvalidArgument;
   ((Program*)context)->inputs[index] = handle;
   return Record("attach_input");
 }
@@ -192,6 +268,7 @@ static LiteRtStatus AttachInput(LiteRtDispatchInvocationContext context, int ind
 static LiteRtStatus AttachOutput(LiteRtDispatchInvocationContext context, int index,
                                  LiteRtTensorBufferHandle handle) {
   (void)index;
+  if (ProgramOf(context) == NULL) return kLiteRtStatusErrorInvalidArgument;
   ((Program*)context)->output = handle;
   return Record("attach_output");
 }
@@ -199,6 +276,7 @@ static LiteRtStatus AttachOutput(LiteRtDispatchInvocationContext context, int in
 static LiteRtStatus DetachInput(LiteRtDispatchInvocationContext context, int index,
                                 LiteRtTensorBufferHandle handle) {
   (void)handle;
+  if (ProgramOf(context) == NULL) return kLiteRtStatusErrorInvalidArgument;
   ((Program*)context)->inputs[index] = 0;
   return Record("detach_input");
 }
@@ -207,6 +285,7 @@ static LiteRtStatus DetachOutput(LiteRtDispatchInvocationContext context, int in
                                  LiteRtTensorBufferHandle handle) {
   (void)index;
   (void)handle;
+  if (ProgramOf(context) == NULL) return kLiteRtStatusErrorInvalidArgument;
   ((Program*)context)->output = 0;
   return Record("detach_output");
 }
@@ -221,7 +300,9 @@ static float* Lock(LiteRtTensorBufferHandle handle, LiteRtTensorBufferLockMode m
 static LiteRtStatus Invoke(LiteRtDispatchInvocationContext context) {
   const LiteRtStatus status = Record("invoke");
   if (status != kLiteRtStatusOk) return status;
-  Program* const program = (Program*)context;
+  Program* const program = ProgramOf(context);
+  if (program == NULL) return kLiteRtStatusErrorInvalidArgument;
+  if (Is("untouched", "invoke")) return kLiteRtStatusOk;
   if (program->code != NULL) memcpy(&program->factor, program->code + 8, sizeof(program->factor));
   const float* const first = Lock(program->inputs[0], kLiteRtTensorBufferLockModeRead);
   const float* const second =
@@ -253,7 +334,7 @@ static LiteRtStatus CreateMemory(LiteRtGpuDeviceId device, LiteRtGpuQueueId queu
   (void)buffer_type;
   (void)packed_bytes;
   const LiteRtStatus status = Record("create_memory");
-  if (status != kLiteRtStatusOk) return status;
+  if (status != kLiteRtStatusOk || HasNoResult("create_memory", (void**)memory)) return status;
   *memory = calloc(1, sizeof(**memory));
   (*memory)->memory_handle = calloc(1, bytes);
   ++live_memories;
@@ -264,19 +345,20 @@ static LiteRtStatus DestroyMemory(HwMemoryInfoPtr memory) {
   free(memory->memory_handle);
   free(memory);
   --live_memories;
-  return kLiteRtStatusOk;
+  return Behave("destroy_memory");
 }
 
 static LiteRtStatus LockMemory(HwMemoryInfoPtr memory, LiteRtTensorBufferLockMode mode,
                                void** address) {
   (void)mode;
+  if (HasNoResult("lock_memory", address)) return kLiteRtStatusOk;
   *address = memory->memory_handle;
   return Record("lock_memory");
 }
 
 static LiteRtStatus UnlockMemory(HwMemoryInfoPtr memory) {
   (void)memory;
-  return kLiteRtStatusOk;
+  return Behave("unlock_memory");
 }
 
 static LiteRtCustomTensorBufferHandlersDef handlers = {
@@ -313,8 +395,7 @@ static LiteRtDispatchInterface interface = {
 };
 
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtDispatchGetApi(LiteRtDispatchApi* api) {
-  const char* const lacking = Setting("lacks");
-  if (lacking != NULL && strcmp(lacking, "invoke") == 0) interface.invoke = NULL;
+  if (Is("lacks", "invoke")) interface.invoke = NULL;
   api->version.major = LITERT_API_VERSION_MAJOR;
   api->version.minor =
       Setting("version") != NULL ? atoi(Setting("version")) : LITERT_API_VERSION_MINOR;
@@ -323,6 +404,15 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtDispatchGetApi(LiteRtDispatchApi* api) {
   api->async_interface = NULL;
   api->graph_interface = NULL;
   api->tensor_buffer_handlers_def = &handlers;
+  if (Is("untouched", "LiteRtDispatchGetApi")) memset(api, 0, sizeof(*api));
+  if (Is("garbage", "LiteRtDispatchGetApi")) api->interface = kGarbage;
+  if (Is("garbage", "handlers")) api->tensor_buffer_handlers_def = kGarbage;
+  if (Is("garbage", "function")) memcpy(&interface.invoke, &kGarbage, sizeof(kGarbage));
+  if (Is("garbage", "code")) memcpy(&handlers.lock_func, &kGarbage, sizeof(kGarbage));
+  if (Is("garbage", "types")) {
+    handlers.num_supported_buffer_types = SIZE_MAX;
+    memset(handlers.supported_buffer_types, 0x7f, sizeof(handlers.supported_buffer_types));
+  }
   return Record("LiteRtDispatchGetApi");
 }
 
