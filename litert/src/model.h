@@ -113,7 +113,8 @@ class LiteRtModelT {
   LiteRtModelT(const LiteRtModelT&) = delete;
   LiteRtModelT& operator=(const LiteRtModelT&) = delete;
 
-  // Creates the objects of a model. `file` must stay valid as long as the model.
+  // Creates the objects of a model. `file` must stay valid as long as the model, which copies it if
+  // it is not aligned.
   LiteRtStatus Load(deputy::litert::Bytes file);
 
   std::vector<uint8_t> owned;                                         // bytes of a file

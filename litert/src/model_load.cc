@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -185,7 +186,10 @@ class Loader {
     const auto zero_point = [&](size_t channel) -> int64_t {
       const size_t points = SizeOf(from->zero_point());
       if (points == 0) return 0;
-      return from->zero_point()->Get(static_cast<uint32_t>(points == 1 ? 0 : channel));
+      int64_t found = 0;  // FlatBuffers' verifier accepts elements that are not aligned
+      std::memcpy(&found, from->zero_point()->Data() + sizeof(found) * (points == 1 ? 0 : channel),
+                  sizeof(found));
+      return found;
     };
     if (SizeOf(from->zero_point()) > 1 && SizeOf(from->zero_point()) != count) {
       return Fail(kLiteRtStatusErrorInvalidArgument,
@@ -426,7 +430,14 @@ using deputy::litert::ReadFile;
 LiteRtModelT::~LiteRtModelT() { TfLiteModelDelete(model); }
 
 LiteRtStatus LiteRtModelT::Load(Bytes file) {
+  constexpr size_t kAlignment = 16;
   bytes = file;
+  if (reinterpret_cast<uintptr_t>(file.data()) % kAlignment != 0) {
+    owned_block.reset(static_cast<uint8_t*>(std::malloc(file.size())));
+    if (owned_block == nullptr) return kLiteRtStatusErrorMemoryAllocationFailure;
+    std::memcpy(owned_block.get(), file.data(), file.size());
+    bytes = {owned_block.get(), file.size()};
+  }
   model = TfLiteModelCreate(bytes.data(), bytes.size());
   if (model == nullptr) return kLiteRtStatusErrorInvalidFlatbuffer;
   return deputy::litert::Loader(bytes, this).Run();

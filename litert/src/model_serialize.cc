@@ -20,6 +20,7 @@
 
 #include "litert/src/dispatch_op.h"
 #include "litert/src/log.h"
+#include "litert/src/table_alignment.h"
 #include "tables_generated.h"
 
 namespace deputy::litert {
@@ -240,6 +241,11 @@ class Serializer {
 
   LiteRtStatus DescribeTensor(const LiteRtTensorT& from, tables::TensorT* to) {
     if (from.source != nullptr) {
+      if (!HasAlignedLongs(*from.source)) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: tensor '%s': its zero points are not aligned in the file",
+                    from.name.c_str());
+      }
       SameTable<tables::Tensor>(from.source)->UnPackTo(to);
       if (from.quantization == kLiteRtQuantizationBlockWise) {
         LITERT_TRY(RenumberBlocks(from, to->quantization.get()));
@@ -254,7 +260,14 @@ class Serializer {
   }
 
   LiteRtStatus DescribeOp(const LiteRtOpT& from, tables::OperatorT* to) {
-    if (from.options != nullptr) SameTable<tables::Operator>(from.options)->UnPackTo(to);
+    if (from.options != nullptr) {
+      if (!HasAlignedLongs(*from.options)) {
+        return Fail(kLiteRtStatusErrorInvalidFlatbuffer,
+                    "model: operator with code %d: its options are not aligned in the file",
+                    static_cast<int>(from.code));
+      }
+      SameTable<tables::Operator>(from.options)->UnPackTo(to);
+    }
     const bool is_unknown = (to->builtin_options.type != tables::BuiltinOptions::NONE &&
                              to->builtin_options.value == nullptr) ||
                             (to->builtin_options_2.type != tables::BuiltinOptions2::NONE &&

@@ -63,7 +63,7 @@ bool CopyText(const char* text, std::string* out_text) {
   out_text->clear();
   std::vector<uint8_t> bytes;
   for (size_t done = 0; done < kMaxBytes; done += bytes.size()) {
-    // A step does not cross the end of a page, behind which memory may be absent.
+    // A step does not cross the end of a page, after which memory may be absent.
     const size_t step = kStep - reinterpret_cast<uintptr_t>(text + done) % kStep;
     if (!CopyReadable(text + done, step, &bytes)) return false;
     const auto end = std::find(bytes.begin(), bytes.end(), 0);

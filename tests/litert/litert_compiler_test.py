@@ -311,6 +311,9 @@ class HostTest(DoubleCase):
             ('fail=GetNumCompilerPluginSupportedSocModels', 'LiteRtGetNumCompilerPluginSupportedSocModels failed'),
             ('null=CreateCompilerPlugin', 'LiteRtCreateCompilerPlugin returned no plug-in'),
             ('null=GetCompilerPluginSocManufacturer', 'LiteRtGetCompilerPluginSocManufacturer returned NULL'),
+            ('bad=GetCompilerPluginSocManufacturer', 'LiteRtGetCompilerPluginSocManufacturer returned no readable name'),
+            ('bad=GetCompilerPluginSupportedSocModel', 'LiteRtGetCompilerPluginSupportedSocModel returned no readable name'),
+            ('bad=GetCompilerPluginSDKVersion', 'LiteRtGetCompilerPluginSDKVersion returned no readable text'),
             (f'models={1 << 60}', f'expected at most 4096 SoC models, found {1 << 60}'),
         ):
             with self.subTest(setting=setting):
@@ -340,6 +343,8 @@ class HostTest(DoubleCase):
             ('calls=0', 'expected 1 calls, one for each partition, found 0'),
             (f'calls={huge}', f'expected 1 calls, one for each partition, found {huge}'),
             ('transform=empty', 'a transformation has no function'),
+            ('transform=code', 'a transformation has no function'),
+            ('transform=text', 'a transformation has no name'),
             ('null=CompilerPluginRegisterAllTransformations', 'returned 1 transformations that cannot be read'),
             ('bad=CompilerPluginRegisterAllTransformations', 'returned 1 transformations that cannot be read'),
             (f'count={huge}', f'returned {huge} transformations that cannot be read'),

@@ -49,7 +49,9 @@ class HostileTest(unittest.TestCase):
 
     def start(self, setting):
         """Starts the process of a case, which compiles a model and runs it. Buffers of the plug-in's type are copied."""
-        environment = os.environ | {'LITERT_DOUBLE': setting}
+        # Sanitizers would end the process with another code.
+        options = {name: f"{os.environ.get(name, '')}:handle_segv=0".lstrip(':') for name in ('ASAN_OPTIONS', 'TSAN_OPTIONS')}
+        environment = os.environ | options | {'LITERT_DOUBLE': setting}
         return subprocess.Popen([sys.executable, HERE / 'litert_dispatch_test.py', BUILD, '--case', LIBRARY, FOLDER, MODEL, str(NPU),
                                  '1', '1'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 

@@ -19,10 +19,10 @@ def needs_runtime(library: pathlib.Path) -> str:
 def start_again_with_runtime(library: pathlib.Path):
     """Restarts this script with the sanitizer's runtime that `library` needs, unless it is loaded.
 
-    The leak check is disabled, because Python itself does not free all blocks."""
+    The leak check is disabled, because Python itself does not free all blocks; refused allocations return NULL."""
     runtime = needs_runtime(library)
     if not runtime or runtime in os.environ.get('LD_PRELOAD', ''):
         return
     options = os.environ.get('ASAN_OPTIONS', '')
-    os.environ |= {'LD_PRELOAD': runtime, 'ASAN_OPTIONS': f'{options}:detect_leaks=0'.lstrip(':')}
+    os.environ |= {'LD_PRELOAD': runtime, 'ASAN_OPTIONS': f'{options}:detect_leaks=0:allocator_may_return_null=1'.lstrip(':')}
     os.execv(sys.executable, [sys.executable, *sys.argv])

@@ -11,13 +11,15 @@
 //   version=N, hardware=N, models=N, calls=N, modules=N, count=N (of transformations)
 //   module=N        module of each call
 //   size=N, name=N  sizes of byte code and of names
-//   bad=FUNCTION    the function returns the address 64 with a size
+//   bad=FUNCTION    the function returns the address 64, with a size if it has one
 //   handles=N       handles replace byte code; 2: all calls have the name of the first one.
 //                   3: the same, and only the first module has a handle.
 //                   The variable LITERT_COMPILER_HANDLES enables handles, too
 //   select=WHAT     twice: the first operator again; foreign: an address without an operator;
 //                   all: every operator; none: none
-//   transform=WHAT  cycle: a change that breaks the graph; forever: NEG becomes NEG
+//   transform=WHAT  cycle: a change that breaks the graph; forever: NEG becomes NEG;
+//                   empty: no function; code: a function that is no code; text: a name that is
+//                   not readable
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,6 +52,12 @@ static const char* Setting(const char* key) {
 static bool Is(const char* key, const char* value) {
   const char* const setting = Setting(key);
   return setting != NULL && strcmp(setting, value) == 0;
+}
+
+// Returns the text that a function returns.
+static const char* TextOf(const char* function, const char* text) {
+  if (Is("bad", function)) return (const char*)(uintptr_t)64;
+  return Is("null", function) ? NULL : text;
 }
 
 static size_t Number(const char* key, size_t otherwise) {
@@ -89,7 +97,7 @@ LiteRtStatus LiteRtGetCompilerPluginVersion(LiteRtApiVersion* version) {
 }
 
 const char* LiteRtGetCompilerPluginSocManufacturer(void) {
-  return Is("null", "GetCompilerPluginSocManufacturer") ? NULL : "Double";
+  return TextOf("GetCompilerPluginSocManufacturer", "Double");
 }
 
 LiteRtStatus LiteRtCreateCompilerPlugin(const LiteRtCompilerContext* context,
@@ -128,13 +136,13 @@ LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(LiteRtCompilerPlugin p
 LiteRtStatus LiteRtGetCompilerPluginSupportedSocModel(LiteRtCompilerPlugin plugin,
                                                       LiteRtParamIndex index, const char** model) {
   snprintf(plugin->model, sizeof(plugin->model), "D%u", (unsigned)index % 100);
-  *model = Is("null", "GetCompilerPluginSupportedSocModel") ? NULL : plugin->model;
+  *model = TextOf("GetCompilerPluginSupportedSocModel", plugin->model);
   return Record("GetCompilerPluginSupportedSocModel");
 }
 
 LiteRtStatus LiteRtGetCompilerPluginSDKVersion(LiteRtCompilerPlugin plugin, const char** version) {
   (void)plugin;
-  *version = Is("null", "GetCompilerPluginSDKVersion") ? NULL : getenv("LITERT_COMPILER_SDK");
+  *version = TextOf("GetCompilerPluginSDKVersion", getenv("LITERT_COMPILER_SDK"));
   return Record("GetCompilerPluginSDKVersion");
 }
 
@@ -213,6 +221,14 @@ LiteRtStatus LiteRtCompilerPluginRegisterAllTransformations(LiteRtCompilerPlugin
     *registered = (LiteRtTransformation*)(uintptr_t)64;
   }
   if (Is("transform", "empty")) *registered = &empty;
+  if (Is("transform", "code")) {
+    const uintptr_t address = 64;
+    memcpy(&empty.pattern, &address, sizeof(address));
+    *registered = &empty;
+  }
+  if (Is("transform", "text")) {
+    transformations[1].name = (const char*)(uintptr_t)64;
+  }
   return Record("CompilerPluginRegisterAllTransformations");
 }
 
