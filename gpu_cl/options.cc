@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_cl/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -188,15 +191,50 @@ int32_t TypeOf(const Row& row) {
   return kDeputyOptionString;
 }
 
+// The option without a field in the public struct, which contains the objects themselves.
+constexpr DeputyPluginOption kClientObjects = {
+    "client_objects", kDeputyOptionString, 0, "",
+    "OpenCL objects of this process, for programs that create the delegate as a plug-in: "
+    "PROCESS:CONTEXT:QUEUE, the number of the process and the addresses of a cl_context and an "
+    "in-order cl_command_queue (0: none), in decimal; empty: none."};
+
+// Parses the text of kClientObjects. Addresses of another process are ignored: a plug-in may run in
+// a process of its own.
+std::string SetClientObjects(std::string_view value, Options* options) {
+  options->context = options->queue = nullptr;
+  options->has_foreign_objects = false;
+  if (value.empty()) return "";
+  uint64_t numbers[3] = {};
+  const char *at = value.data(), *const end = at + value.size();
+  for (uint64_t& number : numbers) {
+    const bool follows = &number != numbers;
+    if (follows && (at == end || *at++ != ':')) at = nullptr;
+    if (at == nullptr) break;
+    const auto [next, error] = std::from_chars(at, end, number);
+    at = error == std::errc() ? next : nullptr;
+    if (at == nullptr) break;
+  }
+  if (at != end) {
+    return std::string("option 'client_objects': expected PROCESS:CONTEXT:QUEUE, found '") +
+           std::string(value) + "'";
+  }
+  options->has_foreign_objects = numbers[0] != static_cast<uint64_t>(getpid());
+  if (options->has_foreign_objects) return "";
+  options->context = reinterpret_cast<void*>(static_cast<uintptr_t>(numbers[1]));
+  options->queue = reinterpret_cast<void*>(static_cast<uintptr_t>(numbers[2]));
+  return "";
+}
+
 std::string UnknownKey(std::string_view key) {
   std::string text = "unknown option '" + std::string(key) + "': expected one of ";
   for (const Row& row : kRows) text += std::string(&row == kRows ? "'" : ", '") + row.key + "'";
-  return text;
+  return text + ", '" + kClientObjects.name + "'";
 }
 
 std::string ParseOne(const char* key, const char* value, Options* options) {
   if (key == nullptr) return "expected the key of an option, found NULL";
   if (value == nullptr) return std::string("option '") + key + "': expected a value, found NULL";
+  if (std::string_view(key) == kClientObjects.name) return SetClientObjects(value, options);
   const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
     return std::string_view(candidate.key) == key;
   });
@@ -328,8 +366,9 @@ std::string ParseOptions(const char* const* keys, const char* const* values, siz
 
 std::span<const DeputyPluginOption> PluginOptions() {
   static const auto options = [] {
-    std::array<DeputyPluginOption, std::size(kRows)> made{};
-    for (size_t i = 0; i < made.size(); ++i) {
+    std::array<DeputyPluginOption, std::size(kRows) + 1> made{};
+    made.back() = kClientObjects;
+    for (size_t i = 0; i < std::size(kRows); ++i) {
       made[i] = {kRows[i].key, TypeOf(kRows[i]), 0, kRows[i].default_value, kRows[i].help};
     }
     return made;

@@ -64,10 +64,11 @@ struct Options {
   int64_t kept_plans;
   int64_t overlapped_tasks;  // -1: depends on the device
 
-  // The client's cl_context and cl_command_queue. They are not in the table, since they have no
-  // text form.
+  // The client's cl_context and cl_command_queue. They are not in the table; the plug-in's option
+  // `client_objects` has their addresses.
   void* context = nullptr;
   void* queue = nullptr;
+  bool has_foreign_objects = false;  // `client_objects` has addresses of another process
 };
 
 // Parses texts into `options`, which keeps the options that are not named, and is unchanged on

@@ -42,6 +42,9 @@ void AddIgnoredOptions(const GpuDelegate& gpu, const IgnoredOptions& ignored) {
   if (TuningLevel(options) != options.tuning) {
     ignored.Add("tuning", "overridden by preference, which implies a higher level");
   }
+  if (options.has_foreign_objects) {
+    ignored.Add("client_objects", "the objects belong to another process");
+  }
   if (gpu.queue && options.overlapped_tasks > 0) {
     ignored.Add("overlapped_tasks", "cl_command_queue receives all commands");
   }

@@ -70,7 +70,8 @@ LAYERS = {
     'kernels': (*KERNELS, *KERNEL_API),
     'c_api/src': (*CORE, 'kernels', *KERNELS, *ABI),
     'compiler': ('core/support', 'public'),
-    'gpu_cl': ('compiler', 'core/support', 'public'),
+    'gpu_cl': ('gpu_cl/device', 'compiler', 'core/support', 'public'),
+    'gpu_cl/device': ('core/support', 'public'),
     'npu_stub': ('public',),
     'npu_stub/litert': ('npu_stub', 'public'),
     'mindspore/ms': ('core/support', 'public'),
@@ -88,7 +89,7 @@ LAYERS = {
     # This delegate is the only one that contains the engine.
     'bridges/cpu': ('c_api/src', *CORE, 'kernels', *KERNELS, *ABI),
     'litert/include': ('public',),
-    'litert/src': ('core/support', 'public'),
+    'litert/src': ('gpu_cl/device', 'core/support', 'public'),
     'litert/client': ('public',),
     'bindings': ('public',),
     'examples': ('public',),
@@ -108,7 +109,7 @@ LIBRARIES = {
     ('CLI/',): ('tools',),
     ('nlohmann/',): ('bridges/triton', 'tools'),
     ('stb/',): ('tools', 'examples'),
-    ('CL/',): ('gpu_cl',),
+    ('CL/',): ('gpu_cl', 'gpu_cl/device'),
     ('xnnpack.h', 'pthreadpool.h'): ('bridges/xnnpack',),
 }
 # MindSpore's headers are installed as mindspore/x.h, and under the names of its own tree. CMake

@@ -85,6 +85,8 @@ namespace deputy::gpu_cl {
   X(EnqueueBarrierWithWaitList)             \
   X(EnqueueMigrateMemObjects)               \
   X(SetEventCallback)                       \
+  X(CreateUserEvent)                        \
+  X(SetUserEventStatus)                     \
   X(UnloadPlatformCompiler)
 
 // The table: api.EnqueueNDRangeKernel(...) calls clEnqueueNDRangeKernel(...). Two tables are equal

@@ -88,12 +88,13 @@ ClStatus AdoptClientObjects(const std::shared_ptr<const ClApi>& api, const Clien
     status = ChooseContextDevice(*api, context, requested, &device);
     if (!status.ok()) return status;
   }
-  std::shared_ptr<SharedContext> adopted = SharedContext::Adopt(api, device, context, &status);
+  std::shared_ptr<SharedContext> adopted =
+      ContextRegistry::Process().Adopt(api, device, context, &status);
   if (adopted == nullptr) return status;
   if (client.queue != nullptr) {
     status = ClCall("clRetainCommandQueue", api->RetainCommandQueue(client.queue));
     if (!status.ok()) return status;
-    *out_queue = ClQueue(api.get(), client.queue);
+    *out_queue = ClQueue(&adopted->api(), client.queue);  // the table of the context may be another
   }
   *out_context = std::move(adopted);
   return {};

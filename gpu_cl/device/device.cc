@@ -477,4 +477,21 @@ std::shared_ptr<SharedContext> ContextRegistry::Acquire(const std::shared_ptr<co
   return context;
 }
 
+std::shared_ptr<SharedContext> ContextRegistry::Adopt(const std::shared_ptr<const ClApi>& api,
+                                                      const Device& device, cl_context context,
+                                                      ClStatus* out_status) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(adopted_, [](const auto& entry) { return entry.expired(); });
+  for (const std::weak_ptr<SharedContext>& entry : adopted_) {
+    std::shared_ptr<SharedContext> found = entry.lock();
+    if (found == nullptr || found->lost() || found->context() != context) continue;
+    if (found->device().id != device.id || found->api() != *api) continue;
+    *out_status = {};
+    return found;
+  }
+  std::shared_ptr<SharedContext> made = SharedContext::Adopt(api, device, context, out_status);
+  if (made != nullptr) adopted_.push_back(made);
+  return made;
+}
+
 }  // namespace deputy::gpu_cl

@@ -201,10 +201,14 @@ class ContextRegistry {
   // own it. Returns null on failure.
   std::shared_ptr<SharedContext> Acquire(const std::shared_ptr<const ClApi>& api,
                                          const Device& device, ClStatus* out_status);
+  // Does the same for a client's context: its delegates share their programs.
+  std::shared_ptr<SharedContext> Adopt(const std::shared_ptr<const ClApi>& api,
+                                       const Device& device, cl_context context,
+                                       ClStatus* out_status);
 
  private:
   std::mutex mutex_;
-  std::vector<std::weak_ptr<SharedContext>> contexts_;
+  std::vector<std::weak_ptr<SharedContext>> contexts_, adopted_;
 };
 
 }  // namespace deputy::gpu_cl

@@ -107,6 +107,7 @@ void LiteRtCompiledModelT::Reset() {
   signatures_.clear();
   states_.clear();
   bindings_.clear();
+  device_buffers_.clear();
   lacks_dispatch_ = false;
   compilation_ = {};
 }
@@ -196,6 +197,7 @@ LiteRtStatus LiteRtCompiledModelT::CompileNow(const LiteRtModelT& model, LiteRtO
   }
   for (Signature& signature : signatures_) {
     if (signature.is_selected) LITERT_TRY(Allocate(signature));
+    FindDeviceTensors(&signature);
   }
   return kLiteRtStatusOk;
 }
@@ -428,6 +430,9 @@ LiteRtStatus LiteRtCompiledModelT::Requirements(size_t signature, size_t index, 
   auto& stored = found->requirements[is_input ? index : found->inputs.size() + index];
   if (stored == nullptr) stored = std::make_unique<LiteRtTensorBufferRequirementsT>();
   stored->types = {kLiteRtTensorBufferTypeHostMemory};
+  if (found->is_on_device[is_input ? index : found->inputs.size() + index]) {
+    stored->types.insert(stored->types.begin(), kLiteRtTensorBufferTypeOpenClBufferPacked);
+  }
   stored->bytes = TensorOf(*found, tensors[index])->bytes;
   stored->alignment = LITERT_HOST_MEMORY_BUFFER_ALIGNMENT;
   *out_requirements = stored.get();

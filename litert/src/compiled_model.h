@@ -85,6 +85,9 @@ class LiteRtCompiledModelT {
     int32_t subgraph = 0;
     std::vector<int32_t> inputs, outputs;
     bool is_selected = true;
+    // By input, then by output: whether the delegate's node can use a buffer of the environment's
+    // OpenCL context.
+    std::vector<bool> is_on_device;
     // By input, then by output.
     std::vector<std::unique_ptr<LiteRtTensorBufferRequirementsT>> requirements;
   };
@@ -122,6 +125,17 @@ class LiteRtCompiledModelT {
     return states_[static_cast<size_t>(signature.subgraph)];
   }
   LiteRtStatus RunLocked(const Signature& signature, Buffers inputs, Buffers outputs);
+  // Buffers on the device (compiled_model_opencl.cc).
+  void FindDeviceTensors(Signature* signature);
+  bool UsesDevice(const Signature& signature, size_t position,
+                  const LiteRtTensorBufferT* buffer) const {
+    return buffer != nullptr && buffer->opencl != nullptr && signature.is_on_device[position] &&
+           buffer->opencl->open_cl().objects().context == device_context_;
+  }
+  void LeaveHostMemory(const Signature& signature, Buffers inputs, Buffers outputs);
+  LiteRtStatus BindDeviceBuffers(const Signature& signature, Buffers inputs, Buffers outputs);
+  LiteRtStatus BindToDevice(const Signature& signature, int32_t tensor,
+                            LiteRtTensorBufferT* buffer);
   // Returns true if an output cannot be computed in the memory of a buffer.
   bool IsCopied(const Signature& signature, const TfLiteTensor& tensor, int32_t index) const;
   LiteRtStatus CopyOutputs(const Signature& signature, Buffers outputs);
@@ -151,6 +165,10 @@ class LiteRtCompiledModelT {
   std::vector<Signature> signatures_;
   std::vector<SubgraphState> states_;  // by subgraph
   std::vector<Binding> bindings_;
+  void* device_context_ = nullptr;  // the environment's cl_context, if tensors are on the device
+  // Memory and size of the buffers that the interpreter uses on the device, by subgraph and tensor.
+  // A delegate holds references to the memory.
+  std::map<std::pair<int32_t, int32_t>, std::pair<LiteRtClMem, size_t>> device_buffers_;
   bool calls_subgraphs_ = false;  // operators use memory of other subgraphs
   bool is_running_ = false;
   std::vector<Locked> locked_;  // during a run

@@ -232,6 +232,7 @@ LiteRtStatus LiteRtCompiledModelT::CopyOutputs(const Signature& signature, Buffe
     const int32_t index = signature.outputs[i];
     const TfLiteTensor& tensor = *TensorOf(signature, index);
     char* address = nullptr;
+    if (UsesDevice(signature, signature.inputs.size() + i, outputs[i])) continue;
     LITERT_TRY(Lock(outputs[i], kLiteRtTensorBufferLockModeWrite, &address));
     if (tensor.data.raw == address || tensor.bytes == 0 || tensor.data.raw == nullptr) continue;
     const size_t bytes = outputs[i]->bytes - outputs[i]->offset;
@@ -309,13 +310,19 @@ LiteRtStatus LiteRtCompiledModelT::RunLocked(const Signature& signature, Buffers
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) LITERT_TRY(ResizeToBuffer(signature, i, *inputs[i]));
   }
+  LeaveHostMemory(signature, inputs, outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (UsesDevice(signature, i, inputs[i])) continue;
     LITERT_TRY(inputs[i] == nullptr ? UseBinding(signature, signature.inputs[i])
                                     : BindInput(signature, i, inputs[i]));
   }
   if (StateOf(signature).needs_allocation) LITERT_TRY(Allocate(signature));
-  for (size_t i = 0; i < outputs.size(); ++i) LITERT_TRY(BindOutput(signature, i, outputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (UsesDevice(signature, inputs.size() + i, outputs[i])) continue;
+    LITERT_TRY(BindOutput(signature, i, outputs[i]));
+  }
   if (StateOf(signature).needs_allocation) LITERT_TRY(Allocate(signature));
+  LITERT_TRY(BindDeviceBuffers(signature, inputs, outputs));
   registration.End();
   LITERT_TRY(Invoke(signature));
   const TimedSection sync(profiler_.get(), "LiteRT::Run[Buffer sync]");

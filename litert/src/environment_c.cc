@@ -2,6 +2,7 @@
 //
 // The C functions of environments.
 #include <memory>
+#include <string>
 
 #include "litert/c/internal/litert_tensor_buffer_registry.h"
 #include "litert/src/environment.h"
@@ -30,6 +31,11 @@ bool IsUnsupported(LiteRtEnvOptionTag tag) {
   }
 }
 
+bool IsOfOpenCl(LiteRtEnvOptionTag tag) {
+  return tag == kLiteRtEnvOptionTagOpenClDeviceId || tag == kLiteRtEnvOptionTagOpenClPlatformId ||
+         tag == kLiteRtEnvOptionTagOpenClContext || tag == kLiteRtEnvOptionTagOpenClCommandQueue;
+}
+
 }  // namespace
 
 LiteRtStatus LiteRtCreateEnvironment(int num_options, const LiteRtEnvOption* options,
@@ -47,6 +53,7 @@ LiteRtStatus LiteRtCreateEnvironment(int num_options, const LiteRtEnvOption* opt
       if (options[i].tag == kLiteRtEnvOptionTagMinLoggerSeverity) {
         deputy::litert::SetMinSeverity(static_cast<LiteRtLogSeverity>(options[i].value.int_value));
       }
+      if (IsOfOpenCl(options[i].tag)) created->PermitOpenCl(true);
       LITERT_TRY(created->options().Set(options[i], true));
     }
     LITERT_TRY(deputy::litert::RegisterOwnAccelerators(created.get()));
@@ -67,10 +74,7 @@ LiteRtStatus LiteRtGetEnvironmentOptions(LiteRtEnvironment environment,
 LiteRtStatus LiteRtGetEnvironmentOptionsValue(LiteRtEnvironmentOptions options,
                                               LiteRtEnvOptionTag tag, LiteRtAny* value) {
   if (options == nullptr || value == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  const LiteRtAny* const found = options->Find(tag);
-  if (found == nullptr) return kLiteRtStatusErrorNotFound;
-  *value = *found;
-  return kLiteRtStatusOk;
+  return options->Read(tag, value) ? kLiteRtStatusOk : kLiteRtStatusErrorNotFound;
 }
 
 LiteRtStatus LiteRtAddEnvironmentOptions(LiteRtEnvironment environment, int num_options,
@@ -91,14 +95,35 @@ LiteRtStatus LiteRtGpuEnvironmentCreate(LiteRtEnvironment environment, int num_o
   if (environment == nullptr || num_options < 0 || (num_options > 0 && options == nullptr)) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  // The GPU accelerator opens its devices itself.
-  return num_options == 0 ? kLiteRtStatusOk
-                          : LiteRtAddEnvironmentOptions(environment, num_options, options, true);
+  if (environment->has_gpu_environment()) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "environment: it has a GPU environment already");
+  }
+  if (num_options > 0) {
+    LITERT_TRY(LiteRtAddEnvironmentOptions(environment, num_options, options, true));
+  }
+  return Guard([&] {
+    environment->PermitOpenCl(true);
+    // The lack of OpenCL is no error, as in LiteRT. Later calls that use OpenCL fail.
+    std::string reason;
+    if (environment->FindOpenCl(&reason) == nullptr) {
+      deputy::litert::Log(kLiteRtLogSeverityWarning, "environment: %s", reason.c_str());
+    }
+    return kLiteRtStatusOk;
+  });
 }
 
-// The GPU accelerator opens its devices itself, so an environment has none.
-void LiteRtEnvironmentHasGpuEnvironment(LiteRtEnvironment, bool* has_gpu_environment) {
-  if (has_gpu_environment != nullptr) *has_gpu_environment = false;
+void LiteRtEnvironmentHasGpuEnvironment(LiteRtEnvironment environment, bool* has_gpu_environment) {
+  if (has_gpu_environment == nullptr) return;
+  *has_gpu_environment = environment != nullptr && environment->has_gpu_environment();
+}
+
+// LiteRT's function returns an object of a C++ class of its sources, for use by the library itself.
+extern "C" LITERT_CAPI_EXPORT void* LiteRtGetGpuEnvironment(LiteRtEnvironment environment);
+void* LiteRtGetGpuEnvironment(LiteRtEnvironment) {
+  deputy::litert::Log(kLiteRtLogSeverityError,
+                      "LiteRtGetGpuEnvironment is not supported: the options of the environment "
+                      "contain its OpenCL objects");
+  return nullptr;
 }
 
 LiteRtStatus LiteRtEnvironmentSupportsClGlInterop(LiteRtEnvironment environment,

@@ -9,7 +9,9 @@
 #include <chrono>
 #include <climits>
 #include <memory>
+#include <string>
 
+#include "litert/src/environment.h"
 #include "litert/src/layout.h"
 #include "litert/src/log.h"
 
@@ -54,6 +56,7 @@ LiteRtEventT::~LiteRtEventT() {
 
 LiteRtStatus LiteRtEventT::Wait(int64_t timeout_ms) const {
   if (type == LiteRtEventTypeSyncFenceFd) return PollFence(fd, timeout_ms);
+  if (opencl != nullptr) return opencl->Wait(timeout_ms);
   if (custom == nullptr || custom->Wait == nullptr) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "event: no custom event with Wait was set");
   }
@@ -68,6 +71,7 @@ LiteRtStatus LiteRtEventT::IsSignaled(bool* out_signaled) const {
     *out_signaled = status == kLiteRtStatusOk;
     return kLiteRtStatusOk;
   }
+  if (opencl != nullptr) return opencl->IsSignaled(out_signaled);
   if (custom == nullptr || custom->IsSignaled == nullptr) {
     return Fail(kLiteRtStatusErrorInvalidArgument,
                 "event: no custom event with IsSignaled was set");
@@ -88,20 +92,46 @@ LiteRtStatus LiteRtCreateEventFromSyncFenceFd(LiteRtEnvironment, int sync_fence_
   });
 }
 
-LiteRtStatus LiteRtCreateEventFromOpenClEvent(LiteRtEnvironment, LiteRtClEvent, LiteRtEvent*) {
-  return Fail(kLiteRtStatusErrorUnsupported, "event: OpenCL events are not supported");
+LiteRtStatus LiteRtCreateEventFromOpenClEvent(LiteRtEnvironment, LiteRtClEvent cl_event,
+                                              LiteRtEvent* event) {
+  if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Guard([&] {
+    auto created = std::make_unique<LiteRtEventT>(LiteRtEventTypeOpenCl);
+    LITERT_TRY(deputy::litert::OpenClEvent::Retain(cl_event, &created->opencl));
+    *event = created.release();
+    return kLiteRtStatusOk;
+  });
 }
+
+namespace {
+
+LiteRtStatus CreateUserEvent(LiteRtEnvironment environment, LiteRtEvent* out_event) {
+  std::string reason = "expected an environment, found NULL";
+  const std::shared_ptr<deputy::litert::OpenCl> open_cl =
+      environment == nullptr ? nullptr : environment->FindOpenCl(&reason);
+  if (open_cl == nullptr) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "event: OpenCL is not available: %s",
+                reason.c_str());
+  }
+  auto created = std::make_unique<LiteRtEventT>(LiteRtEventTypeOpenCl);
+  LITERT_TRY(deputy::litert::OpenClEvent::CreateUser(*open_cl, &created->opencl));
+  *out_event = created.release();
+  return kLiteRtStatusOk;
+}
+
+}  // namespace
 
 LiteRtStatus LiteRtCreateEventFromEglSyncFence(LiteRtEnvironment, LiteRtEglSyncKhr, LiteRtEvent*) {
   return Fail(kLiteRtStatusErrorUnsupported, "event: EGL is not supported");
 }
 
-LiteRtStatus LiteRtCreateManagedEvent(LiteRtEnvironment, LiteRtEventType type, LiteRtEvent* event) {
+LiteRtStatus LiteRtCreateManagedEvent(LiteRtEnvironment env, LiteRtEventType type,
+                                      LiteRtEvent* event) {
   if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
   const int number = NumberOf(type);
+  if (number == LiteRtEventTypeOpenCl) return Guard([&] { return CreateUserEvent(env, event); });
   if (number != LiteRtEventTypeCustom) {
     LiteRtStatus status = kLiteRtStatusErrorInvalidArgument;
-    if (number == LiteRtEventTypeOpenCl) status = kLiteRtStatusErrorRuntimeFailure;  // no GPU
     if (number == LiteRtEventTypeEglSyncFence || number == LiteRtEventTypeEglNativeSyncFence) {
       status = kLiteRtStatusErrorUnsupported;
     }
@@ -159,7 +189,12 @@ LiteRtStatus LiteRtGetEventSyncFenceFd(LiteRtEvent event, int* sync_fence_fd) {
 
 LiteRtStatus LiteRtGetEventOpenClEvent(LiteRtEvent event, LiteRtClEvent* cl_event) {
   if (event == nullptr || cl_event == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  return Fail(kLiteRtStatusErrorUnsupported, "event: OpenCL events are not supported");
+  if (event->opencl == nullptr) {
+    return Fail(kLiteRtStatusErrorUnsupported, "event: expected type %d, found %d",
+                LiteRtEventTypeOpenCl, event->type);
+  }
+  *cl_event = event->opencl->event();
+  return kLiteRtStatusOk;
 }
 
 LiteRtStatus LiteRtGetEventEglSync(LiteRtEvent event, LiteRtEglSyncKhr* egl_sync) {
@@ -174,6 +209,7 @@ LiteRtStatus LiteRtWaitEvent(LiteRtEvent event, int64_t timeout_in_ms) {
 
 LiteRtStatus LiteRtSignalEvent(LiteRtEvent event) {
   if (event == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  if (event->opencl != nullptr) return Guard([&] { return event->opencl->Signal(); });
   return Fail(kLiteRtStatusErrorInvalidArgument,
               "event: fences and custom events are signalled by their owner");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that are attached to tensor buffers: file descriptors of sync fences, and objects of the
-// client.
+// Events that are attached to tensor buffers: file descriptors of sync fences, events of OpenCL,
+// and objects of the client.
 #ifndef DEPUTY_LITERT_SRC_EVENT_H_
 #define DEPUTY_LITERT_SRC_EVENT_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "litert/c/litert_event.h"
+#include "litert/src/opencl.h"
 
 class LiteRtEventT {
  public:
@@ -24,6 +26,7 @@ class LiteRtEventT {
   const LiteRtEventType type;
   int fd = -1;  // readable once the event is signalled
   bool owns_fd = false;
+  std::unique_ptr<deputy::litert::OpenClEvent> opencl;
   LiteRtCustomEvent custom = nullptr;
 };
 

@@ -39,12 +39,31 @@ void DeletePluginDelegate(TfLiteOpaqueDelegate* delegate) {
   DeputyPluginDeleteDelegate(reinterpret_cast<TfLiteDelegate*>(delegate));
 }
 
-LiteRtStatus CreateGpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment, LiteRtAcceleratorConst,
-                               LiteRtOptions, LiteRtDelegateWrapper* wrapper) {
+// Creates a delegate that shares the environment's OpenCL, so that it uses buffers of its context.
+TfLiteDelegate* CreateOnOpenCl(DeputyPlugin* plugin, LiteRtEnvironment environment) {
+  std::string reason;
+  const std::shared_ptr<OpenCl> open_cl = environment->FindOpenCl(&reason);
+  if (open_cl == nullptr) return nullptr;
+  const char *const key = "client_objects", *const value = open_cl->delegate_option().c_str();
+  TfLiteDelegate* const delegate = DeputyPluginCreateDelegate(plugin, &key, &value, 1);
+  if (delegate == nullptr) {
+    Log(kLiteRtLogSeverityWarning,
+        "accelerator GPU: it cannot use the environment's OpenCL, so that OpenCL buffers are "
+        "copied: %s",
+        DeputyLastError());
+  }
+  return delegate;
+}
+
+LiteRtStatus CreateGpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment environment,
+                               LiteRtAcceleratorConst, LiteRtOptions,
+                               LiteRtDelegateWrapper* wrapper) {
   *wrapper = nullptr;
   DeputyPlugin* const plugin = DeputyPluginLoad("gpu");
-  TfLiteDelegate* const delegate =
-      plugin == nullptr ? nullptr : DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0);
+  TfLiteDelegate* delegate = plugin == nullptr ? nullptr : CreateOnOpenCl(plugin, environment);
+  if (plugin != nullptr && delegate == nullptr) {
+    delegate = DeputyPluginCreateDelegate(plugin, nullptr, nullptr, 0);
+  }
   DeputyPluginRelease(plugin);
   if (delegate == nullptr) {
     Log(kLiteRtLogSeverityWarning, "accelerator GPU: it is not available: %s", DeputyLastError());
@@ -126,6 +145,7 @@ LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment) {
     auto gpu = OwnAccelerator<kLiteRtHwAcceleratorGpu, kGpuName>();
     gpu->create_delegate = &CreateGpuDelegate;
     environment->Add(std::move(gpu));
+    environment->PermitOpenCl(false);
   }
   if ((wanted & kLiteRtHwAcceleratorCpu) != 0) {
     auto cpu = OwnAccelerator<kLiteRtHwAcceleratorCpu, kCpuName>();

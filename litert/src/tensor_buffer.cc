@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "litert/src/environment.h"
 #include "litert/src/layout.h"
@@ -73,6 +75,41 @@ LiteRtStatus CreateManagedHostMemory(const LiteRtRankedTensorType& tensor_type, 
                                                 out_buffer);
 }
 
+LiteRtStatus FindOpenCl(LiteRtEnvironment environment,
+                        std::shared_ptr<deputy::litert::OpenCl>* out_open_cl) {
+  std::string reason = "expected an environment, found NULL";
+  if (environment != nullptr) *out_open_cl = environment->FindOpenCl(&reason);
+  if (*out_open_cl != nullptr) return kLiteRtStatusOk;
+  return Fail(kLiteRtStatusErrorRuntimeFailure, "tensor buffer: OpenCL is not available: %s",
+              reason.c_str());
+}
+
+LiteRtStatus CreateManagedOpenCl(LiteRtEnvironment environment,
+                                 const LiteRtRankedTensorType& tensor_type, size_t bytes,
+                                 LiteRtTensorBuffer* out_buffer) {
+  TensorBufferPtr created(
+      new LiteRtTensorBufferT(tensor_type, kLiteRtTensorBufferTypeOpenClBufferPacked, bytes, 0));
+  LITERT_TRY(created->Check());
+  std::shared_ptr<deputy::litert::OpenCl> open_cl;
+  LITERT_TRY(FindOpenCl(environment, &open_cl));
+  LITERT_TRY(deputy::litert::OpenClBuffer::Create(std::move(open_cl), bytes, &created->opencl));
+  *out_buffer = created.release();
+  return kLiteRtStatusOk;
+}
+
+// Logs the reason for the failure of a type of OpenCL memory, and returns `status`.
+LiteRtStatus RefuseLayout(LiteRtTensorBufferType type, LiteRtStatus status) {
+  return Fail(status,
+              "tensor buffer: memory of type %d has the layout of LiteRT's GPU library; expected "
+              "dense OpenCL memory (kLiteRtTensorBufferTypeOpenClBufferPacked, %d)",
+              type, kLiteRtTensorBufferTypeOpenClBufferPacked);
+}
+
+bool IsOpenCl(LiteRtTensorBufferType type) {
+  return type >= kLiteRtTensorBufferTypeOpenClBuffer &&
+         type <= kLiteRtTensorBufferTypeOpenClImageBufferFp16;
+}
+
 // Creates a buffer with a vendor's functions.
 LiteRtStatus CreateVendorBuffer(LiteRtEnvironment environment, LiteRtTensorBufferType type,
                                 const LiteRtRankedTensorType& tensor_type, size_t bytes,
@@ -80,6 +117,10 @@ LiteRtStatus CreateVendorBuffer(LiteRtEnvironment environment, LiteRtTensorBuffe
   const BufferHandlers* const handlers =
       environment == nullptr ? nullptr : environment->FindHandlers(type);
   if (handlers == nullptr || handlers->create == nullptr) {
+    if (type == kLiteRtTensorBufferTypeOpenClBufferPacked) {
+      return CreateManagedOpenCl(environment, tensor_type, bytes, out_buffer);
+    }
+    if (IsOpenCl(type)) return RefuseLayout(type, kLiteRtStatusErrorNotFound);
     // Types of vendors and of devices begin at 10.
     return Fail(type >= kLiteRtTensorBufferTypeOpenClBuffer &&
                         type <= kLiteRtTensorBufferTypeUserCustomBufferEnd
@@ -130,6 +171,7 @@ LiteRtTensorBufferT::LiteRtTensorBufferT(const LiteRtRankedTensorType& ranked_ty
       packed_bytes(DenseBytes(ranked_type, buffer_bytes)) {}
 
 LiteRtTensorBufferT::~LiteRtTensorBufferT() {
+  opencl = nullptr;
   if (deallocator != nullptr) deallocator(address);
   if (vendor_memory != nullptr && handlers.destroy != nullptr) handlers.destroy(vendor_memory);
 }
@@ -181,6 +223,15 @@ LiteRtStatus LiteRtTensorBufferT::Check() const {
   return kLiteRtStatusOk;
 }
 
+LiteRtStatus LiteRtTensorBufferT::LockForDevice() {
+  if (is_locked_) {
+    return Fail(kLiteRtStatusErrorRuntimeFailure, "tensor buffer: it is locked already");
+  }
+  if (event != nullptr) LITERT_TRY(event->Wait(-1));
+  is_locked_ = is_for_device_ = true;
+  return kLiteRtStatusOk;
+}
+
 LiteRtStatus LiteRtTensorBufferT::Lock(LiteRtTensorBufferLockMode mode, void** out_address) {
   if (is_locked_) {
     return Fail(kLiteRtStatusErrorRuntimeFailure, "tensor buffer: it is locked already");
@@ -188,6 +239,7 @@ LiteRtStatus LiteRtTensorBufferT::Lock(LiteRtTensorBufferLockMode mode, void** o
   if (event != nullptr) LITERT_TRY(event->Wait(-1));
   if (type == kLiteRtTensorBufferTypeDmaBuf) LITERT_TRY(SyncDmaBuf(fd, mode, true));
   void* found = address;
+  if (opencl != nullptr) LITERT_TRY(opencl->Lock(mode, &found));
   if (vendor_memory != nullptr) {
     if (handlers.lock == nullptr) {
       return Fail(kLiteRtStatusErrorUnsupported,
@@ -210,6 +262,8 @@ LiteRtStatus LiteRtTensorBufferT::Lock(LiteRtTensorBufferLockMode mode, void** o
 LiteRtStatus LiteRtTensorBufferT::Unlock() {
   if (!is_locked_) return Fail(kLiteRtStatusErrorRuntimeFailure, "tensor buffer: it is not locked");
   is_locked_ = false;
+  if (std::exchange(is_for_device_, false)) return kLiteRtStatusOk;
+  if (opencl != nullptr) return opencl->Unlock();
   if (type == kLiteRtTensorBufferTypeDmaBuf) return SyncDmaBuf(fd, lock_mode_, false);
   if (vendor_memory == nullptr || handlers.unlock == nullptr) return kLiteRtStatusOk;
   return handlers.unlock(vendor_memory);
@@ -217,6 +271,12 @@ LiteRtStatus LiteRtTensorBufferT::Unlock() {
 
 LiteRtStatus LiteRtTensorBufferT::Clear() {
   if (vendor_memory != nullptr && handlers.clear != nullptr) return handlers.clear(vendor_memory);
+  if (opencl != nullptr) {
+    LITERT_TRY(LockForDevice());
+    const LiteRtStatus status = opencl->Clear();
+    LITERT_TRY(Unlock());
+    return status;
+  }
   if (type != kLiteRtTensorBufferTypeHostMemory) {
     return Fail(kLiteRtStatusErrorUnsupported, "tensor buffer: type %d cannot be cleared", type);
   }
@@ -289,6 +349,67 @@ LiteRtStatus LiteRtGetTensorBufferDmaBufBuffer(LiteRtTensorBuffer tensor_buffer,
   *dmabuf_buffer_addr = tensor_buffer->address;
   *dmabuf_buffer_fd = tensor_buffer->fd;
   return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtCreateTensorBufferFromOpenClMemory(
+    LiteRtEnvironment env, const LiteRtRankedTensorType* tensor_type,
+    LiteRtTensorBufferType buffer_type, LiteRtClMem cl_mem_addr, size_t opencl_buffer_size,
+    LiteRtOpenClDeallocator deallocator, LiteRtTensorBuffer* buffer) {
+  if (tensor_type == nullptr || cl_mem_addr == nullptr || buffer == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  const int number = NumberOf(buffer_type);
+  if (number < kLiteRtTensorBufferTypeOpenClBuffer ||
+      number > kLiteRtTensorBufferTypeOpenClImageBufferFp16) {
+    return Fail(kLiteRtStatusErrorInvalidArgument,
+                "tensor buffer: expected a type of OpenCL memory, found %d", number);
+  }
+  return Guard([&] {
+    TensorBufferPtr created(
+        new LiteRtTensorBufferT(*tensor_type, buffer_type, opencl_buffer_size, 0));
+    const BufferHandlers* const handlers =
+        env == nullptr ? nullptr : env->FindHandlers(buffer_type);
+    if (handlers != nullptr && handlers->import != nullptr) {
+      LITERT_TRY(handlers->import(env->PointerOption(handlers->device_tag),
+                                  env->PointerOption(handlers->queue_tag), tensor_type, buffer_type,
+                                  cl_mem_addr, opencl_buffer_size, created->packed_bytes,
+                                  &created->vendor_memory));
+      if (created->vendor_memory == nullptr) {
+        return Fail(kLiteRtStatusErrorRuntimeFailure,
+                    "tensor buffer: the vendor's function imported no memory");
+      }
+      created->handlers = *handlers;
+      *buffer = created.release();
+      return kLiteRtStatusOk;
+    }
+    if (number != kLiteRtTensorBufferTypeOpenClBufferPacked) {
+      return RefuseLayout(buffer_type, kLiteRtStatusErrorUnsupported);
+    }
+    std::shared_ptr<deputy::litert::OpenCl> open_cl;
+    LITERT_TRY(FindOpenCl(env, &open_cl));
+    LITERT_TRY(deputy::litert::OpenClBuffer::Wrap(std::move(open_cl), cl_mem_addr,
+                                                  opencl_buffer_size, &created->opencl));
+    created->address = reinterpret_cast<char*>(cl_mem_addr);
+    created->deallocator = deallocator;
+    LITERT_TRY(created->Check());
+    *buffer = created.release();
+    return kLiteRtStatusOk;
+  });
+}
+
+LiteRtStatus LiteRtGetTensorBufferOpenClMemory(LiteRtTensorBuffer tensor_buffer,
+                                               LiteRtClMem* cl_mem_addr) {
+  if (tensor_buffer == nullptr || cl_mem_addr == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  if (tensor_buffer->opencl != nullptr) {
+    *cl_mem_addr = tensor_buffer->opencl->memory();
+    return kLiteRtStatusOk;
+  }
+  if (IsOpenCl(tensor_buffer->type) && tensor_buffer->vendor_memory != nullptr) {
+    *cl_mem_addr = static_cast<LiteRtClMem>(tensor_buffer->vendor_memory->raw_handle);
+    return kLiteRtStatusOk;
+  }
+  return Fail(kLiteRtStatusErrorRuntimeFailure,
+              "tensor buffer: expected OpenCL memory, found type %d", tensor_buffer->type);
 }
 
 LiteRtStatus LiteRtGetTensorBufferCustomTensorBufferHandle(LiteRtTensorBuffer tensor_buffer,

@@ -43,18 +43,6 @@ LiteRtStatus LiteRtGetTensorBufferAhwb(LiteRtTensorBuffer, AHardwareBuffer**) {
   return Refuse("Android hardware buffers");
 }
 
-LiteRtStatus LiteRtCreateTensorBufferFromOpenClMemory(LiteRtEnvironment,
-                                                      const LiteRtRankedTensorType*,
-                                                      LiteRtTensorBufferType, LiteRtClMem, size_t,
-                                                      LiteRtOpenClDeallocator,
-                                                      LiteRtTensorBuffer*) {
-  return Refuse("OpenCL buffers");
-}
-
-LiteRtStatus LiteRtGetTensorBufferOpenClMemory(LiteRtTensorBuffer, LiteRtClMem*) {
-  return Refuse("OpenCL buffers", kLiteRtStatusErrorRuntimeFailure);
-}
-
 LiteRtStatus LiteRtCreateTensorBufferFromGlBuffer(LiteRtEnvironment, const LiteRtRankedTensorType*,
                                                   LiteRtGLenum, LiteRtGLuint, size_t, size_t,
                                                   LiteRtGlBufferDeallocator, LiteRtTensorBuffer*) {

@@ -216,6 +216,7 @@ TEST_F(GpuOptionEffectsTest, two_values_of_each_option_have_different_effects) {
   }
   tried.insert("storage");           // tested separately below
   tried.insert("overlapped_tasks");  // tested by gpu_overlap_test.cc
+  tried.insert("client_objects");    // tested by litert_opencl_test.cc
   for (const DeputyPluginOption& option : PluginOptions()) {
     EXPECT_TRUE(tried.contains(option.name)) << option.name;
   }

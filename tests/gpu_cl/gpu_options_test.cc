@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <set>
 #include <string>
@@ -172,13 +173,42 @@ TEST(OptionsTest, plugin_describes_every_option_with_its_default) {
   EXPECT_EQ(
       names,
       std::set<std::string>(
-          {"cache_dir",    "cache_max_mb", "cache_token",          "describe",   "device",
-           "device_class", "force",        "keep_outputs",         "kept_plans", "max_partitions",
-           "min_gain_us",  "optimize",     "overlapped_tasks",     "precision",  "preference",
-           "profiling",    "quantized",    "quantized_arithmetic", "source_dir", "storage",
-           "tuning"}));
+          {"cache_dir",      "cache_max_mb", "cache_token", "client_objects",       "describe",
+           "device",         "device_class", "force",       "keep_outputs",         "kept_plans",
+           "max_partitions", "min_gain_us",  "optimize",    "overlapped_tasks",     "precision",
+           "preference",     "profiling",    "quantized",   "quantized_arithmetic", "source_dir",
+           "storage",        "tuning"}));
   EXPECT_EQ(PluginOptions().size(), names.size());
   EXPECT_EQ(PluginOptions().data(), PluginOptions().data());
+}
+
+TEST(OptionsTest, client_objects_are_addresses_of_this_process) {
+  const std::string process = std::to_string(getpid());
+  Options options;
+  const auto parse = [&](const std::string& text) {
+    const char *const key = "client_objects", *const value = text.c_str();
+    return ParseOptions(&key, &value, 1, &options);
+  };
+  ASSERT_EQ(parse(process + ":4096:0"), "");
+  EXPECT_EQ(options.context, reinterpret_cast<void*>(uintptr_t{4096}));
+  EXPECT_EQ(options.queue, nullptr);
+  ASSERT_EQ(parse(process + ":4096:8192"), "");
+  EXPECT_EQ(options.queue, reinterpret_cast<void*>(uintptr_t{8192}));
+  EXPECT_FALSE(options.has_foreign_objects);
+  for (const char* wrong : {":", "::", ":4096", ":4096:", ":4096:8192:", ":4096:8192 ", ":-1:0",
+                            ":4096:0x2000", ":99999999999999999999:0", " :1:2"}) {
+    EXPECT_EQ(
+        parse(process + wrong),
+        "option 'client_objects': expected PROCESS:CONTEXT:QUEUE, found '" + process + wrong + "'");
+  }
+  EXPECT_EQ(options.queue, reinterpret_cast<void*>(uintptr_t{8192})) << "unchanged by errors";
+  ASSERT_EQ(parse("1:4096:8192"), "") << "objects of another process are ignored";
+  EXPECT_EQ(options.context, nullptr);
+  EXPECT_EQ(options.queue, nullptr);
+  EXPECT_TRUE(options.has_foreign_objects);
+  ASSERT_EQ(parse(""), "");
+  EXPECT_EQ(options.context, nullptr);
+  EXPECT_FALSE(options.has_foreign_objects);
 }
 
 TEST(OptionsTest, types_match_the_plugin_interface) {

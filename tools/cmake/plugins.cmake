@@ -148,6 +148,18 @@ endforeach()
 deputy_add_plugin(undefined_function broken.c UNDEFINED=nobody_has_this_function UNDEFINED_SYMBOLS)
 
 # `needs_absent` needs a library that is outside of the loader's search path.
+# An OpenCL library that counts calls, for tests of libLiteRt.so.
+find_library(DEPUTY_OPENCL_LOADER NAMES OpenCL libOpenCL.so.1)
+mark_as_advanced(DEPUTY_OPENCL_LOADER)
+if(DEPUTY_OPENCL_INCLUDE AND DEPUTY_OPENCL_LOADER AND NOT CMAKE_CROSSCOMPILING)
+  add_library(opencl_counter SHARED tests/litert/programs/opencl_counter.c)
+  target_include_directories(opencl_counter SYSTEM PRIVATE ${DEPUTY_OPENCL_INCLUDE})
+  target_link_libraries(opencl_counter PRIVATE -Wl,--no-as-needed ${DEPUTY_OPENCL_LOADER} ${CMAKE_DL_LIBS})
+  set_target_properties(opencl_counter PROPERTIES C_VISIBILITY_PRESET default
+                        LIBRARY_OUTPUT_DIRECTORY ${plugin_dir})
+  add_dependencies(test_plugins opencl_counter)
+endif()
+
 add_library(plugin_absent SHARED tests/plugins/absent.c)
 set_target_properties(plugin_absent PROPERTIES OUTPUT_NAME absent
                       LIBRARY_OUTPUT_DIRECTORY ${plugin_dir}/elsewhere)
