@@ -25,6 +25,7 @@ class LiteRtAcceleratorT {
   LiteRtAcceleratorId id = 0;               // index in the environment
   void* data = nullptr;
   void (*release_data)(void* data) = nullptr;
+  bool has_layers = false;  // DEPUTY_LAYERS applies to its delegates
 
   LiteRtStatus (*get_name)(LiteRtAcceleratorConst, const char** name) = nullptr;
   LiteRtStatus (*get_version)(LiteRtAcceleratorConst, LiteRtApiVersion* version) = nullptr;

@@ -314,10 +314,14 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
                   LiteRtGetStatusString(created));
     }
     if (wrapper == nullptr) continue;
-    delegates_.push_back({accelerator, std::unique_ptr<LiteRtDelegateWrapperT>(wrapper)});
+    AppliedDelegate& added = delegates_.emplace_back();
+    added.accelerator = accelerator;
+    added.wrapper.reset(wrapper);
+    if (accelerator->has_layers) {
+      LITERT_TRY(deputy::litert::WrapInLayers(added.delegate(), &added.layered));
+    }
     const TfLiteStatus applied = DeputyInterpreterModifySubgraphs(
-        interpreter_, reinterpret_cast<TfLiteDelegate*>(wrapper->delegate), subgraphs.data(),
-        static_cast<int32_t>(subgraphs.size()));
+        interpreter_, added.delegate(), subgraphs.data(), static_cast<int32_t>(subgraphs.size()));
     if (applied != kTfLiteOk) {
       return Fail(kLiteRtStatusErrorRuntimeFailure,
                   "compiled model: accelerator %s: the delegate failed: %s", name,

@@ -20,6 +20,7 @@
 #include "litert/src/accelerator.h"
 #include "litert/src/custom_operator.h"
 #include "litert/src/dispatch_delegate.h"
+#include "litert/src/layers.h"
 #include "litert/src/metrics.h"
 #include "litert/src/model.h"
 #include "litert/src/options.h"
@@ -94,6 +95,13 @@ class LiteRtCompiledModelT {
   struct AppliedDelegate {
     const LiteRtAcceleratorT* accelerator = nullptr;
     std::unique_ptr<LiteRtDelegateWrapperT> wrapper;
+    deputy::litert::LayeredDelegate layered;  // null: no layers
+
+    // The delegate of the interpreter's nodes.
+    TfLiteDelegate* delegate() const {
+      return layered != nullptr ? layered.get()
+                                : reinterpret_cast<TfLiteDelegate*>(wrapper->delegate);
+    }
   };
   // A buffer that is locked during a run.
   struct Locked {
@@ -152,7 +160,7 @@ class LiteRtCompiledModelT {
   const LiteRtModelT* original_ = nullptr;
   LiteRtOptionsT cpu_options_;
   LiteRtHwAcceleratorSet excluded_ = kLiteRtHwAcceleratorNone;  // have failed
-  bool has_failed_ = false;  // a node of the last run failed
+  bool has_failed_ = false;                                     // a node of the last run failed
   void* cancellation_data_ = nullptr;
   bool (*is_cancelled_)(void* data) = nullptr;
   deputy::litert::PluginCompilation compilation_;  // outlives the interpreter and the delegates

@@ -139,6 +139,7 @@ LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment) {
   if ((wanted & kLiteRtHwAcceleratorNpu) != 0 && has_folder) {
     auto npu = OwnAccelerator<kLiteRtHwAcceleratorNpu, kNpuName>();
     npu->create_delegate = &CreateNpuDelegate;
+    npu->has_layers = true;
     environment->Add(std::move(npu));
   }
   if ((wanted & kLiteRtHwAcceleratorGpu) != 0) {

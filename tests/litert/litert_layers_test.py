@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the layers of DEPUTY_LAYERS around dispatch plug-ins in programs that use CompiledModel.
+
+    litert_layers_test.py BUILD_FOLDER
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import litert_compiler_test
+from litert_compiler_test import CHAIN, CHAIN_RESULT, CPU, NPU, SUM, SUM_RESULT, X, Y
+from litert_session import COMPILER_FOLDER, DISPATCH_FOLDER
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+from sanitized import start_again_with_runtime  # noqa: E402  (needs the path above)
+
+SKIPPED = 77
+
+
+class LayersTest(litert_compiler_test.Case):
+
+    def pair(self, layers, file=SUM, inputs=(X,), **job):
+        """Compiles and runs a model with the plug-ins of npu_stub/litert."""
+        options = {COMPILER_FOLDER: str(PAIR), DISPATCH_FOLDER: str(PAIR)}
+        env = {'DEPUTY_LAYERS': layers} | job.pop('env', {})
+        return self.run_file(file, inputs, options=options, env=env, **job)
+
+    def test_a_call_fails(self):
+        layers = 'fault=invoke:2:fail'
+        result = self.pair(layers, accelerators=NPU | CPU, runs=3)
+        self.assertEqual((result['full'], result['full at the end']), (True, False), result['log'])
+        self.assertEqual(result['outputs'], [[SUM_RESULT]] * 3)
+        alone = self.pair(layers, runs=2)
+        self.assertEqual((alone['created'], alone['run'], alone['outputs']), ('Ok', 'ErrorRuntimeFailure', [[SUM_RESULT]]))
+
+    def test_results_are_changed(self):
+        result = self.pair('fault=invoke:2:corrupt', runs=3)
+        self.assertEqual((result['full'], result['run']), (True, 'Ok'), result['log'])
+        self.assertEqual([output == [SUM_RESULT] for output in result['outputs']], [True, False, True])
+
+    def test_slow_calls_are_reported(self):
+        result = self.pair('deadline=invoke:1ms;fault=invoke:2:delay:300ms', runs=3)
+        self.assertEqual(result['outputs'], [[SUM_RESULT]] * 3)
+        self.assertIn('layer deadline: invoke of kernel 0 has not returned within 1 ms', result['log'])
+        self.assertNotIn('layer deadline', self.pair('deadline=invoke:1h')['log'])
+
+    def test_calls_are_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = pathlib.Path(folder) / 'calls.rec'
+            result = self.pair(f'record={record}', CHAIN, (X, Y), runs=2)
+            self.assertEqual(result['outputs'], [[CHAIN_RESULT]] * 2, result['log'])
+            done = subprocess.run([BUILD / 'deputy', 'replay', record, '--inspect', '--json'], capture_output=True, text=True, check=True)
+            calls = [call['function'] for call in json.loads(done.stdout)['calls']]
+        self.assertEqual(calls, ['delegate prepare', 'replace', 'init', 'prepare', 'invoke', 'invoke', 'free'])
+
+    # The layers apply to the plug-in's delegate, not to nodes of the CPU.
+    def test_the_cpu_has_no_layers(self):
+        result = self.pair('fault=invoke:*:fail', accelerators=CPU)
+        self.assertEqual((result['run'], result['outputs']), ('Ok', [[SUM_RESULT]]), result['log'])
+
+    def test_layers_that_cannot_be_applied(self):
+        for layers, reason in (('isolate', "layer 'isolate': expected the library of the delegate"),
+                               ('other', "unknown layer 'other'")):
+            with self.subTest(layers=layers):
+                result = self.pair(layers)
+                self.assertNotEqual(result['created'], 'Ok')
+                self.assertIn(f'DEPUTY_LAYERS: {reason}', result['log'])
+                result = self.pair(layers, accelerators=NPU | CPU)
+                self.assertEqual((result['full'], result['outputs']), (False, [[SUM_RESULT]]), result['log'])
+
+    def test_layers_of_the_interpreter(self):
+        result = self.pair('validate;fault=invoke:1:corrupt', runs=2)
+        self.assertEqual([output == [SUM_RESULT] for output in result['outputs']], [False, True], result['log'])
+        self.assertEqual(self.pair('validate')['outputs'], [[SUM_RESULT]])
+
+
+if __name__ == '__main__':
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    BUILD = pathlib.Path(sys.argv[1]).resolve()
+    LIBRARY = BUILD / 'drop-in/libLiteRt.so'
+    PAIR = BUILD / 'litert/npu_stub'
+    litert_compiler_test.LIBRARY = LIBRARY
+    if not LIBRARY.exists() or not PAIR.exists() or not (BUILD / 'libdeputy_layers.so').exists():
+        print('skipped: libLiteRt.so, the plug-ins or the layers are not built')
+        sys.exit(SKIPPED)
+    start_again_with_runtime(LIBRARY)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
