@@ -47,6 +47,19 @@ void ReportOf(void* user_data, const char* format, va_list arguments) {
 
 }  // namespace
 
+LiteRtCompiledModelT::LiteRtCompiledModelT(LiteRtEnvironment environment)
+    : environment_(environment), buffers_(environment), context_setter_(TfLiteDelegateCreate()) {
+  context_setter_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+  context_setter_.data_ = &buffers_;
+  context_setter_.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
+    context->SetExternalContext(
+        context, kTfLiteLiteRtBufferContext,
+        static_cast<TfLiteExternalContext*>(
+            static_cast<LiteRtExternalLiteRtBufferContextT*>(delegate->data_)));
+    return kTfLiteOk;
+  };
+}
+
 LiteRtCompiledModelT::~LiteRtCompiledModelT() {
   // Delegates and custom operators outlive the interpreter.
   if (interpreter_ != nullptr) TfLiteInterpreterDelete(interpreter_);
@@ -102,6 +115,8 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
 void LiteRtCompiledModelT::Reset() {
   if (interpreter_ != nullptr) TfLiteInterpreterDelete(interpreter_);
   interpreter_ = nullptr;
+  buffers_.Reset(nullptr);
+  host_tensors_.clear();
   delegates_.clear();
   custom_operators_.clear();
   signatures_.clear();
@@ -146,8 +161,14 @@ LiteRtStatus LiteRtCompiledModelT::SetCancellationFunction(void* data,
                                                            bool (*is_cancelled)(void* data)) {
   cancellation_data_ = data;
   is_cancelled_ = is_cancelled;
+  const auto check = [](void* self) {
+    auto* const model = static_cast<LiteRtCompiledModelT*>(self);
+    if (!model->is_cancelled_(model->cancellation_data_)) return false;
+    model->was_cancelled_ = true;
+    return true;
+  };
   const bool is_set = interpreter_ != nullptr && DeputyInterpreterSetCancellationFunction(
-                                                     interpreter_, data, is_cancelled) == kTfLiteOk;
+                                                     interpreter_, this, check) == kTfLiteOk;
   return is_set ? kLiteRtStatusOk : kLiteRtStatusErrorRuntimeFailure;
 }
 
@@ -230,6 +251,7 @@ LiteRtStatus LiteRtCompiledModelT::CreateInterpreter(const LiteRtModelT& model,
     return Fail(kLiteRtStatusErrorRuntimeFailure,
                 "compiled model: the interpreter cannot be created: %s", DeputyLastError());
   }
+  buffers_.Reset(interpreter_);
   if (runtime_.profiles) {
     constexpr size_t kEvents = 512 << 10;
     if (profiler_ == nullptr) profiler_ = std::make_unique<LiteRtProfilerT>(kEvents);
@@ -314,12 +336,17 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
                   LiteRtGetStatusString(created));
     }
     if (wrapper == nullptr) continue;
+    if (delegates_.empty()) {
+      (void)DeputyInterpreterModifySubgraphs(interpreter_, &context_setter_, subgraphs.data(),
+                                             static_cast<int32_t>(subgraphs.size()));
+    }
     AppliedDelegate& added = delegates_.emplace_back();
     added.accelerator = accelerator;
     added.wrapper.reset(wrapper);
     if (accelerator->has_layers) {
       LITERT_TRY(deputy::litert::WrapInLayers(added.delegate(), &added.layered));
     }
+    const size_t registrations = buffers_.registrations();
     const TfLiteStatus applied = DeputyInterpreterModifySubgraphs(
         interpreter_, added.delegate(), subgraphs.data(), static_cast<int32_t>(subgraphs.size()));
     if (applied != kTfLiteOk) {
@@ -327,11 +354,13 @@ LiteRtStatus LiteRtCompiledModelT::ApplyDelegates(LiteRtOptions options) {
                   "compiled model: accelerator %s: the delegate failed: %s", name,
                   DeputyInterpreterLastError(interpreter_));
     }
+    // Layers use tensors in host memory.
+    added.uses_buffers = added.layered == nullptr && buffers_.registrations() > registrations;
   }
   return kLiteRtStatusOk;
 }
 
-// Counts the nodes that the CPU computes.
+// Counts the nodes that the CPU computes, and finds the tensors that are used in host memory.
 void LiteRtCompiledModelT::CountNodes() {
   cpu_nodes_ = 0;
   has_nodes_ = false;
@@ -343,6 +372,18 @@ void LiteRtCompiledModelT::CountNodes() {
     for (int32_t i = 0; i < count; ++i) {
       const DeputyNode* const node = DeputyInterpreterGetNode(interpreter_, subgraph, plan[i]);
       has_nodes_ = true;
+      const bool uses_buffers =
+          node != nullptr && node->node.delegate != nullptr &&
+          std::any_of(delegates_.begin(), delegates_.end(), [&](const AppliedDelegate& each) {
+            return each.uses_buffers && each.delegate() == node->node.delegate;
+          });
+      if (node != nullptr && !uses_buffers && buffers_.has_requirements()) {
+        for (const TfLiteIntArray* const tensors : {node->node.inputs, node->node.outputs}) {
+          for (int each = 0; each < tensors->size; ++each) {
+            host_tensors_.insert({subgraph, tensors->data[each]});
+          }
+        }
+      }
       if (node == nullptr || node->node.delegate != nullptr) continue;
       ++cpu_nodes_;
       const char* const name = node->registration.custom_name;
@@ -433,13 +474,18 @@ LiteRtStatus LiteRtCompiledModelT::Requirements(size_t signature, size_t index, 
   }
   auto& stored = found->requirements[is_input ? index : found->inputs.size() + index];
   if (stored == nullptr) stored = std::make_unique<LiteRtTensorBufferRequirementsT>();
+  *out_requirements = stored.get();
+  if (const auto* const of_delegates = DelegateRequirements(*found, tensors[index])) {
+    *stored = *of_delegates;
+    return kLiteRtStatusOk;
+  }
+  stored->strides.clear();
   stored->types = {kLiteRtTensorBufferTypeHostMemory};
   if (found->is_on_device[is_input ? index : found->inputs.size() + index]) {
     stored->types.insert(stored->types.begin(), kLiteRtTensorBufferTypeOpenClBufferPacked);
   }
   stored->bytes = TensorOf(*found, tensors[index])->bytes;
   stored->alignment = LITERT_HOST_MEMORY_BUFFER_ALIGNMENT;
-  *out_requirements = stored.get();
   return kLiteRtStatusOk;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "litert/c/internal/litert_scheduling_info.h"
 #include "litert/c/litert_compiled_model.h"
 #include "litert/src/accelerator.h"
+#include "litert/src/buffer_context.h"
 #include "litert/src/custom_operator.h"
 #include "litert/src/dispatch_delegate.h"
 #include "litert/src/layers.h"
@@ -32,7 +34,7 @@
 
 class LiteRtCompiledModelT {
  public:
-  explicit LiteRtCompiledModelT(LiteRtEnvironment environment) : environment_(environment) {}
+  explicit LiteRtCompiledModelT(LiteRtEnvironment environment);
   ~LiteRtCompiledModelT();
   LiteRtCompiledModelT(const LiteRtCompiledModelT&) = delete;
   LiteRtCompiledModelT& operator=(const LiteRtCompiledModelT&) = delete;
@@ -41,7 +43,15 @@ class LiteRtCompiledModelT {
   LiteRtStatus Compile(const LiteRtModelT& model, LiteRtOptions options);
 
   using Buffers = std::span<const LiteRtTensorBuffer>;
-  LiteRtStatus Run(size_t signature, Buffers inputs, Buffers outputs);
+  // Properties of a run.
+  struct RunSettings {
+    // Not null: outputs may be incomplete when the run returns, and have events. The run stores
+    // whether they have.
+    bool* is_async = nullptr;
+    LiteRtOptions options = nullptr;
+    const LiteRtSchedulingInfo* scheduling = nullptr;
+  };
+  LiteRtStatus Run(size_t signature, Buffers inputs, Buffers outputs, const RunSettings& settings);
 
   // Dimensions of an input are open if its shape signature has -1; a strict resize changes only
   // these.
@@ -102,6 +112,7 @@ class LiteRtCompiledModelT {
       return layered != nullptr ? layered.get()
                                 : reinterpret_cast<TfLiteDelegate*>(wrapper->delegate);
     }
+    bool uses_buffers = false;  // it has registered requirements on buffers
   };
   // A buffer that is locked during a run.
   struct Locked {
@@ -132,6 +143,7 @@ class LiteRtCompiledModelT {
   SubgraphState& StateOf(const Signature& signature) {
     return states_[static_cast<size_t>(signature.subgraph)];
   }
+  static void EndTasks(Buffers outputs);
   LiteRtStatus RunLocked(const Signature& signature, Buffers inputs, Buffers outputs);
   // Buffers on the device (compiled_model_opencl.cc).
   void FindDeviceTensors(Signature* signature);
@@ -144,6 +156,11 @@ class LiteRtCompiledModelT {
   LiteRtStatus BindDeviceBuffers(const Signature& signature, Buffers inputs, Buffers outputs);
   LiteRtStatus BindToDevice(const Signature& signature, int32_t tensor,
                             LiteRtTensorBufferT* buffer);
+  // Passes a buffer to the delegates that use a tensor. Returns false if they need host memory.
+  bool PassBuffer(const Signature& signature, int32_t tensor, LiteRtTensorBufferT* buffer);
+  // Returns the requirements of delegates on a tensor; null if it needs host memory.
+  const LiteRtTensorBufferRequirementsT* DelegateRequirements(const Signature& signature,
+                                                              int32_t tensor) const;
   // Returns true if an output cannot be computed in the memory of a buffer.
   bool IsCopied(const Signature& signature, const TfLiteTensor& tensor, int32_t index) const;
   LiteRtStatus CopyOutputs(const Signature& signature, Buffers outputs);
@@ -161,6 +178,7 @@ class LiteRtCompiledModelT {
   LiteRtOptionsT cpu_options_;
   LiteRtHwAcceleratorSet excluded_ = kLiteRtHwAcceleratorNone;  // have failed
   bool has_failed_ = false;                                     // a node of the last run failed
+  bool was_cancelled_ = false;                                  // by the client's function
   void* cancellation_data_ = nullptr;
   bool (*is_cancelled_)(void* data) = nullptr;
   deputy::litert::PluginCompilation compilation_;  // outlives the interpreter and the delegates
@@ -168,6 +186,8 @@ class LiteRtCompiledModelT {
   std::string errors_;
   std::vector<std::unique_ptr<deputy::litert::CustomOperator>> custom_operators_;
   deputy::litert::MissingDispatch missing_dispatch_;
+  LiteRtExternalLiteRtBufferContextT buffers_;
+  TfLiteDelegate context_setter_;  // claims no node, sets the external context
   std::vector<AppliedDelegate> delegates_;
   TfLiteInterpreter* interpreter_ = nullptr;
   std::vector<Signature> signatures_;
@@ -180,8 +200,11 @@ class LiteRtCompiledModelT {
   bool calls_subgraphs_ = false;  // operators use memory of other subgraphs
   bool is_running_ = false;
   std::vector<Locked> locked_;  // during a run
+  // Tensors and buffers that are passed to delegates, during a run.
+  std::vector<std::pair<int32_t, const LiteRtTensorBufferT*>> passed_;
   int cpu_nodes_ = 0;
-  bool lacks_dispatch_ = false;  // a node with byte code has no delegate
+  std::set<deputy::litert::TensorId> host_tensors_;  // that nodes use in host memory
+  bool lacks_dispatch_ = false;                      // a node with byte code has no delegate
   bool has_nodes_ = false, has_cpu_ = false, cpu_accelerates_ = false;
 };
 

@@ -40,14 +40,18 @@ LiteRtStatus CheckScheduling(const LiteRtSchedulingInfo& info) {
 
 LiteRtStatus Run(LiteRtCompiledModel model, LiteRtParamIndex signature, size_t inputs,
                  LiteRtTensorBuffer* input_buffers, size_t outputs,
-                 LiteRtTensorBuffer* output_buffers, const LiteRtSchedulingInfo* scheduling) {
+                 LiteRtTensorBuffer* output_buffers, LiteRtCompiledModelT::RunSettings settings) {
   if (model == nullptr || (inputs > 0 && input_buffers == nullptr) ||
       (outputs > 0 && output_buffers == nullptr)) {
     return kLiteRtStatusErrorInvalidArgument;
   }
-  if (scheduling != nullptr) LITERT_TRY(CheckScheduling(*scheduling));
+  if (settings.scheduling != nullptr) {
+    LITERT_TRY(CheckScheduling(*settings.scheduling));
+  } else if (model->scheduling.fields_mask != 0) {
+    settings.scheduling = &model->scheduling;
+  }
   return Guard([&] {
-    return model->Run(signature, {input_buffers, inputs}, {output_buffers, outputs});
+    return model->Run(signature, {input_buffers, inputs}, {output_buffers, outputs}, settings);
   });
 }
 
@@ -128,36 +132,36 @@ LiteRtStatus LiteRtRunCompiledModel(LiteRtCompiledModel compiled_model,
                                     LiteRtTensorBuffer* input_buffers, size_t num_output_buffers,
                                     LiteRtTensorBuffer* output_buffers) {
   return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
-             output_buffers, nullptr);
+             output_buffers, {});
 }
 
-LiteRtStatus LiteRtRunCompiledModelWithOptions(LiteRtCompiledModel compiled_model,
-                                               LiteRtParamIndex signature_index,
-                                               size_t num_input_buffers,
-                                               LiteRtTensorBuffer* input_buffers,
-                                               size_t num_output_buffers,
-                                               LiteRtTensorBuffer* output_buffers, LiteRtOptions) {
+LiteRtStatus LiteRtRunCompiledModelWithOptions(
+    LiteRtCompiledModel compiled_model, LiteRtParamIndex signature_index, size_t num_input_buffers,
+    LiteRtTensorBuffer* input_buffers, size_t num_output_buffers,
+    LiteRtTensorBuffer* output_buffers, LiteRtOptions options) {
   return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
-             output_buffers, nullptr);
+             output_buffers, {.options = options});
 }
 
-// Runs are synchronous.
 LiteRtStatus LiteRtRunCompiledModelAsync(LiteRtCompiledModel compiled_model,
                                          LiteRtParamIndex signature_index, size_t num_input_buffers,
                                          LiteRtTensorBuffer* input_buffers,
                                          size_t num_output_buffers,
                                          LiteRtTensorBuffer* output_buffers, bool* async) {
-  if (async != nullptr) *async = false;
-  return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
-             output_buffers, nullptr);
+  return LiteRtRunCompiledModelAsyncWithOptions(compiled_model, signature_index, num_input_buffers,
+                                                input_buffers, num_output_buffers, output_buffers,
+                                                async, nullptr);
 }
 
 LiteRtStatus LiteRtRunCompiledModelAsyncWithOptions(
     LiteRtCompiledModel compiled_model, LiteRtParamIndex signature_index, size_t num_input_buffers,
     LiteRtTensorBuffer* input_buffers, size_t num_output_buffers,
-    LiteRtTensorBuffer* output_buffers, bool* async, LiteRtOptions) {
-  return LiteRtRunCompiledModelAsync(compiled_model, signature_index, num_input_buffers,
-                                     input_buffers, num_output_buffers, output_buffers, async);
+    LiteRtTensorBuffer* output_buffers, bool* async, LiteRtOptions options) {
+  bool ignored = false;
+  bool* const is_async = async == nullptr ? &ignored : async;
+  *is_async = false;
+  return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
+             output_buffers, {.is_async = is_async, .options = options});
 }
 
 LiteRtStatus LiteRtCompiledModelSetSchedulingInfo(LiteRtCompiledModel compiled_model,
@@ -177,16 +181,18 @@ LiteRtStatus LiteRtRunCompiledModelWithSchedulingInfo(
     LiteRtTensorBuffer* input_buffers, size_t num_output_buffers,
     LiteRtTensorBuffer* output_buffers, const LiteRtSchedulingInfo* scheduling_info) {
   return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
-             output_buffers, scheduling_info);
+             output_buffers, {.scheduling = scheduling_info});
 }
 
 LiteRtStatus LiteRtRunCompiledModelAsyncWithSchedulingInfo(
     LiteRtCompiledModel compiled_model, LiteRtParamIndex signature_index, size_t num_input_buffers,
     LiteRtTensorBuffer* input_buffers, size_t num_output_buffers,
     LiteRtTensorBuffer* output_buffers, bool* async, const LiteRtSchedulingInfo* scheduling_info) {
-  if (async != nullptr) *async = false;
+  bool ignored = false;
+  bool* const is_async = async == nullptr ? &ignored : async;
+  *is_async = false;
   return Run(compiled_model, signature_index, num_input_buffers, input_buffers, num_output_buffers,
-             output_buffers, scheduling_info);
+             output_buffers, {.is_async = is_async, .scheduling = scheduling_info});
 }
 
 LiteRtStatus LiteRtSetCompiledModelCancellationFunction(LiteRtCompiledModel compiled_model,

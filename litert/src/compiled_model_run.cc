@@ -188,8 +188,30 @@ void LiteRtCompiledModelT::ForgetMemory(int32_t subgraph) {
   states_[static_cast<size_t>(subgraph)] = {};
 }
 
+const LiteRtTensorBufferRequirementsT* LiteRtCompiledModelT::DelegateRequirements(
+    const Signature& signature, int32_t tensor) const {
+  if (!buffers_.has_requirements()) return nullptr;
+  const deputy::litert::TensorId id = {signature.subgraph, tensor};
+  const bool is_plain =
+      std::count(signature.inputs.begin(), signature.inputs.end(), tensor) +
+          std::count(signature.outputs.begin(), signature.outputs.end(), tensor) ==
+      1;
+  return !is_plain || host_tensors_.count(id) > 0 ? nullptr : buffers_.Requirements(id);
+}
+
+bool LiteRtCompiledModelT::PassBuffer(const Signature& signature, int32_t tensor,
+                                      LiteRtTensorBufferT* buffer) {
+  const LiteRtTensorBufferRequirementsT* const wanted = DelegateRequirements(signature, tensor);
+  if (wanted == nullptr || !deputy::litert::Accepts(*wanted, *buffer)) return false;
+  passed_.emplace_back(tensor, buffer);
+  buffer->Retain();
+  buffers_.SetBuffer({signature.subgraph, tensor}, deputy::litert::TensorBufferPtr(buffer));
+  return true;
+}
+
 LiteRtStatus LiteRtCompiledModelT::BindInput(const Signature& signature, size_t index,
                                              LiteRtTensorBufferT* buffer) {
+  if (PassBuffer(signature, signature.inputs[index], buffer)) return kLiteRtStatusOk;
   char* address = nullptr;
   LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeRead, &address));
   const size_t bytes = buffer->bytes - buffer->offset;
@@ -217,6 +239,7 @@ bool LiteRtCompiledModelT::IsCopied(const Signature& signature, const TfLiteTens
 
 LiteRtStatus LiteRtCompiledModelT::BindOutput(const Signature& signature, size_t index,
                                               LiteRtTensorBufferT* buffer) {
+  if (PassBuffer(signature, signature.outputs[index], buffer)) return kLiteRtStatusOk;
   char* address = nullptr;
   LITERT_TRY(Lock(buffer, kLiteRtTensorBufferLockModeWrite, &address));
   const int32_t tensor_index = signature.outputs[index];
@@ -230,6 +253,8 @@ LiteRtStatus LiteRtCompiledModelT::BindOutput(const Signature& signature, size_t
 LiteRtStatus LiteRtCompiledModelT::CopyOutputs(const Signature& signature, Buffers outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int32_t index = signature.outputs[i];
+    const std::pair<int32_t, const LiteRtTensorBufferT*> output = {index, outputs[i]};
+    if (std::count(passed_.begin(), passed_.end(), output) > 0) continue;
     const TfLiteTensor& tensor = *TensorOf(signature, index);
     char* address = nullptr;
     if (UsesDevice(signature, signature.inputs.size() + i, outputs[i])) continue;
@@ -250,12 +275,14 @@ LiteRtStatus LiteRtCompiledModelT::Invoke(const Signature& signature) {
   const TfLiteStatus status = DeputyInterpreterInvokeSubgraph(interpreter_, signature.subgraph);
   if (status == kTfLiteOk) return kLiteRtStatusOk;
   if (status == kTfLiteCancelled) return kLiteRtStatusCancelled;
-  has_failed_ = true;
+  has_failed_ = !was_cancelled_;
   return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: the run failed: %s",
               DeputyInterpreterLastError(interpreter_));
 }
 
-LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers outputs) {
+LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers outputs,
+                                       const RunSettings& settings) {
+  if (settings.is_async != nullptr) *settings.is_async = false;
   Signature* found = nullptr;
   LITERT_TRY(FindSignature(signature, &found));
   if (inputs.size() != found->inputs.size() || outputs.size() != found->outputs.size()) {
@@ -281,8 +308,12 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
     return Fail(kLiteRtStatusErrorRuntimeFailure, "compiled model: it is running");
   }
   is_running_ = true;
-  has_failed_ = false;
+  has_failed_ = was_cancelled_ = false;
+  buffers_.is_async = settings.is_async != nullptr;
+  buffers_.run_options = settings.options;
+  buffers_.scheduling = settings.scheduling;
   LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
+  if (status != kLiteRtStatusOk) EndTasks(outputs);
   if (has_failed_ && original_ != nullptr) {
     deputy::litert::Log(kLiteRtLogSeverityWarning,
                         "compiled model: the CPU runs the model from now on, because operators of "
@@ -290,27 +321,48 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
     status = Guard([&] { return FallBack(); });
     if (status != kLiteRtStatusOk) {
       signatures_.clear();
+      buffers_.EndRun();
       is_running_ = false;
       return status;
     }
     found = &signatures_[signature];
     status = Guard([&] { return RunLocked(*found, inputs, outputs); });
   }
+  buffers_.EndRun();
   is_running_ = false;
+  if (settings.is_async != nullptr && status == kLiteRtStatusOk) {
+    *settings.is_async = std::any_of(outputs.begin(), outputs.end(), [](LiteRtTensorBuffer output) {
+      return output->event != nullptr;
+    });
+  }
   // After a failure the memory may not fit the tensors. Operators that run a subgraph must not use
   // memory of buffers, which the client may free.
   if (status != kLiteRtStatusOk || calls_subgraphs_) ForgetMemory(found->subgraph);
   return status;
 }
 
+// Waits for tasks that write outputs of a run that has failed.
+void LiteRtCompiledModelT::EndTasks(Buffers outputs) {
+  for (LiteRtTensorBuffer output : outputs) {
+    if (output->event == nullptr) continue;
+    (void)output->event->Wait(-1);
+    output->event.reset();
+  }
+}
+
 LiteRtStatus LiteRtCompiledModelT::RunLocked(const Signature& signature, Buffers inputs,
                                              Buffers outputs) {
   UnlockAtEnd unlock(&locked_);
+  passed_.clear();
   TimedSection registration(profiler_.get(), "LiteRT::Run[buffer registration]");
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) LITERT_TRY(ResizeToBuffer(signature, i, *inputs[i]));
   }
   LeaveHostMemory(signature, inputs, outputs);
+  // Requirements depend on the shapes.
+  if (buffers_.has_requirements() && StateOf(signature).needs_allocation) {
+    LITERT_TRY(Allocate(signature));
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (UsesDevice(signature, i, inputs[i])) continue;
     LITERT_TRY(inputs[i] == nullptr ? UseBinding(signature, signature.inputs[i])

@@ -10,10 +10,14 @@
 
 #include "deputy/c_api_opaque.h"
 #include "deputy/common.h"
+#include "litert/c/internal/litert_dispatch_delegate.h"
+#include "litert/src/buffer_context.h"
 #include "litert/src/dispatch_op.h"
 #include "litert/src/environment.h"
 #include "litert/src/layout.h"
 #include "litert/src/log.h"
+#include "litert/src/metrics.h"
+#include "litert/src/plugin_files.h"
 #include "litert/src/requirements.h"
 #include "litert/src/runtime_context.h"
 #include "litert/src/tensor_buffer.h"
@@ -22,6 +26,8 @@ namespace deputy::litert {
 namespace {
 
 constexpr char kDelegateName[] = "LiteRtDispatch";
+
+class DispatchKernel;
 
 // A device of the plug-in, for one compiled model.
 struct DispatchDelegate {
@@ -32,6 +38,7 @@ struct DispatchDelegate {
   Bytes model;
   const JitHandles* handles = nullptr;  // null: none
   LiteRtDispatchDeviceContext device = nullptr;
+  std::vector<DispatchKernel*> kernels;  // of all partitions
 };
 
 // Logs an error that begins with the plug-in's name and file.
@@ -58,29 +65,10 @@ LiteRtStatus Create(const DispatchDelegate& owner, const char* name, Object* out
   return Refuse(owner, kLiteRtStatusErrorRuntimeFailure, std::string(name) + " returned NULL");
 }
 
-LiteRtStatus TypeOf(const TfLiteTensor& tensor, LiteRtRankedTensorType* out_type) {
-  const int rank = tensor.dims == nullptr ? 0 : tensor.dims->size;
-  if (rank > LITERT_TENSOR_MAX_RANK) {
-    return Fail(kLiteRtStatusErrorUnsupported,
-                "dispatch: tensor '%s': expected a rank of at most %d, found %d", tensor.name,
-                LITERT_TENSOR_MAX_RANK, rank);
-  }
-  *out_type = {};
-  // Element types have the numbers of TfLiteType.
-  out_type->element_type = static_cast<LiteRtElementType>(tensor.type);
-  out_type->layout.rank = static_cast<unsigned>(rank) & 0x7f;
-  for (int axis = 0; axis < rank; ++axis) {
-    out_type->layout.dimensions[axis] = tensor.dims->data[axis];
-  }
-  return kLiteRtStatusOk;
-}
-
-using RequirementsPtr = std::unique_ptr<LiteRtTensorBufferRequirementsT>;
-
 // The nodes of a partition, which run one after the other.
 class DispatchKernel {
  public:
-  DispatchKernel(const DispatchDelegate& owner, TfLiteContext* context,
+  DispatchKernel(DispatchDelegate* owner, TfLiteContext* context,
                  const TfLiteDelegateParams& params);
   ~DispatchKernel();
   DispatchKernel(const DispatchKernel&) = delete;
@@ -89,6 +77,9 @@ class DispatchKernel {
   LiteRtStatus Create(TfLiteContext* context, const TfLiteDelegateParams& params);
   LiteRtStatus Prepare(TfLiteContext* context);
   LiteRtStatus Invoke(TfLiteContext* context);
+
+  LiteRtStatus StartMetrics(int detail_level);
+  LiteRtStatus StopMetrics(LiteRtMetricsT* metrics);
 
  private:
   // A node: byte code that the plug-in has prepared.
@@ -108,7 +99,11 @@ class DispatchKernel {
     RequirementsPtr requirements;
     bool is_inner = false;   // only nodes of the partition use it
     bool is_copied = false;  // the buffer is not the tensor's own memory
+    bool is_given = false;   // the buffer is the client's
     TensorBufferPtr buffer;
+    // Event of the last asynchronous run that writes the tensor; null: none, or the client's buffer
+    // has it.
+    std::unique_ptr<LiteRtEventT> event;
     LiteRtTensorBufferHandle handle = 0;
     bool is_registered = false;
   };
@@ -116,25 +111,55 @@ class DispatchKernel {
   LiteRtStatus AddNode(TfLiteContext* context, int index);
   LiteRtStatus FindRequirements(TfLiteContext* context, int index, Tensor* tensor);
   LiteRtStatus UpdateBuffer(TfLiteContext* context, int index, Tensor* tensor);
+  // Sets options and scheduling information of a run.
+  LiteRtStatus ConfigureRun(const Node& node);
+  LiteRtStatus RunNodes();
+  LiteRtStatus StartNodes();
+  LiteRtStatus StartNode(const Node& node);
+  void ClearEvents();  // of the client's output buffers
+  LiteRtStatus TakeEvents(const Node& node, std::vector<LiteRtEvent>* events);
+  // Waits until the tasks of asynchronous runs have ended. Returns the first failure of one.
+  LiteRtStatus WaitForTasks();
+  // Unregisters buffers of tasks that have ended.
+  void ReleaseBuffers();
+  // Returns true if tasks may continue after the run: they use the client's memory only.
+  bool CanContinue(const TfLiteContext& context) const;
   LiteRtStatus Attach(Tensor* tensor);
   void Detach(Tensor* tensor);
+  void Unregister(LiteRtTensorBufferHandle handle);
   LiteRtStatus Copy(const TfLiteTensor& host, const Tensor& tensor, bool to_buffer) const;
   const LiteRtDispatchInterface& calls() const { return owner_.library->calls; }
 
-  const DispatchDelegate& owner_;
+  DispatchDelegate& owner_;
+  LiteRtExternalLiteRtBufferContext buffers_ = nullptr;  // of the compiled model; null: none
+  int32_t subgraph_ = 0;
+  bool has_scheduling_ = false, has_run_options_ = false;  // of the last run
+  // Events of tasks that may not have ended, and buffers to unregister once they have.
+  std::vector<std::unique_ptr<LiteRtEventT>> tasks_;
+  std::vector<std::pair<LiteRtTensorBufferHandle, TensorBufferPtr>> retired_;
   std::vector<int> inputs_, outputs_;  // of the partition
   std::vector<Node> nodes_;
   std::map<int, Tensor> tensors_;
 };
 
-DispatchKernel::DispatchKernel(const DispatchDelegate& owner, TfLiteContext*,
+DispatchKernel::DispatchKernel(DispatchDelegate* owner, TfLiteContext* context,
                                const TfLiteDelegateParams& params)
-    : owner_(owner),
+    : owner_(*owner),
+      buffers_(static_cast<LiteRtExternalLiteRtBufferContext>(
+          context->GetExternalContext(context, kTfLiteLiteRtBufferContext))),
       inputs_(params.input_tensors->data, params.input_tensors->data + params.input_tensors->size),
       outputs_(params.output_tensors->data,
-               params.output_tensors->data + params.output_tensors->size) {}
+               params.output_tensors->data + params.output_tensors->size) {
+  owner_.kernels.push_back(this);
+  TensorId id;
+  if (buffers_ != nullptr && !buffers_->Find(context->tensors, &id)) buffers_ = nullptr;
+  if (buffers_ != nullptr) subgraph_ = id.first;
+}
 
 DispatchKernel::~DispatchKernel() {
+  (void)WaitForTasks();
+  owner_.kernels.erase(std::find(owner_.kernels.begin(), owner_.kernels.end(), this));
+  if (buffers_ != nullptr) buffers_->RemoveRequirements(this);
   for (auto& [index, tensor] : tensors_) Detach(&tensor);
   for (const Node& node : nodes_) {
     (void)Call(owner_, "invocation_context_destroy", calls().invocation_context_destroy,
@@ -240,18 +265,36 @@ LiteRtStatus DispatchKernel::FindRequirements(TfLiteContext* context, int index,
 }
 
 LiteRtStatus DispatchKernel::Prepare(TfLiteContext* context) {
+  (void)WaitForTasks();
   for (auto& [index, tensor] : tensors_) {
     Detach(&tensor);
     LITERT_TRY(FindRequirements(context, index, &tensor));
+    if (buffers_ == nullptr || tensor.is_inner) continue;
+    // Other users of the tensor may have other requirements; each one copies it then.
+    (void)buffers_->SetRequirements({subgraph_, index}, this, *tensor.requirements);
   }
   return kLiteRtStatusOk;
 }
 
-// Provides the buffer of a tensor: the tensor's own memory if the plug-in can use it, else a buffer
-// of the type that the plug-in prefers.
+// Provides the buffer of a tensor: the client's buffer, or the tensor's own memory, if the plug-in
+// can use it, else a buffer of the type that the plug-in prefers.
 LiteRtStatus DispatchKernel::UpdateBuffer(TfLiteContext* context, int index, Tensor* tensor) {
   const TfLiteTensor& own = context->tensors[index];
   const LiteRtTensorBufferRequirementsT& wanted = *tensor->requirements;
+  LiteRtTensorBufferT* const given =
+      buffers_ == nullptr || tensor->is_inner ? nullptr : buffers_->Buffer({subgraph_, index});
+  if (given != nullptr && Accepts(wanted, *given)) {
+    if (tensor->is_given && tensor->buffer.get() == given) return kLiteRtStatusOk;
+    Detach(tensor);
+    given->Retain();
+    tensor->buffer.reset(given);
+    tensor->is_given = true;
+    tensor->is_copied = false;
+    const LiteRtStatus status = Attach(tensor);
+    if (status != kLiteRtStatusOk) Detach(tensor);
+    return status;
+  }
+  if (tensor->is_given) Detach(tensor);
   const bool accepts_host =
       std::count(wanted.types.begin(), wanted.types.end(), kLiteRtTensorBufferTypeHostMemory) > 0;
   const bool fits = accepts_host && !tensor->is_inner && own.data.raw != nullptr &&
@@ -310,11 +353,162 @@ void DispatchKernel::Detach(Tensor* tensor) {
                  port.is_input ? calls().detach_input : calls().detach_output,
                  nodes_[port.node].context, port.index, tensor->handle);
     }
-    (void)Call(owner_, "unregister_tensor_buffer", calls().unregister_tensor_buffer, owner_.device,
-               tensor->handle);
+    if (tasks_.empty()) {
+      Unregister(tensor->handle);
+    } else {
+      retired_.emplace_back(tensor->handle, std::move(tensor->buffer));
+    }
   }
-  tensor->is_registered = false;
+  tensor->is_registered = tensor->is_given = false;
   tensor->buffer.reset();
+}
+
+void DispatchKernel::Unregister(LiteRtTensorBufferHandle handle) {
+  (void)Call(owner_, "unregister_tensor_buffer", calls().unregister_tensor_buffer, owner_.device,
+             handle);
+}
+
+void DispatchKernel::ReleaseBuffers() {
+  const auto has_ended = [](const std::unique_ptr<LiteRtEventT>& event) {
+    bool is_signaled = false;
+    return event->IsSignaled(&is_signaled) != kLiteRtStatusOk || is_signaled;
+  };
+  tasks_.erase(std::remove_if(tasks_.begin(), tasks_.end(), has_ended), tasks_.end());
+  if (!tasks_.empty()) return;
+  for (const auto& [handle, buffer] : retired_) Unregister(handle);
+  retired_.clear();
+}
+
+LiteRtStatus DispatchKernel::WaitForTasks() {
+  LiteRtStatus status = kLiteRtStatusOk;
+  for (const auto& event : tasks_) {
+    const LiteRtStatus ended = event->Wait(-1);
+    if (status == kLiteRtStatusOk) status = ended;
+  }
+  tasks_.clear();
+  ReleaseBuffers();
+  if (status == kLiteRtStatusOk) return status;
+  return Refuse(owner_, status,
+                std::string("an asynchronous run failed: ") + LiteRtGetStatusString(status));
+}
+
+bool DispatchKernel::CanContinue(const TfLiteContext& context) const {
+  const auto is_clients = [&](int index) {
+    const auto found = tensors_.find(index);
+    return found == tensors_.end() || found->second.is_given;
+  };
+  const auto is_constant = [&](int index) {
+    return context.tensors[index].allocation_type == kTfLiteMmapRo;
+  };
+  return std::all_of(inputs_.begin(), inputs_.end(),
+                     [&](int index) { return is_constant(index) || is_clients(index); }) &&
+         std::all_of(outputs_.begin(), outputs_.end(), is_clients);
+}
+
+LiteRtStatus DispatchKernel::ConfigureRun(const Node& node) {
+  if (buffers_ == nullptr) return kLiteRtStatusOk;
+  const auto is_failure = [](LiteRtStatus status) {
+    return status != kLiteRtStatusOk && status != kLiteRtStatusErrorUnsupported;
+  };
+  const auto set_scheduling = calls().invocation_context_set_scheduling_info;
+  if (set_scheduling != nullptr && (buffers_->scheduling != nullptr || has_scheduling_)) {
+    const LiteRtStatus status =
+        Guard([&] { return set_scheduling(node.context, buffers_->scheduling); });
+    if (is_failure(status)) {
+      Log(kLiteRtLogSeverityWarning,
+          "dispatch: plug-in '%s' (%s): invocation_context_set_scheduling_info failed: %s",
+          owner_.library->vendor.c_str(), owner_.library->path.c_str(),
+          LiteRtGetStatusString(status));
+    }
+  }
+  const auto set_options = calls().invocation_context_set_options;
+  if (set_options != nullptr && (buffers_->run_options != nullptr || has_run_options_)) {
+    const LiteRtStatus status =
+        Guard([&] { return set_options(node.context, buffers_->run_options); });
+    if (is_failure(status)) {
+      return Refuse(
+          owner_, status,
+          std::string("invocation_context_set_options failed: ") + LiteRtGetStatusString(status));
+    }
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus DispatchKernel::RunNodes() {
+  for (const auto& [index, tensor] : tensors_) {
+    if (!tensor.is_given || tensor.buffer->event == nullptr) continue;
+    LITERT_TRY(tensor.buffer->event->Wait(-1));
+  }
+  for (const Node& node : nodes_) {
+    LITERT_TRY(ConfigureRun(node));
+    LITERT_TRY(Call(owner_, "invoke", calls().invoke, node.context));
+  }
+  return kLiteRtStatusOk;
+}
+
+// Starts the task of a node, which waits for the events of its inputs.
+LiteRtStatus DispatchKernel::StartNode(const Node& node) {
+  const LiteRtDispatchAsyncInterface& async = owner_.library->async_calls;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& input = tensors_.at(node.inputs[i]);
+    LiteRtEvent event = input.event.get();
+    if (event == nullptr && input.is_given) event = input.buffer->event.get();
+    if (event == nullptr) continue;
+    LITERT_TRY(Call(owner_, "attach_input_event", async.attach_input_event, node.context,
+                    static_cast<int>(i), event));
+  }
+  LITERT_TRY(ConfigureRun(node));
+  std::vector<LiteRtEvent> events(node.outputs.size(), nullptr);
+  LITERT_TRY(Call(owner_, "invoke_async", async.invoke_async, node.context,
+                  static_cast<int>(events.size()), events.data()));
+  return TakeEvents(node, &events);
+}
+
+// Stores the events of a node's outputs. An output without an event is complete.
+LiteRtStatus DispatchKernel::TakeEvents(const Node& node, std::vector<LiteRtEvent>* events) {
+  std::vector<std::unique_ptr<LiteRtEventT>> owned;
+  for (auto each = events->begin(); each != events->end(); ++each) {
+    const bool is_valid = *each == nullptr || LiteRtEventT::Exists(*each);
+    if (!is_valid || (*each != nullptr && std::find(events->begin(), each, *each) != each)) {
+      return Refuse(owner_, kLiteRtStatusErrorRuntimeFailure,
+                    std::string("invoke_async returned ") +
+                        (is_valid ? "an event twice" : "an event that does not exist"));
+    }
+    owned.emplace_back(*each);
+  }
+  for (size_t i = 0; i < owned.size(); ++i) {
+    Tensor& output = tensors_.at(node.outputs[i]);
+    std::unique_ptr<LiteRtEventT> event = std::move(owned[i]);
+    if (event == nullptr) continue;
+    std::unique_ptr<LiteRtEventT> copy = event->Duplicate();
+    if (copy == nullptr) {
+      LITERT_TRY(event->Wait(-1));
+      continue;
+    }
+    tasks_.push_back(std::move(copy));
+    (output.is_given ? output.buffer->event : output.event) = std::move(event);
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus DispatchKernel::StartNodes() {
+  LiteRtStatus status = kLiteRtStatusOk;
+  for (const Node& node : nodes_) {
+    status = Guard([&] { return StartNode(node); });
+    if (status != kLiteRtStatusOk) break;
+  }
+  if (status != kLiteRtStatusOk) {
+    (void)WaitForTasks();
+    ClearEvents();
+  }
+  return status;
+}
+
+void DispatchKernel::ClearEvents() {
+  for (const int index : outputs_) {
+    const auto found = tensors_.find(index);
+    if (found != tensors_.end() && found->second.is_given) found->second.buffer->event.reset();
+  }
 }
 
 LiteRtStatus DispatchKernel::Copy(const TfLiteTensor& host, const Tensor& tensor,
@@ -334,15 +528,84 @@ LiteRtStatus DispatchKernel::Copy(const TfLiteTensor& host, const Tensor& tensor
   return tensor.buffer->Unlock();
 }
 
+LiteRtStatus DispatchKernel::StartMetrics(int detail_level) {
+  const auto start = calls().start_metrics_collection;
+  if (start == nullptr) return kLiteRtStatusErrorUnsupported;
+  for (const Node& node : nodes_) {
+    LITERT_TRY(Call(owner_, "start_metrics_collection", start, node.context, detail_level));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus DispatchKernel::StopMetrics(LiteRtMetricsT* metrics) {
+  constexpr int kMaxMetrics = 65536;
+  const auto stop = calls().stop_metrics_collection;
+  const auto count = calls().get_num_metrics;
+  const auto get = calls().get_metric;
+  const auto destroy = calls().destroy_metrics;
+  if (stop == nullptr || count == nullptr || get == nullptr || destroy == nullptr) {
+    return kLiteRtStatusErrorUnsupported;
+  }
+  for (const Node& node : nodes_) {
+    LiteRtDispatchMetrics found = nullptr;
+    LITERT_TRY(litert::Create(owner_, "stop_metrics_collection", &found, stop, node.context));
+    int number = 0;
+    LiteRtStatus status = Call(owner_, "get_num_metrics", count, found, &number);
+    if (number < 0 || number > kMaxMetrics) {
+      status = Refuse(owner_, kLiteRtStatusErrorRuntimeFailure,
+                      "get_num_metrics returned " + std::to_string(number));
+    }
+    for (int i = 0; i < number && status == kLiteRtStatusOk; ++i) {
+      LiteRtMetric metric = {};
+      std::string name, text;
+      status = Call(owner_, "get_metric", get, found, i, &metric);
+      if (status != kLiteRtStatusOk) break;
+      const bool is_text = NumberOf(metric.value.type) == kLiteRtAnyTypeString;
+      if (!CopyText(metric.name, &name) || (is_text && !CopyText(metric.value.str_value, &text))) {
+        status = Refuse(owner_, kLiteRtStatusErrorRuntimeFailure,
+                        "get_metric returned no readable text");
+        break;
+      }
+      if (is_text) metric.value.str_value = text.c_str();
+      metric.name = name.c_str();
+      status = LiteRtAppendMetric(metrics, &metric);
+    }
+    (void)Call(owner_, "destroy_metrics", destroy, found);
+    LITERT_TRY(status);
+  }
+  return kLiteRtStatusOk;
+}
+
 LiteRtStatus DispatchKernel::Invoke(TfLiteContext* context) {
-  for (auto& [index, tensor] : tensors_) LITERT_TRY(UpdateBuffer(context, index, &tensor));
+  ReleaseBuffers();
+  for (auto& [index, tensor] : tensors_) {
+    tensor.event.reset();
+    LITERT_TRY(UpdateBuffer(context, index, &tensor));
+  }
   for (const int index : inputs_) {
     const auto found = tensors_.find(index);
     if (found != tensors_.end() && found->second.is_copied) {
       LITERT_TRY(Copy(context->tensors[index], found->second, true));
     }
   }
-  for (const Node& node : nodes_) LITERT_TRY(Call(owner_, "invoke", calls().invoke, node.context));
+  if (buffers_ != nullptr && buffers_->is_async && owner_.library->is_async) {
+    const bool can_continue = CanContinue(*context);
+    // Earlier tasks may use the tensors between the nodes, and memory of the interpreter.
+    if (!can_continue || nodes_.size() > 1) (void)WaitForTasks();
+    LITERT_TRY(StartNodes());
+    if (!can_continue) {
+      const LiteRtStatus status = WaitForTasks();
+      ClearEvents();
+      LITERT_TRY(status);
+    }
+  } else {
+    (void)WaitForTasks();
+    LITERT_TRY(RunNodes());
+  }
+  if (buffers_ != nullptr) {
+    has_scheduling_ = buffers_->scheduling != nullptr;
+    has_run_options_ = buffers_->run_options != nullptr;
+  }
   for (const int index : outputs_) {
     const auto found = tensors_.find(index);
     if (found != tensors_.end() && found->second.is_copied) {
@@ -356,7 +619,7 @@ LiteRtStatus DispatchKernel::Invoke(TfLiteContext* context) {
 
 void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
   const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-  const auto& owner = *static_cast<const DispatchDelegate*>(params.delegate->data_);
+  auto* const owner = static_cast<DispatchDelegate*>(params.delegate->data_);
   std::unique_ptr<DispatchKernel> kernel;
   const LiteRtStatus status = Guard([&] {
     kernel = std::make_unique<DispatchKernel>(owner, context, params);
@@ -416,6 +679,15 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
   return context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel, nodes.get(), delegate);
 }
 
+TfLiteStatus PrepareOf(TfLiteContext* context, TfLiteDelegate* delegate) {
+  TfLiteStatus status = kTfLiteError;
+  (void)Guard([&] {
+    status = PrepareDelegate(context, delegate);
+    return kLiteRtStatusOk;
+  });
+  return status;
+}
+
 }  // namespace
 
 thread_local Bytes ModelBeingCompiled::bytes_;
@@ -431,14 +703,7 @@ TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
   created->model = model;
   created->handles = handles;
   created->delegate.data_ = created.get();
-  created->delegate.Prepare = [](TfLiteContext* context, TfLiteDelegate* delegate) {
-    TfLiteStatus status = kTfLiteError;
-    (void)Guard([&] {
-      status = PrepareDelegate(context, delegate);
-      return kLiteRtStatusOk;
-    });
-    return status;
-  };
+  created->delegate.Prepare = &PrepareOf;
   if (Create(
           *created, "device_context_create", &created->device, library.calls.device_context_create,
           static_cast<const LiteRtRuntimeContext*>(RuntimeContext()), options) != kLiteRtStatusOk) {
@@ -468,4 +733,44 @@ TfLiteStatus MissingDispatch::Refuse(void* self, TfLiteOpaqueContext*, TfLiteOpa
   return kTfLiteError;
 }
 
+static DispatchDelegate* DispatchDelegateOf(TfLiteOpaqueDelegate* delegate) {
+  auto* const own = reinterpret_cast<TfLiteDelegate*>(delegate);
+  if (own == nullptr || own->Prepare != &PrepareOf) return nullptr;
+  return static_cast<DispatchDelegate*>(own->data_);
+}
+
 }  // namespace deputy::litert
+
+using deputy::litert::DispatchDelegateOf;
+using deputy::litert::DispatchKernel;
+
+LiteRtStatus LiteRtDispatchDelegateStartMetricsCollection(TfLiteOpaqueDelegate* delegate,
+                                                          int detail_level) {
+  const auto* const owner = DispatchDelegateOf(delegate);
+  if (owner == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  for (DispatchKernel* const kernel : owner->kernels) {
+    LITERT_TRY(kernel->StartMetrics(detail_level));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtDispatchDelegateStopMetricsCollection(TfLiteOpaqueDelegate* delegate,
+                                                         LiteRtMetrics metrics) {
+  const auto* const owner = DispatchDelegateOf(delegate);
+  if (owner == nullptr || metrics == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  for (DispatchKernel* const kernel : owner->kernels) {
+    LITERT_TRY(deputy::litert::Guard([&] { return kernel->StopMetrics(metrics); }));
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus LiteRtDispatchDelegateGetHooks(TfLiteOpaqueDelegate* delegate, LiteRtHook* hook,
+                                            void** user_data) {
+  const auto* const owner = DispatchDelegateOf(delegate);
+  if (owner == nullptr || hook == nullptr || user_data == nullptr) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  const auto get_hooks = owner->library->calls.get_hooks;
+  if (get_hooks == nullptr) return kLiteRtStatusErrorUnsupported;
+  return Call(*owner, "get_hooks", get_hooks, owner->device, hook, user_data);
+}

@@ -57,6 +57,14 @@ std::string CheckFunctions(const CodeRanges& code, LiteRtDispatchInterface* call
   check(&calls->get_build_id);
   check(&calls->get_capabilities);
   check(&calls->check_runtime_compatibility);
+  check(&calls->invocation_context_set_scheduling_info);
+  check(&calls->invocation_context_set_options);
+  check(&calls->start_metrics_collection);
+  check(&calls->stop_metrics_collection);
+  check(&calls->get_num_metrics);
+  check(&calls->get_metric);
+  check(&calls->destroy_metrics);
+  check(&calls->get_hooks);
   return "";
 }
 
@@ -107,6 +115,11 @@ std::string ReadApi(void* library, DispatchLibrary* out_library) {
   const CodeRanges code;
   std::string reason = CheckFunctions(code, &out_library->calls);
   if (!reason.empty()) return reason;
+  LiteRtDispatchAsyncInterface& async = out_library->async_calls;
+  out_library->is_async =
+      api.async_interface != nullptr && CopyTable(api.async_interface, &async) &&
+      async.attach_input_event != nullptr && async.invoke_async != nullptr &&
+      code.Contains(async.attach_input_event) && code.Contains(async.invoke_async);
   return ReadHandlers(code, api.tensor_buffer_handlers_def, &out_library->buffer_handlers);
 }
 
@@ -128,6 +141,18 @@ std::string Initialize(LiteRtEnvironment environment, LiteRtOptions options,
              " of the runtime: " + LiteRtGetStatusString(status);
     }
   }
+  int capabilities = 0;
+  const bool has_capabilities =
+      calls.get_capabilities != nullptr &&
+      Guard([&] { return calls.get_capabilities(&capabilities); }) == kLiteRtStatusOk;
+  const bool claims_async =
+      has_capabilities && (capabilities & kLiteRtDispatchCapabilitiesAsync) != 0;
+  if (claims_async && !library->is_async) {
+    Log(kLiteRtLogSeverityWarning,
+        "dispatch: plug-in %s: it claims asynchronous runs, for which it has no functions",
+        library->path.c_str());
+  }
+  library->is_async = library->is_async && claims_async;
   const char* vendor = nullptr;
   status = calls.get_vendor_id == nullptr ? kLiteRtStatusErrorUnsupported
                                           : Guard([&] { return calls.get_vendor_id(&vendor); });

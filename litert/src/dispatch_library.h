@@ -15,6 +15,8 @@ namespace deputy::litert {
 struct DispatchLibrary {
   std::string path, vendor;
   LiteRtDispatchInterface calls = {};
+  bool is_async = false;  // the plug-in can run asynchronously
+  LiteRtDispatchAsyncInterface async_calls = {};
   LiteRtCustomTensorBufferHandlersDef buffer_handlers = {};  // for the plug-in's own buffers
 };
 

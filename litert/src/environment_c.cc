@@ -147,6 +147,14 @@ LiteRtStatus LiteRtEnvironmentSupportsFP16(LiteRtEnvironment environment, bool* 
   return LiteRtEnvironmentSupportsClGlInterop(environment, is_supported);
 }
 
+// The registry is an object of a C++ class of LiteRT.
+LiteRtStatus LiteRtGetTensorBufferRegistry(LiteRtEnvironment env, void** registry) {
+  if (env == nullptr || registry == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  return Fail(kLiteRtStatusErrorUnsupported,
+              "environment: the registry of buffers is not accessible; use "
+              "LiteRtRegisterTensorBufferHandlers");
+}
+
 LiteRtStatus LiteRtRegisterTensorBufferHandlers(
     LiteRtEnvironment env, LiteRtTensorBufferType buffer_type, CreateCustomTensorBuffer create_func,
     DestroyCustomTensorBuffer destroy_func, LockCustomTensorBuffer lock_func,

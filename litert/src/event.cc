@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/src/event.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -9,7 +10,9 @@
 #include <chrono>
 #include <climits>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_set>
 
 #include "litert/src/environment.h"
 #include "litert/src/layout.h"
@@ -47,9 +50,51 @@ LiteRtStatus PollFence(int fd, int64_t timeout_ms) {
   }
 }
 
+// All events, whose pointers a plug-in may confuse.
+struct Events {
+  std::mutex mutex;
+  std::unordered_set<const LiteRtEventT*> all;
+};
+
+Events& AllEvents() {
+  static auto* const events = new Events();  // plug-ins may use it at exit
+  return *events;
+}
+
 }  // namespace
 
+LiteRtEventT::LiteRtEventT(LiteRtEventType event_type) : type(event_type) {
+  const std::scoped_lock lock(AllEvents().mutex);
+  AllEvents().all.insert(this);
+}
+
+bool LiteRtEventT::Exists(const LiteRtEventT* event) {
+  const std::scoped_lock lock(AllEvents().mutex);
+  return AllEvents().all.count(event) > 0;
+}
+
+std::unique_ptr<LiteRtEventT> LiteRtEventT::Duplicate() const {
+  std::unique_ptr<LiteRtEventT> copy;
+  if (type == LiteRtEventTypeSyncFenceFd) {
+    const int fd_copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (fd_copy < 0) return nullptr;
+    copy = std::make_unique<LiteRtEventT>(type);
+    copy->fd = fd_copy;
+    copy->owns_fd = true;
+  } else if (type == LiteRtEventTypeCustom && custom != nullptr && custom->Retain != nullptr &&
+             custom->Release != nullptr) {
+    copy = std::make_unique<LiteRtEventT>(type);
+    custom->Retain(custom);
+    copy->custom = custom;
+  }
+  return copy;
+}
+
 LiteRtEventT::~LiteRtEventT() {
+  {
+    const std::scoped_lock lock(AllEvents().mutex);
+    AllEvents().all.erase(this);
+  }
   if (owns_fd && fd >= 0) close(fd);
   if (custom != nullptr && custom->Release != nullptr) custom->Release(custom);
 }

@@ -13,7 +13,7 @@
 
 class LiteRtEventT {
  public:
-  explicit LiteRtEventT(LiteRtEventType event_type) : type(event_type) {}
+  explicit LiteRtEventT(LiteRtEventType event_type);
   // Closes an owned descriptor, or releases the client's event.
   ~LiteRtEventT();
   LiteRtEventT(const LiteRtEventT&) = delete;
@@ -22,6 +22,12 @@ class LiteRtEventT {
   // Waits until the event is signalled; a negative timeout is infinite.
   LiteRtStatus Wait(int64_t timeout_ms) const;
   LiteRtStatus IsSignaled(bool* out_signaled) const;
+
+  // Returns another event that is signalled with this one; null if its kind has no copies.
+  std::unique_ptr<LiteRtEventT> Duplicate() const;
+
+  // Returns true if the pointer, which is not read, is that of an event.
+  static bool Exists(const LiteRtEventT* event);
 
   const LiteRtEventType type;
   int fd = -1;  // readable once the event is signalled

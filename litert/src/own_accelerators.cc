@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deputy/deputy.h"
+#include "litert/c/internal/litert_dispatch_delegate.h"
 #include "litert/src/accelerator.h"
 #include "litert/src/dispatch_delegate.h"
 #include "litert/src/environment.h"
@@ -93,6 +94,27 @@ LiteRtStatus CreateNpuDelegate(LiteRtRuntimeContext*, LiteRtEnvironment environm
   return status;
 }
 
+// A plug-in without measurements has no values.
+LiteRtStatus OkIfUnsupported(LiteRtStatus status) {
+  return status == kLiteRtStatusErrorUnsupported ? kLiteRtStatusOk : status;
+}
+
+LiteRtStatus StartNpuMetrics(LiteRtRuntimeContext*, LiteRtDelegateWrapper wrapper,
+                             int detail_level) {
+  return OkIfUnsupported(
+      LiteRtDispatchDelegateStartMetricsCollection(wrapper->delegate, detail_level));
+}
+
+LiteRtStatus StopNpuMetrics(LiteRtRuntimeContext*, LiteRtDelegateWrapper wrapper,
+                            LiteRtMetrics metrics) {
+  return OkIfUnsupported(LiteRtDispatchDelegateStopMetricsCollection(wrapper->delegate, metrics));
+}
+
+LiteRtStatus GetNpuHooks(LiteRtRuntimeContext*, LiteRtDelegateWrapper wrapper, LiteRtHook* hook,
+                         void** user_data) {
+  return LiteRtDispatchDelegateGetHooks(wrapper->delegate, hook, user_data);
+}
+
 template <LiteRtHwAccelerators kHardware>
 LiteRtStatus GetOwnHardware(LiteRtAcceleratorConst, LiteRtHwAcceleratorSet* supported_hardware) {
   if (supported_hardware == nullptr) return kLiteRtStatusErrorInvalidArgument;
@@ -140,6 +162,9 @@ LiteRtStatus RegisterOwnAccelerators(LiteRtEnvironment environment) {
     auto npu = OwnAccelerator<kLiteRtHwAcceleratorNpu, kNpuName>();
     npu->create_delegate = &CreateNpuDelegate;
     npu->has_layers = true;
+    npu->start_metrics = &StartNpuMetrics;
+    npu->stop_metrics = &StopNpuMetrics;
+    npu->get_hooks = &GetNpuHooks;
     environment->Add(std::move(npu));
   }
   if ((wanted & kLiteRtHwAcceleratorGpu) != 0) {

@@ -12,9 +12,7 @@
 #include "litert/c/litert_options.h"
 #include "litert/c/litert_tensor_buffer.h"
 #include "litert/c/litert_tensor_buffer_requirements.h"
-#include "litert/src/absent.h"
 
-using deputy::litert::Absent;
 
 const LiteRtRuntimeCApiStruct kLiteRtRuntimeBuiltin = {
     .litert_create_environment = &LiteRtCreateEnvironment,

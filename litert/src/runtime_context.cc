@@ -2,6 +2,7 @@
 #include "litert/src/runtime_context.h"
 
 #include "litert/c/internal/litert_delegate_wrapper.h"
+#include "litert/c/internal/litert_external_litert_buffer_context.h"
 #include "litert/c/litert_environment.h"
 #include "litert/c/litert_event.h"
 #include "litert/c/litert_metrics.h"
@@ -9,7 +10,6 @@
 #include "litert/c/litert_options.h"
 #include "litert/c/litert_tensor_buffer.h"
 #include "litert/c/litert_tensor_buffer_requirements.h"
-#include "litert/src/absent.h"
 
 namespace deputy::litert {
 
@@ -21,21 +21,20 @@ LiteRtRuntimeContext* RuntimeContext() {
                      .reserved = 0},
       .create_tensor_buffer_requirements = &LiteRtCreateTensorBufferRequirements,
       .get_external_litert_buffer_context_tensor_buffer =
-          Absent<"LiteRtGetExternalLiteRtBufferContextTensorBuffer">(),
+          &LiteRtGetExternalLiteRtBufferContextTensorBuffer,
       .external_litert_buffer_context_create_tensor_buffer =
-          Absent<"LiteRtExternalLiteRtBufferContextCreateBufferForTensor">(),
+          &LiteRtExternalLiteRtBufferContextCreateBufferForTensor,
       .external_litert_buffer_context_register_tensor_buffer =
-          Absent<"LiteRtExternalLiteRtBufferContextRegisterTensorBuffer">(),
+          &LiteRtExternalLiteRtBufferContextRegisterTensorBuffer,
       .external_litert_buffer_context_unregister_tensor_buffer =
-          Absent<"LiteRtExternalLiteRtBufferContextUnregisterTensorBuffer">(),
+          &LiteRtExternalLiteRtBufferContextUnregisterTensorBuffer,
       .external_litert_buffer_context_register_buffer_requirements =
-          Absent<"LiteRtExternalLiteRtBufferContextRegisterBufferRequirements">(),
+          &LiteRtExternalLiteRtBufferContextRegisterBufferRequirements,
       .external_litert_buffer_context_get_environment =
-          Absent<"LiteRtExternalLiteRtBufferContextGetEnvironment">(),
+          &LiteRtExternalLiteRtBufferContextGetEnvironment,
       .external_litert_buffer_context_is_async_execution_mode =
-          Absent<"LiteRtExternalLiteRtBufferContextIsAsyncExecutionMode">(),
-      .external_litert_buffer_context_destroy =
-          Absent<"LiteRtDestroyExternalLiteRtBufferContext">(),
+          &LiteRtExternalLiteRtBufferContextIsAsyncExecutionMode,
+      .external_litert_buffer_context_destroy = &LiteRtDestroyExternalLiteRtBufferContext,
       .get_opaque_options = &LiteRtGetOpaqueOptions,
       .find_opaque_options_data = &LiteRtFindOpaqueOptionsData,
       .destroy_options = &LiteRtDestroyOptions,
@@ -77,7 +76,7 @@ LiteRtRuntimeContext* RuntimeContext() {
       .get_custom_event = &LiteRtGetCustomEvent,
       .wait_event = &LiteRtWaitEvent,
       .external_litert_buffer_context_get_run_options =
-          Absent<"LiteRtExternalLiteRtBufferContextGetRunOptions">(),
+          &LiteRtExternalLiteRtBufferContextGetRunOptions,
       .get_options_hardware_accelerators = &LiteRtGetOptionsHardwareAccelerators,
       .append_metric = &LiteRtAppendMetric,
 

@@ -2,15 +2,18 @@
  *
  * Dispatch plug-in for LiteRT: runs the byte code of compiler_plugin.c on the NPU stub's device. It
  * reads and writes buffers of the host, whose contents are copied to and from the device.
+ * Asynchronous runs are tasks of a thread; their events are fences.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "litert/c/internal/litert_runtime_context.h"
 #include "litert/vendors/c/litert_dispatch_api.h"
 #include "npu_stub/graph.h"
+#include "npu_stub/litert/tasks.h"
 #include "npu_stub/npu_device.h"
 
 enum { kErrorBytes = 160, kBalanced = 2, kTimeLimitMs = 60000 };
@@ -21,6 +24,7 @@ struct LiteRtDispatchDeviceContextT {
   NpuDevice* device;
   LiteRtTensorBuffer* buffers; /* by handle - 1; NULL: the handle is free */
   size_t buffer_count;
+  NpuTasks* tasks; /* NULL before the first asynchronous run */
 };
 
 struct LiteRtDispatchInvocationContextT {
@@ -28,8 +32,11 @@ struct LiteRtDispatchInvocationContextT {
   NpuClient* client;
   char* name;
   int input_count, output_count;
+  int* fences;                      /* of inputs, for the next asynchronous run; -1: none */
   LiteRtTensorBufferHandle ports[]; /* of inputs, then of outputs; 0: not attached */
 };
+
+static LiteRtEnvironment host_environment;
 
 static LiteRtStatus Fail(const char* what, const char* error) {
   fprintf(stderr, "NPU stub: %s: %s\n", what, error);
@@ -40,8 +47,8 @@ static LiteRtStatus Fail(const char* what, const char* error) {
 
 static LiteRtStatus Initialize(const LiteRtRuntimeContext* runtime_context,
                                LiteRtEnvironment environment, LiteRtOptions options) {
-  (void)environment;
   (void)options;
+  host_environment = environment;
   return LITERT_ABI_IS_COMPATIBLE(runtime_context, 1, 0)
              ? kLiteRtStatusOk
              : kLiteRtStatusErrorUnsupportedRuntimeVersion;
@@ -58,7 +65,7 @@ static LiteRtStatus GetBuildId(const char** build_id) {
 }
 
 static LiteRtStatus GetCapabilities(int* capabilities) {
-  *capabilities = kLiteRtDispatchCapabilitiesBasic;
+  *capabilities = kLiteRtDispatchCapabilitiesBasic | kLiteRtDispatchCapabilitiesAsync;
   return kLiteRtStatusOk;
 }
 
@@ -89,6 +96,7 @@ static LiteRtStatus CreateDevice(const LiteRtRuntimeContext* runtime_context, Li
 }
 
 static LiteRtStatus DestroyDevice(LiteRtDispatchDeviceContext device) {
+  NpuDestroyTasks(device->tasks);
   device->api->close(device->device);
   free(device->buffers);
   free(device);
@@ -154,7 +162,17 @@ static LiteRtStatus GetOutputRequirements(LiteRtDispatchInvocationContext contex
 
 /* ---- Programs -------------------------------------------------------------------------------- */
 
+static void CloseFences(LiteRtDispatchInvocationContext context) {
+  for (int i = 0; i < context->input_count; ++i) {
+    if (context->fences[i] >= 0) close(context->fences[i]);
+    context->fences[i] = -1;
+  }
+}
+
 static LiteRtStatus DestroyContext(LiteRtDispatchInvocationContext context) {
+  NpuFinishTasks(context->device->tasks);
+  CloseFences(context);
+  free(context->fences);
   context->device->api->unload(context->client, context->name);
   context->device->api->destroy_client(context->client);
   free(context->name);
@@ -213,12 +231,15 @@ static LiteRtStatus CreateContext(const LiteRtRuntimeContext* runtime_context,
   created->input_count = num_inputs;
   created->output_count = num_outputs;
   created->name = malloc(strlen(name) + 1);
+  created->fences = malloc(((size_t)num_inputs + 1) * sizeof *created->fences);
   LiteRtStatus status = kLiteRtStatusErrorMemoryAllocationFailure;
-  if (created->name != NULL) {
+  if (created->name != NULL && created->fences != NULL) {
+    for (int i = 0; i < num_inputs; ++i) created->fences[i] = -1;
     strcpy(created->name, name);
     status = Load(created, exec_bytecode_buffer);
   }
   if (status != kLiteRtStatusOk) {
+    free(created->fences);
     free(created->name);
     free(created);
     return status;
@@ -285,6 +306,7 @@ static LiteRtStatus Transfer(LiteRtDispatchInvocationContext context, int index,
 }
 
 static LiteRtStatus Invoke(LiteRtDispatchInvocationContext context) {
+  NpuFinishTasks(context->device->tasks);
   for (int i = 0; i < context->input_count; ++i) {
     const LiteRtStatus status = Transfer(context, i, true);
     if (status != kLiteRtStatusOk) return status;
@@ -300,6 +322,125 @@ static LiteRtStatus Invoke(LiteRtDispatchInvocationContext context) {
   }
   return kLiteRtStatusOk;
 }
+
+/* ---- Asynchronous runs ----------------------------------------------------------------------- */
+
+/* A run, and the memory of its inputs and outputs. */
+typedef struct Run {
+  LiteRtDispatchInvocationContext context;
+  struct {
+    char* data;
+    size_t bytes;
+  } ports[];
+} Run;
+
+/* Finds the memory of a port. A lock would wait for the event of an output. */
+static bool FindMemory(LiteRtDispatchInvocationContext context, int port, Run* run) {
+  const LiteRtDispatchDeviceContext device = context->device;
+  const LiteRtTensorBufferHandle handle = context->ports[port];
+  void* memory = NULL;
+  size_t offset = 0;
+  if (handle == 0 || device->buffers[handle - 1] == NULL) return false;
+  const LiteRtTensorBuffer buffer = device->buffers[handle - 1];
+  if (device->runtime->get_tensor_buffer_host_memory(buffer, &memory) != kLiteRtStatusOk ||
+      device->runtime->get_tensor_buffer_offset(buffer, &offset) != kLiteRtStatusOk ||
+      device->runtime->get_tensor_buffer_packed_size(buffer, &run->ports[port].bytes) !=
+          kLiteRtStatusOk) {
+    return false;
+  }
+  run->ports[port].data = (char*)memory + offset;
+  return true;
+}
+
+static bool RunOnDevice(void* argument) {
+  Run* run = argument;
+  const LiteRtDispatchInvocationContext context = run->context;
+  const NpuDeviceApi* api = context->device->api;
+  char error[kErrorBytes] = "a buffer does not have the tensor's size";
+  bool is_done = true;
+  for (int i = 0; i < context->input_count; ++i) {
+    is_done = is_done && api->write(context->client, context->name, i, run->ports[i].data,
+                                    run->ports[i].bytes) == kNpuOk;
+  }
+  is_done = is_done &&
+            api->run(context->client, context->name, kTimeLimitMs, error, sizeof error) == kNpuOk;
+  for (int i = 0; i < context->output_count; ++i) {
+    const int port = context->input_count + i;
+    is_done = is_done && api->read(context->client, context->name, i, run->ports[port].data,
+                                   run->ports[port].bytes) == kNpuOk;
+  }
+  if (!is_done) (void)Fail(context->name, error);
+  free(run);
+  return is_done;
+}
+
+/* The task waits for fences; the host waits for other events. */
+static LiteRtStatus AttachInputEvent(LiteRtDispatchInvocationContext context, int index,
+                                     LiteRtEvent event) {
+  const LiteRtRuntimeContext* runtime = context->device->runtime;
+  LiteRtEventType type = LiteRtEventTypeUnknown;
+  int fence = -1;
+  if (index < 0 || index >= context->input_count ||
+      runtime->get_event_event_type(event, &type) != kLiteRtStatusOk) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  if (type != LiteRtEventTypeSyncFenceFd) return runtime->wait_event(event, -1);
+  const LiteRtStatus status = runtime->get_event_sync_fence_fd(event, &fence);
+  if (status != kLiteRtStatusOk) return status;
+  if (context->fences[index] >= 0) close(context->fences[index]);
+  context->fences[index] = dup(fence);
+  return context->fences[index] >= 0 ? kLiteRtStatusOk : kLiteRtStatusErrorRuntimeFailure;
+}
+
+/* Creates the events of all outputs, each of which owns a copy of the fence. */
+static LiteRtStatus CreateEvents(LiteRtDispatchInvocationContext context, int fence, int count,
+                                 LiteRtEvent* events) {
+  const LiteRtRuntimeContext* runtime = context->device->runtime;
+  LiteRtStatus status = kLiteRtStatusOk;
+  for (int i = 0; i < count && status == kLiteRtStatusOk; ++i) {
+    const int copy = dup(fence);
+    if (copy < 0) return kLiteRtStatusErrorRuntimeFailure;
+    status = runtime->create_event_from_sync_fence_fd(host_environment, copy, true, &events[i]);
+    if (status != kLiteRtStatusOk) close(copy);
+  }
+  return status;
+}
+
+static LiteRtStatus InvokeAsync(LiteRtDispatchInvocationContext context, int num_output_events,
+                                LiteRtEvent* output_events) {
+  LiteRtDispatchDeviceContext device = context->device;
+  const int ports = context->input_count + context->output_count;
+  if (num_output_events != context->output_count) return kLiteRtStatusErrorInvalidArgument;
+  if (device->tasks == NULL) device->tasks = NpuCreateTasks();
+  Run* run = calloc(1, sizeof *run + (size_t)ports * sizeof run->ports[0]);
+  if (device->tasks == NULL || run == NULL) {
+    free(run);
+    return kLiteRtStatusErrorMemoryAllocationFailure;
+  }
+  run->context = context;
+  for (int i = 0; i < ports; ++i) {
+    if (FindMemory(context, i, run)) continue;
+    free(run);
+    return Fail(context->name, "a buffer is not attached, or is not in host memory");
+  }
+  const int fence =
+      NpuStartTask(device->tasks, context->fences, context->input_count, RunOnDevice, run);
+  if (fence < 0) {
+    free(run);
+    return Fail(context->name, "no task can be started");
+  }
+  for (int i = 0; i < context->input_count; ++i) context->fences[i] = -1;
+  const LiteRtStatus status = CreateEvents(context, fence, num_output_events, output_events);
+  /* Without events the host does not know when the task ends. */
+  if (status != kLiteRtStatusOk) NpuFinishTasks(device->tasks);
+  close(fence);
+  return status;
+}
+
+static LiteRtDispatchAsyncInterface async_interface = {
+    .attach_input_event = AttachInputEvent,
+    .invoke_async = InvokeAsync,
+};
 
 static LiteRtDispatchInterface interface = {
     .initialize = Initialize,
@@ -328,7 +469,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtDispatchGetApi(LiteRtDispatchApi* api) {
   api->version.minor = LITERT_API_VERSION_MINOR;
   api->version.patch = LITERT_API_VERSION_PATCH;
   api->interface = &interface;
-  api->async_interface = NULL;
+  api->async_interface = &async_interface;
   api->graph_interface = NULL;
   api->tensor_buffer_handlers_def = NULL;
   return kLiteRtStatusOk;

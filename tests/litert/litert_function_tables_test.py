@@ -25,8 +25,6 @@ DOUBLE = BUILD / 'tests/doubles/litert_compiler/libLiteRtCompilerPlugin_Double.s
 SKIPPED = 77
 INVALID, RUNTIME_FAILURE, UNSUPPORTED = 1, 3, 5
 ERRORS = (INVALID, RUNTIME_FAILURE, UNSUPPORTED)
-# Functions that only the table offers.
-NOT_EXPORTED = ('LiteRtGetNumLayoutElements', 'LiteRtIsSameLayout')
 
 
 class Metric(ctypes.Structure):
@@ -135,16 +133,6 @@ class LitertFunctionTablesTest(unittest.TestCase):
                 with self.subTest(struct=struct, member=member):
                     status, _ = call_with_nulls(signature, address)
                     self.assertIn(status, ERRORS if signature.startswith('LiteRtStatus') else [None])
-
-    def test_absent_functions_are_named_in_the_log(self):
-        for struct, members in self.tables.items():
-            for member, (function, signature, address) in members.items():
-                if hasattr(self.library, function) or function in NOT_EXPORTED:
-                    continue
-                with self.subTest(struct=struct, member=member):
-                    status, log = call_with_nulls(signature, address)
-                    self.assertEqual(status, UNSUPPORTED if signature.startswith('LiteRtStatus') else None)
-                    self.assertEqual(log, f'ERROR: LiteRt: {function} is not supported\n')
 
     def test_appended_metrics_are_copied(self):
         offset = next(int(row['offset']) for row in rows_of('contexts.csv') if row['function'] == 'LiteRtAppendMetric')

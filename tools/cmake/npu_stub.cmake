@@ -20,13 +20,15 @@ target_compile_definitions(npu_device PRIVATE _POSIX_C_SOURCE=200809L)
 
 # The device in LiteRT's dialect: a compiler plug-in and a dispatch plug-in. They are C99; LiteRT's
 # headers have unnamed unions, which are C11, and are therefore system headers here.
+set(extra_dispatch_sources npu_stub/litert/tasks.c)
 foreach(kind compiler dispatch)
-  deputy_add_delegate(npu_stub_litert_${kind} SOURCES npu_stub/litert/${kind}_plugin.c
+  deputy_add_delegate(npu_stub_litert_${kind} SOURCES npu_stub/litert/${kind}_plugin.c ${extra_${kind}_sources}
                       EXPORTS LiteRt* LINKS deputy_npu_objects)
   target_include_directories(npu_stub_litert_${kind} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(npu_stub_litert_${kind} SYSTEM PRIVATE
                              ${PROJECT_SOURCE_DIR}/litert/include)
   target_compile_options(npu_stub_litert_${kind} PRIVATE -Wconversion)
+  target_compile_definitions(npu_stub_litert_${kind} PRIVATE _POSIX_C_SOURCE=200809L)
   set_target_properties(npu_stub_litert_${kind} PROPERTIES C_STANDARD 99
                         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/litert/npu_stub)
 endforeach()

@@ -16,12 +16,17 @@
 //   padding=N       bytes of a buffer beyond the tensor's
 //   type=N          the only supported type of buffers is N, with functions of the double
 //   requirements=0  no requirements, although the functions succeed
+//   async=1         asynchronous runs: LitertDoubleRunTasks runs the tasks
+//   fail=task       the tasks fail, and their events, too
+//   metrics=1       functions for measurements
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "litert/c/internal/litert_runtime_context.h"
@@ -39,6 +44,8 @@ typedef struct {
   uint32_t number;
   float factor;
   LiteRtTensorBufferHandle inputs[kMaxPorts], output;
+  int events[kMaxPorts];  // of inputs, for the next task; 0: none
+  int number_of_metrics;
 } Program;
 
 static Program* programs[kMaxBuffers];  // that exist
@@ -115,10 +122,164 @@ static LiteRtStatus GetBuildId(const char** build_id) {
   return Behave("get_build_id");
 }
 
+// ---- Asynchronous runs --------------------------------------------------------------------------
+
+// A run on memory of the host, which waits for events.
+typedef struct {
+  uint32_t number;
+  float factor;
+  const float *first, *second;
+  float* output;
+  size_t bytes;
+  int events[kMaxPorts];  // of inputs; 0: none
+  int fence;              // the plug-in's end
+} Task;
+
+static Task tasks[kMaxBuffers];
+static int task_count;
+
+static void* MemoryOf(LiteRtTensorBufferHandle handle) {
+  void* memory = NULL;
+  if (handle == 0 || handle >= kMaxBuffers || buffers[handle] == NULL) return NULL;
+  if (runtime->get_tensor_buffer_host_memory(buffers[handle], &memory) == kLiteRtStatusOk) {
+    return memory;
+  }
+  (void)runtime->get_tensor_buffer_custom_tensor_buffer_handle(buffers[handle], &memory);
+  return memory;
+}
+
+static LiteRtStatus AttachInputEvent(LiteRtDispatchInvocationContext context, int index,
+                                     LiteRtEvent event) {
+  const LiteRtStatus status = Record("attach_input_event");
+  int fence = -1;
+  if (status != kLiteRtStatusOk) return status;
+  if (ProgramOf(context) == NULL ||
+      runtime->get_event_sync_fence_fd(event, &fence) != kLiteRtStatusOk) {
+    return kLiteRtStatusErrorInvalidArgument;
+  }
+  ProgramOf(context)->events[index] = dup(fence);
+  return kLiteRtStatusOk;
+}
+
+// The fence is one end of a pair of sockets. It becomes readable when the other end writes to it;
+// it has an error if that is closed with data which was not read.
+static LiteRtStatus InvokeAsync(LiteRtDispatchInvocationContext context, int count,
+                                LiteRtEvent* events) {
+  const LiteRtStatus status = Record("invoke_async");
+  Program* const program = ProgramOf(context);
+  int fences[2];
+  if (status != kLiteRtStatusOk || HasNoResult("invoke_async", (void**)events)) return status;
+  if (program == NULL || count != 1 || task_count == kMaxBuffers ||
+      socketpair(AF_UNIX, SOCK_STREAM, 0, fences) != 0 || write(fences[0], "", 1) != 1) {
+    return kLiteRtStatusErrorRuntimeFailure;
+  }
+  Task* const task = &tasks[task_count++];
+  *task = (Task){.number = program->number, .factor = program->factor, .fence = fences[1]};
+  task->first = MemoryOf(program->inputs[0]);
+  task->second = MemoryOf(program->inputs[1]);
+  task->output = MemoryOf(program->output);
+  (void)runtime->get_tensor_buffer_packed_size(buffers[program->output], &task->bytes);
+  memcpy(task->events, program->events, sizeof(task->events));
+  memset(program->events, 0, sizeof(program->events));
+  return runtime->create_event_from_sync_fence_fd(NULL, fences[0], true, events);
+}
+
+// Runs the oldest tasks, at most `count`. Returns their number, or -1 if one must wait for an
+// event.
+LITERT_CAPI_EXPORT int LitertDoubleRunTasks(int count);
+
+int LitertDoubleRunTasks(int count) {
+  int done = 0;
+  for (; done < count && task_count > 0; ++done) {
+    const Task task = tasks[0];
+    char byte = 0;
+    for (int i = 0; i < kMaxPorts; ++i) {
+      struct pollfd request = {task.events[i], POLLIN, 0};
+      if (task.events[i] == 0) continue;
+      if (poll(&request, 1, 0) == 0) return -1;
+      close(task.events[i]);
+    }
+    memmove(tasks, tasks + 1, (size_t)--task_count * sizeof(*tasks));
+    const bool fails = Is("fail", "task");
+    for (size_t i = 0; i < task.bytes / sizeof(float) && !fails; ++i) {
+      task.output[i] =
+          task.number == 1 ? task.first[i] + task.second[i] : task.first[i] * task.factor;
+    }
+    if (!fails && (read(task.fence, &byte, 1) != 1 || write(task.fence, "", 1) != 1)) return -1;
+    close(task.fence);
+  }
+  return done;
+}
+
+// ---- Measurements -------------------------------------------------------------------------------
+
+static LiteRtStatus StartMetrics(LiteRtDispatchInvocationContext context, int detail_level) {
+  if (ProgramOf(context) == NULL) return kLiteRtStatusErrorInvalidArgument;
+  ProgramOf(context)->number_of_metrics = 1 + detail_level;
+  return Record("start_metrics_collection");
+}
+
+static LiteRtStatus StopMetrics(LiteRtDispatchInvocationContext context,
+                                LiteRtDispatchMetrics* metrics) {
+  if (HasNoResult("stop_metrics_collection", (void**)metrics)) return kLiteRtStatusOk;
+  *metrics = (LiteRtDispatchMetrics)ProgramOf(context);
+  return Record("stop_metrics_collection");
+}
+
+static LiteRtStatus GetNumMetrics(LiteRtDispatchMetrics metrics, int* count) {
+  const Program* const program = ProgramOf((LiteRtDispatchInvocationContext)metrics);
+  if (program == NULL) return kLiteRtStatusErrorInvalidArgument;
+  *count = Is("garbage", "get_num_metrics") ? INT32_MAX : program->number_of_metrics;
+  return Record("get_num_metrics");
+}
+
+static LiteRtStatus GetMetric(LiteRtDispatchMetrics metrics, int index, LiteRtMetric* metric) {
+  (void)metrics;
+  metric->name = Is("garbage", "get_metric") ? kGarbage : "runs";
+  metric->value.type = index == 0 ? kLiteRtAnyTypeInt : kLiteRtAnyTypeString;
+  if (index == 0) metric->value.int_value = 7;
+  if (index != 0) metric->value.str_value = "detail";
+  return Record("get_metric");
+}
+
+static LiteRtStatus DestroyMetrics(LiteRtDispatchMetrics metrics) {
+  (void)metrics;
+  return Record("destroy_metrics");
+}
+
+static void Hook(LiteRtHookType type, const void* payload, size_t payload_size, void* user_data) {
+  (void)type;
+  (void)payload;
+  (void)payload_size;
+  (void)user_data;
+}
+
+static LiteRtStatus GetHooks(LiteRtDispatchDeviceContext device, LiteRtHook* hook,
+                             void** user_data) {
+  *hook = Hook;
+  *user_data = device;
+  return Record("get_hooks");
+}
+
+static LiteRtStatus SetScheduling(LiteRtDispatchInvocationContext context,
+                                  const LiteRtSchedulingInfo* info) {
+  (void)context;
+  return Record(info == NULL ? "set_scheduling_info(NULL)" : "set_scheduling_info");
+}
+
+static LiteRtStatus SetOptions(LiteRtDispatchInvocationContext context, LiteRtOptions options) {
+  (void)context;
+  return Record(options == NULL ? "set_options(NULL)" : "set_options");
+}
+
+// ---- Devices, buffers and synchronous runs ------------------------------------------------------
+
 static LiteRtStatus GetCapabilities(int* capabilities) {
   if (Is("untouched", "get_capabilities")) return kLiteRtStatusOk;
-  *capabilities =
-      Is("garbage", "get_capabilities") ? INT32_MAX : (int)kLiteRtDispatchCapabilitiesBasic;
+  *capabilities = Is("garbage", "get_capabilities")
+                      ? INT32_MAX
+                      : (int)kLiteRtDispatchCapabilitiesBasic |
+                            (Is("async", "1") ? (int)kLiteRtDispatchCapabilitiesAsync : 0);
   return Behave("get_capabilities");
 }
 
@@ -394,6 +555,11 @@ static LiteRtDispatchInterface interface = {
     .check_runtime_compatibility = CheckCompatibility,
 };
 
+static LiteRtDispatchAsyncInterface async_interface = {
+    .attach_input_event = AttachInputEvent,
+    .invoke_async = InvokeAsync,
+};
+
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtDispatchGetApi(LiteRtDispatchApi* api) {
   if (Is("lacks", "invoke")) interface.invoke = NULL;
   api->version.major = LITERT_API_VERSION_MAJOR;
@@ -401,7 +567,18 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtDispatchGetApi(LiteRtDispatchApi* api) {
       Setting("version") != NULL ? atoi(Setting("version")) : LITERT_API_VERSION_MINOR;
   api->version.patch = LITERT_API_VERSION_PATCH;
   api->interface = &interface;
-  api->async_interface = NULL;
+  api->async_interface = Is("async", "1") ? &async_interface : NULL;
+  if (Is("garbage", "async_interface")) api->async_interface = kGarbage;
+  if (Is("metrics", "1")) {
+    interface.start_metrics_collection = StartMetrics;
+    interface.stop_metrics_collection = StopMetrics;
+    interface.get_num_metrics = GetNumMetrics;
+    interface.get_metric = GetMetric;
+    interface.destroy_metrics = DestroyMetrics;
+    interface.get_hooks = GetHooks;
+    interface.invocation_context_set_scheduling_info = SetScheduling;
+    interface.invocation_context_set_options = SetOptions;
+  }
   api->graph_interface = NULL;
   api->tensor_buffer_handlers_def = &handlers;
   if (Is("untouched", "LiteRtDispatchGetApi")) memset(api, 0, sizeof(*api));
