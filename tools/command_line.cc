@@ -502,6 +502,11 @@ void AddCompileCommand(CLI::App* app) {
   command->add_option("--soc", options->soc, "Device for which --plugin compiles")
       ->type_name("NAME")
       ->needs(plugins);
+  command
+      ->add_flag("--keep-original", options->keep_original,
+                 "Also store the original model, which the CPU runs if the\n"
+                 "plug-in of --plugin fails; the file is larger")
+      ->needs(plugins);
   command->add_flag("--check", options->check,
                     "Report for the CPU and each delegate whether MODEL is\n"
                     "usable, must be compiled again, or is unusable");

@@ -104,6 +104,7 @@ struct CompileOptions {
   SessionOptions session;
   std::string output;
   std::string plugins, soc;  // folder with compiler plug-ins, and the device to compile for
+  bool keep_original = false;  // the file of --plugin contains the original model, too
   bool check = false;
 };
 void CompileModel(const CompileOptions& options);

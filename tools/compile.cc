@@ -149,7 +149,18 @@ void CheckForPlugins(const CompileOptions& options) {
   if (!usable) FailWork("%s: not usable as it is", options.session.model.c_str());
 }
 
-// Writes a model with byte code, followed by the description of a compiled model without sections.
+// Returns the model in a file, which may be a compiled model, without further bytes.
+std::vector<char> ReadModelOnly(const std::string& path) {
+  std::vector<char> bytes = ReadFile(path, kMaxBytes);
+  CompiledModel model;
+  if (ParseCompiledModel(bytes, &model) == CompiledModelState::kCompiled) {
+    bytes.resize(model.model_bytes);
+  }
+  return bytes;
+}
+
+// Writes a model with byte code, the original model if it is kept, and the description of a
+// compiled model.
 void CompileForPlugins(const CompileOptions& options) {
   if (!options.session.delegates.empty()) {
     FailUsage("--plugin: delegates do not run byte code; compile for them separately");
@@ -158,9 +169,14 @@ void CompileForPlugins(const CompileOptions& options) {
   model.targets = ListCompilerPlugins(options.plugins);
   std::string file = CompileWithPlugins(options.plugins, options.soc, options.session.model);
   model.model_bytes = file.size();
+  if (options.keep_original) {
+    AppendSection(kOriginalOwner, "model.tflite", ReadModelOnly(options.session.model), &model,
+                  &file);
+  }
   FinishCompiledModel(model, &file);
   WriteNewFile(options.output, file);
-  std::printf("%s: %zu bytes, with byte code\n", options.output.c_str(), file.size());
+  std::printf("%s: %zu bytes, with byte code%s\n", options.output.c_str(), file.size(),
+              options.keep_original ? " and the original model" : "");
 }
 
 // ---- Delegates ----------------------------------------------------------------------------------

@@ -17,8 +17,10 @@
 
 namespace deputy {
 
-// Owner of the section with packed constants; other owners are names of delegates.
+// Owners of the sections with packed constants, and with the model before the compilation by
+// plug-ins of LiteRT; other owners are names of delegates.
 inline constexpr char kCpuOwner[] = "constants";
+inline constexpr char kOriginalOwner[] = "original";
 // Alignment of sections in the file.
 inline constexpr size_t kSectionAlignment = 4096;
 

@@ -14,6 +14,7 @@
 #include "litert/src/dispatch_op.h"
 #include "litert/src/environment.h"
 #include "litert/src/log.h"
+#include "litert/src/original_model.h"
 #include "litert/src/runtime_context.h"
 
 using deputy::litert::Fail;
@@ -92,23 +93,34 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
   if (has_cpu_) LITERT_TRY(deputy::litert::ReadCpuSettings(*options, &cpu_));
   LITERT_TRY(deputy::litert::CompileWithPlugins(environment_, options, model, nullptr, false,
                                                 &compilation_));
-  if (compilation_.model != nullptr) {
-    const LiteRtStatus status = CompileNow(*compilation_.model, options);
-    if (!has_cpu_) return status;
-    if (status == kLiteRtStatusOk) {
-      original_ = &model;
-      cpu_options_.accelerators = kLiteRtHwAcceleratorCpu;
-      cpu_options_.kernels = options->kernels;
-      cpu_options_.bindings = options->bindings;
-      return status;
-    }
-    Log(kLiteRtLogSeverityWarning,
-        "compiled model: the operators of compiler plug-ins cannot run: %s; the CPU runs them",
-        LiteRtGetStatusString(status));
-    Reset();
-    excluded_ = kLiteRtHwAcceleratorNpu;
+  const bool is_compiled = compilation_.model != nullptr || deputy::litert::HasOriginal(model);
+  const LiteRtStatus status =
+      CompileNow(compilation_.model != nullptr ? *compilation_.model : model, options);
+  if (!has_cpu_ || !is_compiled) return status;
+  if (status == kLiteRtStatusOk) {
+    can_fall_back_ = true;
+    cpu_options_.accelerators = kLiteRtHwAcceleratorCpu;
+    cpu_options_.kernels = options->kernels;
+    cpu_options_.bindings = options->bindings;
+    return status;
   }
-  return CompileNow(model, options);
+  Log(kLiteRtLogSeverityWarning,
+      "compiled model: the operators of compiler plug-ins cannot run: %s; the CPU runs them",
+      LiteRtGetStatusString(status));
+  const LiteRtModelT* original = nullptr;
+  LITERT_TRY(FindOriginal(&original));
+  Reset();
+  excluded_ = kLiteRtHwAcceleratorNpu;
+  return CompileNow(*original, options);
+}
+
+// Finds the model before compiler plug-ins.
+LiteRtStatus LiteRtCompiledModelT::FindOriginal(const LiteRtModelT** out_original) {
+  if (compilation_.model == nullptr && kept_original_ == nullptr) {
+    LITERT_TRY(deputy::litert::LoadOriginal(model_->get(), &kept_original_));
+  }
+  *out_original = kept_original_ != nullptr ? kept_original_.get() : &model_->get();
+  return kLiteRtStatusOk;
 }
 
 // Returns to the state before the creation of the interpreter.
@@ -129,8 +141,7 @@ void LiteRtCompiledModelT::Reset() {
 
 // Lets the CPU run the original model, in the same shapes. Requirements and the profiler, to which
 // the client may have pointers, stay. A failure leaves this object in an incomplete state.
-LiteRtStatus LiteRtCompiledModelT::FallBack() {
-  const LiteRtModelT& model = *std::exchange(original_, nullptr);
+LiteRtStatus LiteRtCompiledModelT::FallBack(const LiteRtModelT& original) {
   std::vector<Signature> former = std::move(signatures_);
   std::vector<std::vector<std::vector<int>>> shapes;  // by signature and input
   for (const Signature& signature : former) {
@@ -141,7 +152,7 @@ LiteRtStatus LiteRtCompiledModelT::FallBack() {
     }
   }
   Reset();
-  LITERT_TRY(CompileNow(model, &cpu_options_));
+  LITERT_TRY(CompileNow(original, &cpu_options_));
   if (is_cancelled_ != nullptr)
     LITERT_TRY(SetCancellationFunction(cancellation_data_, is_cancelled_));
   for (size_t i = 0; i < signatures_.size(); ++i) {

@@ -123,7 +123,8 @@ class LiteRtCompiledModelT {
 
   LiteRtStatus CompileNow(const LiteRtModelT& model, LiteRtOptions options);
   void Reset();
-  LiteRtStatus FallBack();
+  LiteRtStatus FindOriginal(const LiteRtModelT** out_original);
+  LiteRtStatus FallBack(const LiteRtModelT& original);
   LiteRtStatus CreateInterpreter(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus BindTensors(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus ApplyDelegates(LiteRtOptions options);
@@ -172,9 +173,10 @@ class LiteRtCompiledModelT {
   std::optional<deputy::litert::ModelReference> model_;
   deputy::litert::RuntimeSettings runtime_;
   deputy::litert::CpuSettings cpu_;
-  // The model before compiler plug-ins and the options with which the CPU runs it if a run fails;
-  // null if there is no such model, the CPU is not selected or runs it already.
-  const LiteRtModelT* original_ = nullptr;
+  // Compiler plug-ins have compiled operators of the model, now or for its file. The CPU runs the
+  // original model with these options if a run fails.
+  bool can_fall_back_ = false;
+  std::unique_ptr<LiteRtModelT> kept_original_;  // of a compiled file, if it was needed
   LiteRtOptionsT cpu_options_;
   LiteRtHwAcceleratorSet excluded_ = kLiteRtHwAcceleratorNone;  // have failed
   bool has_failed_ = false;                                     // a node of the last run failed

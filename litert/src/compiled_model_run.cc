@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "deputy/c_api_experimental.h"
 #include "deputy/deputy.h"
@@ -314,11 +315,13 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
   buffers_.scheduling = settings.scheduling;
   LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
   if (status != kLiteRtStatusOk) EndTasks(outputs);
-  if (has_failed_ && original_ != nullptr) {
+  const LiteRtModelT* original = nullptr;
+  if (has_failed_ && std::exchange(can_fall_back_, false) &&
+      Guard([&] { return FindOriginal(&original); }) == kLiteRtStatusOk) {
     deputy::litert::Log(kLiteRtLogSeverityWarning,
                         "compiled model: the CPU runs the model from now on, because operators of "
                         "compiler plug-ins failed");
-    status = Guard([&] { return FallBack(); });
+    status = Guard([&] { return FallBack(*original); });
     if (status != kLiteRtStatusOk) {
       signatures_.clear();
       buffers_.EndRun();

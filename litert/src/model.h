@@ -151,6 +151,8 @@ class ModelReference {
   ModelReference(const ModelReference&) = delete;
   ModelReference& operator=(const ModelReference&) = delete;
 
+  const LiteRtModelT& get() const { return *model_; }
+
  private:
   const LiteRtModelT* const model_;
 };

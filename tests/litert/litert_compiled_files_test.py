@@ -100,6 +100,53 @@ class CommandTest(Case):
         self.compile(self.write(SCALED), '--plugin', COMPILER, '-o', self.out, setting='handles=1')
         self.assertEqual(self.run_compiled(self.out, DOUBLES / 'litert'), SCALED_RESULT)
 
+    def run_original(self, path, failing=False, folder=None, accelerators=NPU | CPU):
+        """Runs a file of the pair three times; `failing`: every run of the device fails."""
+        return run_model(LIBRARY, path, [X], accelerators=accelerators, runs=3, options={DISPATCH_FOLDER: str(folder or PAIR)},
+                         env={'DEPUTY_NPU_FAULTS': 'run'} if failing else {})
+
+    def test_the_cpu_runs_the_original_model_after_a_failed_run(self):
+        if not IS_OURS:
+            self.skipTest('LiteRT does not read the original model')
+        plain = self.folder / 'plain.tflite'
+        self.compile(self.write(SUM), '--plugin', PAIR, '-o', plain)
+        self.assertIn('and the original model', self.compile(self.write(SUM), '--plugin', PAIR, '--keep-original', '-o', self.out))
+        self.assertIn(SUM, self.out.read_bytes())
+        result = self.run_original(self.out, failing=True)
+        self.assertEqual((result['full'], result['full at the end']), (True, False), result['log'])
+        self.assertEqual(result['outputs'], [[SUM_RESULT]] * 3)
+        self.assertEqual(result['log'].count('the CPU runs the model from now on'), 1, result['log'])
+        for refused in (self.run_original(plain, failing=True), self.run_original(self.out, failing=True, accelerators=NPU)):
+            self.assertEqual((refused['run'], refused['outputs']), ('ErrorRuntimeFailure', []))
+
+    def test_the_original_model_is_not_used_without_a_failure(self):
+        self.compile(self.write(SUM), '--plugin', PAIR, '--keep-original', '-o', self.out)
+        result = self.run_original(self.out)
+        self.assertEqual((result['full'], result['full at the end'], result['outputs']), (True, True, [[SUM_RESULT]] * 3))
+
+    def test_the_cpu_runs_the_original_model_without_a_dispatch_plugin(self):
+        if not IS_OURS:
+            self.skipTest('LiteRT does not read the original model')
+        # The input file is a compiled model for the CPU.
+        packed = self.folder / 'packed'
+        self.compile(self.write(SUM), '-o', packed)
+        self.compile(packed, '--plugin', PAIR, '--keep-original', '-o', self.out)
+        for folder, accelerators in ((self.folder, NPU | CPU), (PAIR, CPU)):
+            result = self.run_original(self.out, folder=folder, accelerators=accelerators)
+            self.assertEqual((result['created'], result['full'], result['outputs']), ('Ok', False, [[SUM_RESULT]] * 3), result['log'])
+        self.assertNotEqual(self.run_original(self.out, folder=self.folder, accelerators=NPU)['created'], 'Ok')
+
+    def test_a_damaged_original_model_is_not_used(self):
+        if not IS_OURS:
+            self.skipTest('LiteRT does not read the original model')
+        self.compile(self.write(SUM), '--plugin', PAIR, '--keep-original', '-o', self.out)
+        good = self.out.read_bytes()
+        damaged = self.write(good.replace(SUM, SUM[:-1] + bytes([SUM[-1] ^ 1])), 'damaged.tflite')
+        self.assertEqual(self.run_original(damaged)['outputs'], [[SUM_RESULT]] * 3)
+        result = self.run_original(damaged, failing=True)
+        self.assertEqual((result['created'], result['run'], result['outputs']), ('Ok', 'ErrorRuntimeFailure', []))
+        self.assertIn('the original model in the file is damaged', result['log'])
+
     def test_failures(self):
         model = self.write(SCALED)
         output = ('-o', self.folder / 'other')
