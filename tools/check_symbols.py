@@ -129,7 +129,8 @@ def check_litert_library(library):
     with open(ROOT / 'docs/litert/functions.csv', encoding='utf-8', newline='') as file:
         known = {row['function'] for row in csv.DictReader(file)}
     expected = {name: 'VERS_1.0' for name in exports_of(library) if name in known}
-    expected |= dict.fromkeys(functions_of(ROOT / 'litert/include/litert/c/deputy_compiler.h'), 'DEPUTY_1.0')
+    expected |= dict.fromkeys(functions_of(ROOT / 'litert/include/litert/c/deputy_compiler.h') | ENTRY_POINTS,
+                              'DEPUTY_1.0')
     may_need = re.compile(MAY_NEED.pattern + r'|^libdeputy\.so\.1$')
     yield from check_library(library, 'libLiteRt.so', expected, may_need)
 

@@ -25,17 +25,18 @@ bool IsOwn(const std::string& name) {
          (provider->kind == ProviderKind::kOwn || provider->kind == ProviderKind::kBridge);
 }
 
-// Returns the path of one of Deputy's own delegates, in the directory of our library or in its
-// subdirectory for plug-ins; "" for other names.
+// Returns the path of one of Deputy's own delegates, in the directory of our library or in a
+// subdirectory; "" for other names.
 std::string OwnDelegate(const std::string& name) {
   if (!IsOwn(name)) return "";
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&DeputyLastError), &info) == 0) return "";
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();
-  const std::string file = "libdeputy_" + name + ".so";
+  const bool is_drop_in = name == "litert";
+  const std::string file = is_drop_in ? "drop-in/libLiteRt.so" : "libdeputy_" + name + ".so";
   std::error_code error;
-  const bool is_built = std::filesystem::exists(folder / file, error);
-  return (is_built ? folder / file : folder / "deputy/plugins" / file).string();
+  if (std::filesystem::exists(folder / file, error)) return (folder / file).string();
+  return (folder / (is_drop_in ? "deputy" : "deputy/plugins") / file).string();
 }
 
 TfLiteDelegate* Create(DeputyPlugin* plugin, int kind, const DelegateOption& option) {

@@ -49,6 +49,14 @@ constexpr ProviderFlag kExternalFlags[] = {
      nullptr, nullptr},
 };
 
+constexpr ProviderFlag kLiteRtFlags[] = {
+    {"--dispatch_library_dir", "DIR", "Folder with its dispatch plug-in", "dispatch_library_dir",
+     nullptr, nullptr},
+    {"--compiler_plugin_library_dir", "DIR", "Folder with compiler plug-ins",
+     "compiler_plugin_library_dir", nullptr, nullptr},
+    {"--soc_model", "NAME", "Device for which they compile", "soc_model", nullptr, nullptr},
+};
+
 constexpr const char* kNnapiLibraries[] = {"libneuralnetworks.so"};
 constexpr const char* kHexagonLibraries[] = {"libhexagon_interface.so"};
 
@@ -85,6 +93,8 @@ constexpr Provider kProviders[] = {
         "Deputy was built without libxnnpack-dev and libpthreadpool-dev"),
     Own("cpu", "CPU delegate", "The CPU's kernels as a delegate", {},
         "this Deputy was built without it"),
+    Own("litert", "LiteRT", "A vendor's plug-ins for LiteRT", kLiteRtFlags,
+        "it is included in Deputy"),
     Bridge("nnapi", "NNAPI", "Android's NNAPI", kNnapiFlags,
            "this Deputy has no bridge to NNAPI, which is part of Android", kNnapiLibraries,
            "ANeuralNetworksModel_create"),

@@ -140,6 +140,7 @@ std::string Session::Unpack(const SessionOptions& options) {
   const QuietReports quiet;
   for (const DelegateRequest& request : options.delegates) {
     const std::string owner = OwnerOf(request);
+    if (owner == "litert") continue;  // its programs are in the model
     if (DeputyCompiledModelUnpack(path_.c_str(), owner.c_str(),
                                   (unpacked_->path() + "/" + owner).c_str()) != kTfLiteOk) {
       std::fprintf(stderr, "deputy: warning: %s\n", OneLine(DeputyLastError()).c_str());

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "litert/c/internal/litert_dispatch_delegate.h"
 #include "litert/src/buffer_context.h"
 #include "litert/src/dispatch_op.h"
+#include "litert/src/dispatch_source.h"
 #include "litert/src/environment.h"
 #include "litert/src/layout.h"
 #include "litert/src/log.h"
@@ -35,8 +39,9 @@ struct DispatchDelegate {
   const DispatchLibrary* library = nullptr;
   LiteRtEnvironment environment = nullptr;
   LiteRtOptions options = nullptr;
-  Bytes model;
-  const JitHandles* handles = nullptr;  // null: none
+  std::shared_ptr<const DispatchSource> source;
+  // Chooses the source in each Prepare; failures are then errors of the interpreter. May be null.
+  ChooseSource* choose = nullptr;
   LiteRtDispatchDeviceContext device = nullptr;
   std::vector<DispatchKernel*> kernels;  // of all partitions
 };
@@ -77,6 +82,7 @@ class DispatchKernel {
   LiteRtStatus Create(TfLiteContext* context, const TfLiteDelegateParams& params);
   LiteRtStatus Prepare(TfLiteContext* context);
   LiteRtStatus Invoke(TfLiteContext* context);
+  const DispatchDelegate& owner() const { return owner_; }
 
   LiteRtStatus StartMetrics(int detail_level);
   LiteRtStatus StopMetrics(LiteRtMetricsT* metrics);
@@ -108,7 +114,11 @@ class DispatchKernel {
     bool is_registered = false;
   };
 
+  LiteRtStatus AddPrograms(const TfLiteIntArray& nodes);
   LiteRtStatus AddNode(TfLiteContext* context, int index);
+  LiteRtStatus AddProgram(LiteRtDispatchExecutableType type, const LiteRtMemBuffer& memory,
+                          const std::string& name, std::span<const int> inputs,
+                          std::span<const int> outputs);
   LiteRtStatus FindRequirements(TfLiteContext* context, int index, Tensor* tensor);
   LiteRtStatus UpdateBuffer(TfLiteContext* context, int index, Tensor* tensor);
   // Sets options and scheduling information of a run.
@@ -131,6 +141,7 @@ class DispatchKernel {
   const LiteRtDispatchInterface& calls() const { return owner_.library->calls; }
 
   DispatchDelegate& owner_;
+  const std::shared_ptr<const DispatchSource> source_;
   LiteRtExternalLiteRtBufferContext buffers_ = nullptr;  // of the compiled model; null: none
   int32_t subgraph_ = 0;
   bool has_scheduling_ = false, has_run_options_ = false;  // of the last run
@@ -145,6 +156,7 @@ class DispatchKernel {
 DispatchKernel::DispatchKernel(DispatchDelegate* owner, TfLiteContext* context,
                                const TfLiteDelegateParams& params)
     : owner_(*owner),
+      source_(owner->source),
       buffers_(static_cast<LiteRtExternalLiteRtBufferContext>(
           context->GetExternalContext(context, kTfLiteLiteRtBufferContext))),
       inputs_(params.input_tensors->data, params.input_tensors->data + params.input_tensors->size),
@@ -168,8 +180,12 @@ DispatchKernel::~DispatchKernel() {
 }
 
 LiteRtStatus DispatchKernel::Create(TfLiteContext* context, const TfLiteDelegateParams& params) {
-  for (int i = 0; i < params.nodes_to_replace->size; ++i) {
-    LITERT_TRY(AddNode(context, params.nodes_to_replace->data[i]));
+  if (!source_->programs.empty()) {
+    LITERT_TRY(AddPrograms(*params.nodes_to_replace));
+  } else {
+    for (int i = 0; i < params.nodes_to_replace->size; ++i) {
+      LITERT_TRY(AddNode(context, params.nodes_to_replace->data[i]));
+    }
   }
   for (auto& [index, tensor] : tensors_) {
     tensor.is_inner = std::count(inputs_.begin(), inputs_.end(), index) == 0 &&
@@ -189,33 +205,69 @@ LiteRtStatus DispatchKernel::AddNode(TfLiteContext* context, int index) {
   LITERT_TRY(ReadDispatchOptions({static_cast<const uint8_t*>(from->custom_initial_data),
                                   static_cast<size_t>(from->custom_initial_data_size)},
                                  &options));
-  LITERT_TRY(FindByteCode(options, owner_.model, &byte_code));
-  Node node;
-  const auto add = [&](const TfLiteIntArray& list, bool is_input, std::vector<int>* to) {
-    for (int i = 0; i < list.size; ++i) {
-      if (list.data[i] < 0) continue;
-      tensors_[list.data[i]].ports.push_back(
-          {.node = nodes_.size(), .index = static_cast<int>(to->size()), .is_input = is_input});
-      to->push_back(list.data[i]);
-    }
-  };
-  add(*from->inputs, true, &node.inputs);
-  add(*from->outputs, false, &node.outputs);
+  LITERT_TRY(FindByteCode(options, source_->file, &byte_code));
   LiteRtMemBuffer memory = {.fd = -1,
-                            .base_addr = owner_.model.data(),
+                            .base_addr = source_->file.data(),
                             .offset = options.offset,
                             .size = options.size,
                             .alloc_base_file_offset = 0};
   LiteRtDispatchExecutableType type = kLiteRtDispatchExecutableTypeMlModel;
-  if (owner_.handles != nullptr && owner_.handles->count(options.name) > 0) {
-    memory.base_addr = owner_.handles->at(options.name);
+  if (source_->handles != nullptr && source_->handles->count(options.name) > 0) {
+    memory.base_addr = source_->handles->at(options.name);
     memory.offset = memory.size = 0;
     type = kLiteRtDispatchExecutableTypeJitHandle;
   }
-  LITERT_TRY(litert::Create(
-      owner_, "invocation_context_create", &node.context, calls().invocation_context_create,
-      RuntimeContext(), owner_.device, type, &memory, options.name.c_str(),
-      static_cast<int>(node.inputs.size()), static_cast<int>(node.outputs.size())));
+  return AddProgram(type, memory, options.name,
+                    {from->inputs->data, static_cast<size_t>(from->inputs->size)},
+                    {from->outputs->data, static_cast<size_t>(from->outputs->size)});
+}
+
+// Adds the programs that replace these nodes.
+LiteRtStatus DispatchKernel::AddPrograms(const TfLiteIntArray& nodes) {
+  std::set<int> left(nodes.data, nodes.data + nodes.size);
+  for (const DispatchProgram& program : source_->programs) {
+    if (left.count(program.nodes.front()) == 0) continue;
+    for (const int node : program.nodes) {
+      if (left.erase(node) > 0) continue;
+      return Refuse(owner_, kLiteRtStatusErrorInvalidGraphInvariant,
+                    "expected all nodes of program '" + program.name + "' in one partition; node " +
+                        std::to_string(node) + " is in another one");
+    }
+    LiteRtMemBuffer memory = {.fd = -1,
+                              .base_addr = program.byte_code.data(),
+                              .offset = 0,
+                              .size = program.byte_code.size(),
+                              .alloc_base_file_offset = 0};
+    LiteRtDispatchExecutableType type = kLiteRtDispatchExecutableTypeMlModel;
+    if (program.handle != nullptr) {
+      memory.base_addr = program.handle;
+      type = kLiteRtDispatchExecutableTypeJitHandle;
+    }
+    LITERT_TRY(AddProgram(type, memory, program.name, program.inputs, program.outputs));
+  }
+  if (left.empty()) return kLiteRtStatusOk;
+  return Refuse(owner_, kLiteRtStatusErrorInvalidGraphInvariant,
+                "no program replaces node " + std::to_string(*left.begin()));
+}
+
+LiteRtStatus DispatchKernel::AddProgram(LiteRtDispatchExecutableType type,
+                                        const LiteRtMemBuffer& memory, const std::string& name,
+                                        std::span<const int> inputs, std::span<const int> outputs) {
+  Node node;
+  const auto add = [&](std::span<const int> list, bool is_input, std::vector<int>* to) {
+    for (const int tensor : list) {
+      if (tensor < 0) continue;
+      tensors_[tensor].ports.push_back(
+          {.node = nodes_.size(), .index = static_cast<int>(to->size()), .is_input = is_input});
+      to->push_back(tensor);
+    }
+  };
+  add(inputs, true, &node.inputs);
+  add(outputs, false, &node.outputs);
+  LITERT_TRY(litert::Create(owner_, "invocation_context_create", &node.context,
+                            calls().invocation_context_create, RuntimeContext(), owner_.device,
+                            type, &memory, name.c_str(), static_cast<int>(node.inputs.size()),
+                            static_cast<int>(node.outputs.size())));
   nodes_.push_back(std::move(node));
   return kLiteRtStatusOk;
 }
@@ -513,6 +565,13 @@ void DispatchKernel::ClearEvents() {
 
 LiteRtStatus DispatchKernel::Copy(const TfLiteTensor& host, const Tensor& tensor,
                                   bool to_buffer) const {
+  // Tensors before a delegate may be dynamic.
+  if (host.bytes > tensor.buffer->bytes - tensor.buffer->offset) {
+    return Refuse(owner_, kLiteRtStatusErrorRuntimeFailure,
+                  std::string("tensor '") + host.name + "': expected at most " +
+                      std::to_string(tensor.buffer->bytes - tensor.buffer->offset) +
+                      " bytes, found " + std::to_string(host.bytes));
+  }
   void* memory = nullptr;
   const LiteRtStatus status = tensor.buffer->Lock(
       to_buffer ? kLiteRtTensorBufferLockModeWrite : kLiteRtTensorBufferLockModeRead, &memory);
@@ -617,33 +676,44 @@ LiteRtStatus DispatchKernel::Invoke(TfLiteContext* context) {
 
 // ---- Functions of the delegate and its kernel ---------------------------------------------------
 
+// Calls a function that returns a status. A failure is logged or, for a delegate that reports, an
+// error of the interpreter.
+template <typename Function>
+TfLiteStatus Run(const DispatchDelegate& owner, TfLiteContext* context, const Function& function) {
+  std::optional<KeptMessages> kept;
+  if (owner.choose != nullptr) kept.emplace();
+  if (Guard(function) == kLiteRtStatusOk) return kTfLiteOk;
+  if (kept) context->ReportError(context, "%s", kept->text());
+  return kTfLiteError;
+}
+
 void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
   const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
   auto* const owner = static_cast<DispatchDelegate*>(params.delegate->data_);
   std::unique_ptr<DispatchKernel> kernel;
-  const LiteRtStatus status = Guard([&] {
+  const TfLiteStatus status = Run(*owner, context, [&] {
     kernel = std::make_unique<DispatchKernel>(owner, context, params);
     return kernel->Create(context, params);
   });
-  return status == kLiteRtStatusOk ? kernel.release() : nullptr;
+  return status == kTfLiteOk ? kernel.release() : nullptr;
 }
 
 void FreeKernel(TfLiteContext*, void* kernel) { delete static_cast<DispatchKernel*>(kernel); }
 
 // Calls a function with a node's kernel. Fails if the kernel was not created, which was reported.
 template <typename Function>
-TfLiteStatus Run(TfLiteNode* node, const Function& function) {
+TfLiteStatus RunNode(TfLiteContext* context, TfLiteNode* node, const Function& function) {
   auto* const kernel = static_cast<DispatchKernel*>(node->user_data);
   if (kernel == nullptr) return kTfLiteError;
-  return Guard([&] { return function(kernel); }) == kLiteRtStatusOk ? kTfLiteOk : kTfLiteError;
+  return Run(kernel->owner(), context, [&] { return function(kernel); });
 }
 
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
-  return Run(node, [&](DispatchKernel* kernel) { return kernel->Prepare(context); });
+  return RunNode(context, node, [&](DispatchKernel* kernel) { return kernel->Prepare(context); });
 }
 
 TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
-  return Run(node, [&](DispatchKernel* kernel) { return kernel->Invoke(context); });
+  return RunNode(context, node, [&](DispatchKernel* kernel) { return kernel->Invoke(context); });
 }
 
 bool IsDispatchOp(const TfLiteRegistration& registration) {
@@ -655,8 +725,13 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
   TfLiteIntArray* plan = nullptr;
   if (context->GetExecutionPlan(context, &plan) != kTfLiteOk) return kTfLiteError;
   const std::vector<int> order(plan->data, plan->data + plan->size);
+  const DispatchSource& source = *static_cast<const DispatchDelegate*>(delegate->data_)->source;
   std::vector<int> claimed;
+  for (const DispatchProgram& program : source.programs) {
+    claimed.insert(claimed.end(), program.nodes.begin(), program.nodes.end());
+  }
   for (const int index : order) {
+    if (!source.programs.empty()) break;
     TfLiteNode* node = nullptr;
     TfLiteRegistration* registration = nullptr;
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
@@ -680,6 +755,12 @@ TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* delegate) {
 }
 
 TfLiteStatus PrepareOf(TfLiteContext* context, TfLiteDelegate* delegate) {
+  auto* const owner = static_cast<DispatchDelegate*>(delegate->data_);
+  const TfLiteStatus chosen = Run(*owner, context, [&] {
+    if (owner->choose == nullptr) return kLiteRtStatusOk;
+    return (*owner->choose)(context, &owner->source);
+  });
+  if (chosen != kTfLiteOk) return chosen;
   TfLiteStatus status = kTfLiteError;
   (void)Guard([&] {
     status = PrepareDelegate(context, delegate);
@@ -696,12 +777,22 @@ thread_local const JitHandles* ModelBeingCompiled::handles_ = nullptr;
 TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
                                              LiteRtEnvironment environment, LiteRtOptions options,
                                              Bytes model, const JitHandles* handles) {
+  auto source = std::make_shared<DispatchSource>();
+  source->file = model;
+  source->handles = handles;
+  return CreateDispatchDelegate(library, environment, options, std::move(source), nullptr);
+}
+
+TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
+                                             LiteRtEnvironment environment, LiteRtOptions options,
+                                             std::shared_ptr<const DispatchSource> source,
+                                             ChooseSource* choose) {
   auto created = std::make_unique<DispatchDelegate>();
   created->library = &library;
   created->environment = environment;
   created->options = options;
-  created->model = model;
-  created->handles = handles;
+  created->source = std::move(source);
+  created->choose = choose;
   created->delegate.data_ = created.get();
   created->delegate.Prepare = &PrepareOf;
   if (Create(

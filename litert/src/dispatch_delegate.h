@@ -4,6 +4,8 @@
 #ifndef DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_
 #define DEPUTY_LITERT_SRC_DISPATCH_DELEGATE_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "deputy/operator.h"
 #include "litert/src/dispatch_library.h"
 #include "litert/src/dispatch_op.h"
+#include "litert/src/dispatch_source.h"
 #include "litert/src/model.h"
 
 namespace deputy::litert {
@@ -44,6 +47,17 @@ class ModelBeingCompiled {
 TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
                                              LiteRtEnvironment environment, LiteRtOptions options,
                                              Bytes model, const JitHandles* handles);
+
+// Stores the programs for the context's graph.
+using ChooseSource = std::function<LiteRtStatus(TfLiteContext* context,
+                                                std::shared_ptr<const DispatchSource>* out_source)>;
+
+// Likewise, with the programs that `choose` stores in each Prepare, which must outlive the
+// delegate.
+TfLiteOpaqueDelegate* CreateDispatchDelegate(const DispatchLibrary& library,
+                                             LiteRtEnvironment environment, LiteRtOptions options,
+                                             std::shared_ptr<const DispatchSource> source,
+                                             ChooseSource* choose);
 void DeleteDispatchDelegate(TfLiteOpaqueDelegate* delegate);
 
 // The operator DISPATCH_OP as long as no delegate runs it. A compiled model fails with the reason.

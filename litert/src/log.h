@@ -4,6 +4,7 @@
 #ifndef DEPUTY_LITERT_SRC_LOG_H_
 #define DEPUTY_LITERT_SRC_LOG_H_
 
+#include <array>
 #include <new>
 #include <span>
 #include <string>
@@ -26,6 +27,24 @@ std::string ShapeText(std::span<const int> shape);
 // Minimum severity of messages.
 LiteRtLogSeverity MinSeverity();
 void SetMinSeverity(LiteRtLogSeverity severity);
+
+// RAII guard: as long as it exists, the messages of the thread are kept instead of written. Those
+// below a warning are dropped.
+class KeptMessages {
+ public:
+  KeptMessages();
+  ~KeptMessages();
+  KeptMessages(const KeptMessages&) = delete;
+  KeptMessages& operator=(const KeptMessages&) = delete;
+
+  // Returns the messages, separated by "; ", cut after 1023 bytes.
+  const char* text() const { return text_.data(); }
+  void Add(const char* message);
+
+ private:
+  KeptMessages* const outer_;
+  std::array<char, 1024> text_ = {};
+};
 
 // Calls `function`, which returns a status, and converts exceptions to a status.
 template <typename Function>

@@ -222,39 +222,59 @@ LiteRtStatus AddCall(const Ops& replaced, const std::vector<LiteRtTensor>& input
 }
 
 // Returns a new subgraph for a partition.
-LiteRtSubgraphT* AddSubgraph(Partitions* partitions) {
-  partitions->model.subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
-  return partitions->model.subgraphs.back().get();
+LiteRtSubgraphT* AddSubgraph(LiteRtModelT* model) {
+  model->subgraphs.push_back(std::make_unique<LiteRtSubgraphT>());
+  return model->subgraphs.back().get();
 }
+
+// Copies groups of a subgraph to subgraphs of their own.
+class GroupCopier {
+ public:
+  GroupCopier(const std::vector<Ops>& groups, const LiteRtSubgraphT& subgraph)
+      : inputs_(subgraph.inputs.begin(), subgraph.inputs.end()),
+        results_(subgraph.outputs.begin(), subgraph.outputs.end()) {
+    for (const Ops& group : groups) {
+      for (const LiteRtOpT* op : group) group_of_.emplace(op, &group);
+    }
+  }
+
+  // Returns false if nothing reads the group's results, which is not copied then.
+  bool Copy(const Ops& group, LiteRtModelT* model, std::vector<LiteRtTensor>* out_inputs,
+            std::vector<LiteRtTensor>* out_outputs) const {
+    for (const LiteRtOpT* op : group) {
+      for (const LiteRtTensor output : op->outputs) {
+        if (IsUsedOutside(output, group)) out_outputs->push_back(output);
+      }
+    }
+    if (out_outputs->empty()) return false;
+    Slice slice(inputs_, AddSubgraph(model));
+    for (const LiteRtOpT* op : group) slice.AddOp(*op);
+    for (const LiteRtTensor output : *out_outputs) slice.AddOutput(output);
+    *out_inputs = slice.inputs();
+    return true;
+  }
+
+ private:
+  bool IsUsedOutside(const LiteRtTensorT* tensor, const Ops& group) const {
+    return results_.count(tensor) > 0 ||
+           std::any_of(tensor->uses.begin(), tensor->uses.end(), [&](const auto& use) {
+             const auto found = group_of_.find(use.op);
+             return found == group_of_.end() || found->second != &group;
+           });
+  }
+
+  const TensorSet inputs_, results_;
+  std::unordered_map<const LiteRtOpT*, const Ops*> group_of_;
+};
 
 // Replaces each group of a subgraph by a call.
 LiteRtStatus ReplaceGroups(const std::vector<Ops>& groups, const LiteRtSubgraphT& subgraph,
                            LiteRtBuilderT* builder, Partitions* partitions) {
-  const TensorSet inputs(subgraph.inputs.begin(), subgraph.inputs.end());
-  const TensorSet results(subgraph.outputs.begin(), subgraph.outputs.end());
-  std::unordered_map<const LiteRtOpT*, const Ops*> group_of;
+  const GroupCopier copier(groups, subgraph);
   for (const Ops& group : groups) {
-    for (const LiteRtOpT* op : group) group_of.emplace(op, &group);
-  }
-  const auto is_used_outside = [&](const LiteRtTensorT* tensor, const Ops& group) {
-    return results.count(tensor) > 0 ||
-           std::any_of(tensor->uses.begin(), tensor->uses.end(), [&](const auto& use) {
-             const auto found = group_of.find(use.op);
-             return found == group_of.end() || found->second != &group;
-           });
-  };
-  for (const Ops& group : groups) {
-    std::vector<LiteRtTensor> outputs;
-    for (const LiteRtOpT* op : group) {
-      for (const LiteRtTensor output : op->outputs) {
-        if (is_used_outside(output, group)) outputs.push_back(output);
-      }
-    }
-    if (outputs.empty()) continue;  // nothing reads the results
-    Slice slice(inputs, AddSubgraph(partitions));
-    for (const LiteRtOpT* op : group) slice.AddOp(*op);
-    for (const LiteRtTensor output : outputs) slice.AddOutput(output);
-    LITERT_TRY(AddCall(group, slice.inputs(), outputs, builder, partitions));
+    std::vector<LiteRtTensor> inputs, outputs;
+    if (!copier.Copy(group, &partitions->model, &inputs, &outputs)) continue;
+    LITERT_TRY(AddCall(group, inputs, outputs, builder, partitions));
   }
   return kLiteRtStatusOk;
 }
@@ -270,7 +290,7 @@ LiteRtStatus ReplaceComposites(const LiteRtModelT& model, const LiteRtSubgraphT&
     }
     const LiteRtSubgraphT& body = *composite.body;
     const TensorSet inputs(body.inputs.begin(), body.inputs.end());
-    Slice slice(inputs, AddSubgraph(partitions));
+    Slice slice(inputs, AddSubgraph(&partitions->model));
     for (const LiteRtTensor input : body.inputs) slice.AddInput(input);
     for (const auto& inner : body.ops) slice.AddOp(*inner);
     for (const LiteRtTensor output : body.outputs) slice.AddOutput(output);
@@ -333,6 +353,35 @@ LiteRtStatus PartitionModel(const CompilerPlugin& plugin, const CompilerSettings
                                  out_partitions));
   }
   ClearUnusedBodies(bodies, model);
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus CopyGroups(const CompilerPlugin& plugin, const char* soc_model,
+                        const LiteRtModelT& model, LiteRtSubgraph subgraph,
+                        const std::vector<bool>& is_usable, LiteRtModelT* out_model,
+                        std::vector<OpGroup>* out_groups) {
+  Selection selection;
+  LITERT_TRY(Select(plugin, soc_model, model, subgraph, &selection));
+  std::unordered_map<const LiteRtOpT*, int> index_of;
+  for (size_t i = 0; i < subgraph->ops.size(); ++i) {
+    index_of.emplace(subgraph->ops[i].get(), static_cast<int>(i));
+    if (!is_usable[i]) selection.erase(subgraph->ops[i].get());
+  }
+  out_model->bytes = model.bytes;
+  const std::vector<Ops> groups = GroupInOrder(*subgraph, selection);
+  const GroupCopier copier(groups, *subgraph);
+  for (const Ops& group : groups) {
+    std::vector<LiteRtTensor> inputs, outputs;
+    if (!copier.Copy(group, out_model, &inputs, &outputs)) continue;
+    OpGroup& added = out_groups->emplace_back();
+    for (const LiteRtOpT* op : group) added.ops.push_back(index_of.at(op));
+    for (const LiteRtTensorT* tensor : inputs) {
+      added.inputs.push_back(static_cast<int>(tensor->index));
+    }
+    for (const LiteRtTensorT* tensor : outputs) {
+      added.outputs.push_back(static_cast<int>(tensor->index));
+    }
+  }
   return kLiteRtStatusOk;
 }
 

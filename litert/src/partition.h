@@ -25,6 +25,19 @@ struct Partitions {
 LiteRtStatus PartitionModel(const CompilerPlugin& plugin, const CompilerSettings& settings,
                             const char* soc_model, LiteRtModelT* model, Partitions* out_partitions);
 
+// Operators of a subgraph that a plug-in compiles together, by their index, and the tensors that
+// they read and compute.
+struct OpGroup {
+  std::vector<int> ops, inputs, outputs;
+};
+
+// Lets the plug-in select operators of a subgraph, without those for which `is_usable` is false,
+// and copies each group of selected ones to a subgraph of `out_model`. Nothing is replaced.
+LiteRtStatus CopyGroups(const CompilerPlugin& plugin, const char* soc_model,
+                        const LiteRtModelT& model, LiteRtSubgraph subgraph,
+                        const std::vector<bool>& is_usable, LiteRtModelT* out_model,
+                        std::vector<OpGroup>* out_groups);
+
 }  // namespace deputy::litert
 
 #endif  // DEPUTY_LITERT_SRC_PARTITION_H_

@@ -38,18 +38,19 @@ class CompiledResult {
   CompiledResult(const CompiledResult&) = delete;
   CompiledResult& operator=(const CompiledResult&) = delete;
 
-  LiteRtStatus Compile(const char* soc_model, Partitions* partitions) {
+  // Compiles a model with one subgraph per partition.
+  LiteRtStatus Compile(const char* soc_model, LiteRtModelT* model, size_t partitions) {
     const LiteRtCompilerPluginApi& api = plugin_.api();
     LITERT_TRY(plugin_.Call("LiteRtCompilerPluginCompile", api.compiler_plugin_compile,
-                            plugin_.handle(), soc_model, &partitions->model, &handle_));
+                            plugin_.handle(), soc_model, model, &handle_));
     if (handle_ == nullptr) return Refuse("LiteRtCompilerPluginCompile returned no result");
     LITERT_TRY(plugin_.Call("LiteRtCompiledResultNumByteCodeModules",
                             api.get_compiled_result_num_byte_code, handle_, &modules_));
     LiteRtParamIndex calls = 0;
     LITERT_TRY(plugin_.Call("LiteRtGetNumCompiledResultCalls", api.get_compiled_result_num_calls,
                             handle_, &calls));
-    if (calls == partitions->calls.size()) return kLiteRtStatusOk;
-    return Refuse("expected " + std::to_string(partitions->calls.size()) +
+    if (calls == partitions) return kLiteRtStatusOk;
+    return Refuse("expected " + std::to_string(partitions) +
                   " calls, one for each partition, found " + std::to_string(calls));
   }
 
@@ -140,15 +141,20 @@ LiteRtStatus Stamp(const CompilerPlugin& plugin, const char* soc_model, LiteRtMo
       &model->metadata[kBuildStampKey]);
 }
 
+LiteRtStatus CheckCompatibility(const CompilerPlugin& plugin, LiteRtEnvironment environment,
+                                LiteRtOptions options, const char* soc_model) {
+  return plugin.Call("LiteRtCompilerPluginCheckCompilerCompatibility",
+                     plugin.api().check_compiler_compatibility, kPluginVersion, plugin.handle(),
+                     &environment->options(), options, soc_model);
+}
+
 // Compiles a model with one plug-in. The result does not change if it selects no operator.
 LiteRtStatus CompileWith(const std::shared_ptr<CompilerPlugin>& owner,
                          LiteRtEnvironment environment, LiteRtOptions options,
                          const LiteRtModelT& model, const char* soc_model, bool is_for_file,
                          PluginCompilation* out_compilation) {
   const CompilerPlugin& plugin = *owner;
-  LITERT_TRY(plugin.Call("LiteRtCompilerPluginCheckCompilerCompatibility",
-                         plugin.api().check_compiler_compatibility, kPluginVersion, plugin.handle(),
-                         &environment->options(), options, soc_model));
+  LITERT_TRY(CheckCompatibility(plugin, environment, options, soc_model));
   LiteRtModelT changed;
   LITERT_TRY(changed.Load(model.bytes));
   LITERT_TRY(ApplyTransformations(plugin, &changed));
@@ -162,7 +168,7 @@ LiteRtStatus CompileWith(const std::shared_ptr<CompilerPlugin>& owner,
   }
   auto result = std::make_shared<CompiledResult>(owner);
   JitHandles programs = out_compilation->programs;
-  LITERT_TRY(result->Compile(soc_model, &partitions));
+  LITERT_TRY(result->Compile(soc_model, &partitions.model, partitions.calls.size()));
   for (size_t i = 0; i < partitions.calls.size(); ++i) {
     LITERT_TRY(result->Store(i, partitions.calls[i], is_for_file ? nullptr : &programs));
   }
@@ -222,6 +228,41 @@ LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions opt
       out_compilation->failure == kLiteRtStatusOk && out_compilation->handles.empty();
   if (out_compilation->model != nullptr && can_be_stored) {
     cache.Store(*out_compilation->model);
+  }
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus CompileGroups(LiteRtEnvironment environment, LiteRtOptions options,
+                           const LiteRtModelT& model, LiteRtSubgraph subgraph,
+                           const std::vector<bool>& is_usable, const char* soc_model,
+                           bool selects_only, GroupCompilation* out_compilation) {
+  const char* const folder = environment->TextOption(kLiteRtEnvOptionTagCompilerPluginLibraryDir);
+  if (folder == nullptr) return kLiteRtStatusOk;
+  const std::scoped_lock lock(CompilerPluginMutex());
+  const CompilerPlugins plugins = OpenCompilerPlugins(folder, &environment->options(), options);
+  if (plugins.empty()) {
+    return Fail(kLiteRtStatusErrorNotFound, "no compiler plug-in below %s fits", folder);
+  }
+  out_compilation->refusal = "no compiler plug-in selects it";
+  for (const auto& plugin : plugins) {
+    if ((plugin->hardware() & options->accelerators) == 0) continue;
+    LITERT_TRY(CheckCompatibility(*plugin, environment, options, soc_model));
+    LiteRtModelT copies;
+    std::vector<OpGroup> groups;
+    LITERT_TRY(CopyGroups(*plugin, soc_model, model, subgraph, is_usable, &copies, &groups));
+    if (groups.empty()) continue;
+    out_compilation->refusal =
+        "compiler plug-in '" + plugin->manufacturer() + "' does not select it";
+    out_compilation->groups = std::move(groups);
+    if (selects_only) return kLiteRtStatusOk;
+    auto result = std::make_shared<CompiledResult>(plugin);
+    LITERT_TRY(result->Compile(soc_model, &copies, out_compilation->groups.size()));
+    for (size_t i = 0; i < out_compilation->groups.size(); ++i) {
+      out_compilation->calls.push_back(std::make_unique<LiteRtOpT>());
+      LITERT_TRY(result->Store(i, out_compilation->calls.back().get(), &out_compilation->programs));
+    }
+    out_compilation->result = std::move(result);
+    return kLiteRtStatusOk;
   }
   return kLiteRtStatusOk;
 }

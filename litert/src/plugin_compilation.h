@@ -5,11 +5,13 @@
 #define DEPUTY_LITERT_SRC_PLUGIN_COMPILATION_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "litert/src/compiler_plugin.h"
 #include "litert/src/dispatch_op.h"
 #include "litert/src/model.h"
+#include "litert/src/partition.h"
 
 namespace deputy::litert {
 
@@ -31,6 +33,25 @@ struct PluginCompilation {
 LiteRtStatus CompileWithPlugins(LiteRtEnvironment environment, LiteRtOptions options,
                                 const LiteRtModelT& model, const char* soc_model, bool is_for_file,
                                 PluginCompilation* out_compilation);
+
+// Groups of operators and the programs that a plug-in has compiled for them.
+struct GroupCompilation {
+  std::string refusal;  // the reason why other operators are not in a group
+  std::vector<OpGroup> groups;
+  std::vector<std::unique_ptr<LiteRtOpT>> calls;  // byte code and entry point of each group
+  JitHandles programs;  // handles of programs, and null for each name of a program in byte code
+  std::shared_ptr<void> result;  // to which the handles belong
+};
+
+// Lets the first plug-in that selects operators of a subgraph compile them, without those for which
+// `is_usable` is false. The model does not change: transformations are not applied and composites
+// not replaced. With `selects_only`, nothing is compiled. `soc_model` may be null. There are no
+// groups if no plug-in selects an operator. The environment and the options must outlive the
+// result.
+LiteRtStatus CompileGroups(LiteRtEnvironment environment, LiteRtOptions options,
+                           const LiteRtModelT& model, LiteRtSubgraph subgraph,
+                           const std::vector<bool>& is_usable, const char* soc_model,
+                           bool selects_only, GroupCompilation* out_compilation);
 
 }  // namespace deputy::litert
 

@@ -23,7 +23,7 @@ COMMANDS = {"run": [MODEL, "--random"], "explain": [MODEL], "inspect": [MODEL], 
             "bench": [MODEL, "--runs", "1", "--min-secs", "0", "--warmup", "0", "--nodes", "0"]}
 
 # Display names of the providers whose library is found by --use_<key>.
-LOADED = {"gpu": "GPU", "npu_stub": "NPU stub", "xnnpack": "XNNPACK", "cpu": "CPU delegate",
+LOADED = {"gpu": "GPU", "npu_stub": "NPU stub", "xnnpack": "XNNPACK", "cpu": "CPU delegate", "litert": "LiteRT",
           "nnapi": "NNAPI", "hexagon": "Hexagon"}
 # Providers that name their library on the command line, and providers of other operating systems.
 NAMED = ("external", "mindspore", "stable")
@@ -42,6 +42,12 @@ FLAGS = {
             ("--delegate_serialize_token=a", "cache_token=a"),
             ("--delegate_serialize_token=b", "cache_token=b"),
             ("--gpu_backend=cl", None)],
+    "litert": [("--dispatch_library_dir=/a", "dispatch_library_dir=/a"),
+               ("--dispatch_library_dir=/b", "dispatch_library_dir=/b"),
+               ("--compiler_plugin_library_dir=/a", "compiler_plugin_library_dir=/a"),
+               ("--compiler_plugin_library_dir=/b", "compiler_plugin_library_dir=/b"),
+               ("--soc_model=a", "soc_model=a"),
+               ("--soc_model=b", "soc_model=b")],
     "nnapi": [("--nnapi_execution_preference=low_power", "execution_preference=low_power"),
               ("--nnapi_execution_preference=x", "execution_preference=x"),
               ("--nnapi_execution_priority=high", "execution_priority=high"),
@@ -67,6 +73,15 @@ FLAGS = {
 OTHER_FLAGS = {"--coreml_version", "--external_delegate_options"}
 
 
+def library_of(key):
+    """Returns the path of a provider's library, relative to the folder of libdeputy."""
+    return "drop-in/libLiteRt.so" if key == "litert" else f"libdeputy_{key}.so"
+
+
+def name_of(key):
+    return pathlib.Path(library_of(key)).name
+
+
 class ProviderFlagsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -78,8 +93,9 @@ class ProviderFlagsTest(unittest.TestCase):
         # The loader identifies a library by its file, so each provider needs a copy instead of a
         # link.
         recorder = (BUILD / "tests" / "plugins" / "librecorder.so").read_bytes()
+        (self.folder / "drop-in").mkdir()
         for key in (*LOADED, "named"):
-            (self.folder / f"libdeputy_{key}.so").write_bytes(recorder)
+            (self.folder / library_of(key)).write_bytes(recorder)
 
     def deputy(self, *arguments):
         variables = {**os.environ, "LD_LIBRARY_PATH": str(self.folder), "RECORDER_LOG": str(self.log)}
@@ -102,13 +118,13 @@ class ProviderFlagsTest(unittest.TestCase):
                     with self.subTest(flag=spelling + equals + value):
                         found = self.created("inspect", MODEL, f"--use_{key}",
                                              spelling + equals + value)
-                        expected = [f"libdeputy_{key}.so"] + ([option] if option else [])
+                        expected = [name_of(key)] + ([option] if option else [])
                         self.assertEqual(found, [expected])
 
     def test_flags_are_combined_and_passed_only_to_their_provider(self):
         flags = [row[0] for rows in FLAGS.values() for row in rows[::2]]
         found = self.created("inspect", MODEL, *(f"--use_{key}" for key in FLAGS), *flags)
-        self.assertEqual([row[0] for row in found], [f"libdeputy_{key}.so" for key in FLAGS])
+        self.assertEqual([row[0] for row in found], [name_of(key) for key in FLAGS])
         for row, rows in zip(found, FLAGS.values()):
             self.assertEqual(sorted(row[1:]), sorted(option for _, option in rows[::2] if option))
 
@@ -122,7 +138,7 @@ class ProviderFlagsTest(unittest.TestCase):
             with self.subTest(provider=key):
                 self.assertEqual(self.created("inspect", MODEL, f"--use_{key}=false"), [])
                 self.assertEqual(self.created("inspect", MODEL, f"--use-{key.replace('_', '-')}"),
-                                 [[f"libdeputy_{key}.so"]])
+                                 [[name_of(key)]])
                 report = json.loads(self.deputy("bench", *COMMANDS["bench"], "--json",
                                                 f"--use_{key}").stdout)
                 for delegate in report["delegates"]:

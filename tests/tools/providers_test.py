@@ -18,7 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "digits" / "digits_float.tflite"
 QUICK = ("--runs", "1", "--min-secs", "0", "--warmup", "0", "--nodes", "0")
-OWN = ("gpu", "npu_stub", "xnnpack", "cpu")
+OWN = ("gpu", "npu_stub", "xnnpack", "cpu", "litert")
 BRIDGES = {"nnapi": ("libneuralnetworks.so", "ANeuralNetworksModel_create"),
            "hexagon": ("libhexagon_interface.so", "hexagon_nn_init")}
 FOREIGN = {"coreml": "Core ML is part of Apple's systems; it supports partitions of two nodes or "
@@ -74,9 +74,13 @@ class ProvidersTest(unittest.TestCase):
 
     def test_included_libraries(self):
         for key in (*OWN, *BRIDGES):
-            flag, file = f"--use_{key}", f"libdeputy_{key}.so"
+            flag, file, installed = f"--use_{key}", f"libdeputy_{key}.so", "plugins"
+            if key == "litert":
+                file, installed = "drop-in/libLiteRt.so", ""
+                (self.folder / "drop-in").mkdir()
+            missing = pathlib.Path(self.folder, "deputy", installed, file)
             with self.subTest(provider=key, absence="missing"):
-                self.check_absence(flag, f"{key}: there is no {self.folder}/deputy/plugins/{file}; ")
+                self.check_absence(flag, f"{key}: there is no {missing}; ")
             with self.subTest(provider=key, absence="damaged"):
                 self.put(file, "no library\n")
                 self.check_absence(flag, f"{self.folder}/{file}", "ELF")
