@@ -224,8 +224,8 @@ ELSEWHERE = {
                           "--list", "--progress", "--json", "--html", "--junit", "--badge"]},
 }
 # Flags of one provider only, and flags that select providers.
-PROVIDERS = re.compile(r"--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-serialize|external|"
-                       r"stable|mindspore)-.*")
+PROVIDERS = re.compile(r"--soc-model|--(use|gpu|nnapi|disable-nnapi|hexagon|coreml|delegate-serialize|external|"
+                       r"stable|mindspore|dispatch|compiler-plugin)-.*")
 
 
 class OptionEffectsTest(unittest.TestCase):
