@@ -404,7 +404,10 @@ class TileWriter {
       k_.StoreResult("sum", "at + c", width_, "channel + c");
       k_.Close();
     }
-    k_.Open("for (; c < width; ++c)");
+    // Without stores of vectors the loop is over all columns. Epilogues of integers are long: half
+    // a vector of them takes less time if it is vectorised.
+    const bool is_short = k_.StoresVectors() && !integers_;
+    k_.Open(std::string(is_short ? "FEW_TIMES " : "") + "for (; c < width; ++c)");
     k_.StoreResult(std::string("((private const ") + (integers_ ? "int" : "float") +
                        "*)tile)[r * " + Decimal(panel()) + " + c]",
                    "at + c", 1, "channel + c");

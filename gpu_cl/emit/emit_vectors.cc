@@ -49,7 +49,7 @@ class RowLoops {
     k_.Open("for (; c + " + step + " <= " + end + "; c += " + step + ")");
     vector("c");
     k_.Close();
-    k_.Open("for (; c < " + end + "; ++c)");
+    k_.Open("FEW_TIMES for (; c < " + end + "; ++c)");
     scalar("c");
     k_.Close();
     k_.Close();
