@@ -383,6 +383,39 @@ def an_event_of_the_pair_fails():
     session.destroy()
 
 
+def threads_create_run_and_destroy():
+    """Two threads share environment and model; each has compiled models and buffers of its own."""
+    session = Session(litert_compiler_test.SCALED, NPU | CPU, {COMPILER_FOLDER: PAIR, DISPATCH_FOLDER: PAIR})
+    failures = []
+
+    def work(number):
+        own = object.__new__(Session)
+        own.record, own.env = session.record, session.env
+        for step in range(10):
+            accelerators = NPU if (number + step) % 3 else CPU
+            options = options_of(session.record, accelerators)
+            own.compiled = session.record.made('LiteRtCreateCompiledModel', session.env, session.model, options)
+            x, y, z = own.buffer([number + step] * 4), own.buffer(), own.buffer()
+            found = own.run([x], [y]), own.start([x], [z])
+            if own.has_event(z):
+                found += (own.wait(z),)
+            values = floats(own.record, y, 4) + floats(own.record, z, 4)
+            if set(found) - {'Ok', ('Ok', accelerators == NPU)} or values != [3.0 * (number + step)] * 8:
+                failures.append((number, step, found, values))
+            own.destroy_buffers(x, y)
+            own.destroy()
+            own.destroy_buffers(z)
+            session.record.function('LiteRtDestroyOptions')(options)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect(failures, [])
+    session.destroy()
+
+
 class Case(unittest.TestCase):
 
     def run_case(self, function, setting='async=1'):
@@ -443,6 +476,9 @@ class PairTest(Case):
 
     def test_failures_of_events(self):
         self.run_case(an_event_of_the_pair_fails)
+
+    def test_threads(self):
+        self.run_case(threads_create_run_and_destroy)
 
 
 if __name__ == '__main__':
