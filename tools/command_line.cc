@@ -507,6 +507,13 @@ void AddCompileCommand(CLI::App* app) {
                  "Also store the original model, which the CPU runs if the\n"
                  "plug-in of --plugin fails; the file is larger")
       ->needs(plugins);
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Run the plug-ins of --plugin in a process of their\n"
+                   "own, at most this time in seconds")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber.description(""))
+      ->needs(plugins);
   command->add_flag("--check", options->check,
                     "Report for the CPU and each delegate whether MODEL is\n"
                     "usable, must be compiled again, or is unusable");

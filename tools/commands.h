@@ -106,6 +106,7 @@ struct CompileOptions {
   std::string plugins, soc;  // folder with compiler plug-ins, and the device to compile for
   bool keep_original = false;  // the file of --plugin contains the original model, too
   bool check = false;
+  double timeout = 0;  // of compiler plug-ins, in seconds; 0: none
 };
 void CompileModel(const CompileOptions& options);
 

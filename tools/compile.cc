@@ -140,6 +140,7 @@ DeputyCompiledStatus StatusOf(const std::string& file, const CompiledTarget& plu
 }
 
 void CheckForPlugins(const CompileOptions& options) {
+  if (options.timeout > 0) ContinueInChild(options.plugins, options.timeout);
   const std::vector<char> bytes = ReadFile(options.session.model, kMaxBytes);
   const std::string file(bytes.begin(), bytes.end());
   bool usable = true;
@@ -165,6 +166,7 @@ void CompileForPlugins(const CompileOptions& options) {
   if (!options.session.delegates.empty()) {
     FailUsage("--plugin: delegates do not run byte code; compile for them separately");
   }
+  if (options.timeout > 0) ContinueInChild(options.plugins, options.timeout);
   CompiledModel model;
   model.targets = ListCompilerPlugins(options.plugins);
   std::string file = CompileWithPlugins(options.plugins, options.soc, options.session.model);

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile_litert.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "litert/c/deputy_compiler.h"
@@ -56,6 +68,39 @@ void AddTarget(void* targets, const char* path, const char* manufacturer, const 
 }
 
 }  // namespace
+
+void ContinueInChild(const std::string& folder, double seconds) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) FailWork("pipe: %s", std::strerror(errno));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) FailWork("fork: %s", std::strerror(errno));
+  close(ends[child == 0 ? 0 : 1]);
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return;  // the pipe has its end with the process
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  int found = 0;
+  do {
+    const std::chrono::duration<double, std::milli> left = end - std::chrono::steady_clock::now();
+    pollfd request = {.fd = ends[0], .events = POLLIN, .revents = 0};
+    found = poll(&request, 1, static_cast<int>(std::clamp(left.count(), 0.0, 1e9)));
+  } while (found < 0 && errno == EINTR);
+  if (found == 0) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (found == 0) {
+    FailWork("the compiler plug-ins below %s have not ended after %g seconds", folder.c_str(),
+             seconds);
+  }
+  if (WIFSIGNALED(status)) {
+    FailWork("a compiler plug-in below %s has ended its process: %s", folder.c_str(),
+             strsignal(WTERMSIG(status)));
+  }
+  std::exit(WEXITSTATUS(status));
+}
 
 std::vector<CompiledTarget> ListCompilerPlugins(const std::string& folder) {
   Host host(folder);

@@ -11,6 +11,11 @@
 
 namespace deputy::tools {
 
+// Continues in a child process, which is killed after a time. The parent exits with the code of the
+// child, or with a message if it was killed or ended by a signal. For functions of plug-ins that
+// hang or crash.
+void ContinueInChild(const std::string& folder, double seconds);
+
 // Returns the compiler plug-ins below a folder as owners of a compiled model. Exits with a message
 // if there is none.
 std::vector<CompiledTarget> ListCompilerPlugins(const std::string& folder);

@@ -99,12 +99,14 @@ class Session:
         return names, [number.value for number in numbers]
 
     def in_thread(self, function):
-        """Calls a function that blocks until tasks end, and runs the tasks in another thread."""
-        is_over = threading.Event()
+        """Calls a function that blocks until tasks end, and runs the tasks in another thread while it is blocked."""
+        is_over, caller = threading.Event(), threading.get_native_id()
 
         def run_tasks():
             while not is_over.is_set():
-                self.tasks()
+                state = pathlib.Path(f'/proc/self/task/{caller}/stat').read_text(encoding='utf-8').rpartition(')')[2].split()[0]
+                if state == 'S':
+                    self.tasks()
 
         thread = threading.Thread(target=run_tasks)
         thread.start()
@@ -271,6 +273,8 @@ def a_model_is_destroyed_during_a_task():
     x, y = session.buffer(X), session.buffer()
     expect(session.start([x], [y]), ('Ok', True))
     session.in_thread(session.destroy)
+    names, _ = session.calls()
+    assert names.index('task') < names.index('unregister_tensor_buffer')
     expect((session.wait(y), floats(session.record, y, 4)), ('Ok', DOUBLED_X))
     expect(session.calls()[1], [0, 0, 0])
 
@@ -495,4 +499,4 @@ if __name__ == '__main__':
         print('skipped: libLiteRt.so or the test double is not built')
         sys.exit(SKIPPED)
     start_again_with_runtime(pathlib.Path(LIBRARY))
-    unittest.main(argv=sys.argv[:1], defaultTest=None if IS_OURS else 'PairTest')
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], defaultTest=None if IS_OURS else 'PairTest')

@@ -44,7 +44,8 @@ class Case(unittest.TestCase):
 class CommandTest(Case):
 
     def compile(self, *arguments, code=0, setting='', sdk='1'):
-        environ = {**os.environ, 'LITERT_COMPILER': setting, 'LITERT_COMPILER_SDK': sdk}
+        sanitizers = {name: f"{os.environ.get(name, '')}:handle_segv=0".lstrip(':') for name in ('ASAN_OPTIONS', 'TSAN_OPTIONS')}
+        environ = {**os.environ, **sanitizers, 'LITERT_COMPILER': setting, 'LITERT_COMPILER_SDK': sdk}
         done = subprocess.run([BUILD / 'deputy', 'compile', *map(str, arguments)], capture_output=True, text=True, check=False,
                               env=environ)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -64,6 +65,23 @@ class CommandTest(Case):
                 codes = [code.get('custom_code') for code in tables_of(self.out.read_bytes())['operator_codes']]
                 self.assertEqual(codes, ['DISPATCH_OP'])
                 self.assertEqual(self.run_compiled(self.out, dispatch), result)
+
+    # The time is over at once, or later than the test.
+    def test_plugins_in_a_process_of_their_own(self):
+        model = self.write(SCALED)
+        arguments = model, '--plugin', COMPILER, '-o', self.out, '--timeout'
+        for name in ('CreateCompilerPlugin', 'CompilerPluginPartition', 'CompilerPluginCompile'):
+            with self.subTest(function=name):
+                log = self.compile(*arguments, 0.1, code=1, setting=f'hang={name}')
+                self.assertIn(f'the compiler plug-ins below {COMPILER} have not ended after 0.1 seconds', log)
+                log = self.compile(*arguments, 3600, code=1, setting=f'crash={name}')
+                self.assertIn(f'a compiler plug-in below {COMPILER} has ended its process: Segmentation fault', log)
+                self.assertFalse(self.out.exists())
+        log = self.compile(model, '--plugin', COMPILER, '--check', '--timeout', 0.1, code=1, setting='hang=CreateCompilerPlugin')
+        self.assertIn('have not ended after 0.1 seconds', log)
+        self.assertIn('with byte code', self.compile(*arguments, 3600))
+        self.assertEqual(self.run_compiled(self.out, DOUBLES / 'litert'), SCALED_RESULT)
+        self.assertIn('it cannot be compiled by the plug-ins', self.compile(*arguments, 3600, code=1, setting='fail=CompilerPluginCompile'))
 
     def test_the_description_is_checked(self):
         model = self.write(SCALED)

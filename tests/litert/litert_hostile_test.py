@@ -188,4 +188,4 @@ if __name__ == '__main__':
         model.write(DOUBLED)
         model.flush()
         MODEL = model.name
-        unittest.main(argv=sys.argv[:1])
+        unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -81,6 +81,10 @@ struct Shifted {
   const Bytes bytes;
 };
 
+bool IsAligned(const Longs& longs) {
+  return reinterpret_cast<uintptr_t>(longs.Data()) % alignof(int64_t) == 0;
+}
+
 LiteRtStatus Serialize(LiteRtModel model) {
   uint8_t* bytes = nullptr;
   size_t size = 0, offset = 0;
@@ -102,15 +106,19 @@ TEST(LitertTableAlignment, VectorsOfAnyAlignmentAreReadAndOnlyAlignedOnesAreWrit
       ASSERT_EQ(tensor.quantization, kLiteRtQuantizationPerChannel);
       EXPECT_EQ(tensor.zero_points, (std::vector<int64_t>{3, 4}));
       const LiteRtOpT& op = *model->subgraphs[0]->ops[0];
-      const bool is_aligned = HasAlignedLongs(*tensor.source) && HasAlignedLongs(*op.options);
+      const bool has_aligned_zeros = IsAligned(*tensor.source->quantization()->zero_point());
+      const bool has_aligned_options =
+          IsAligned(*op.options->builtin_options_2_as_StablehloTransposeOptions()->permutation());
+      EXPECT_EQ(HasAlignedLongs(*tensor.source), has_aligned_zeros);
+      EXPECT_EQ(HasAlignedLongs(*op.options), has_aligned_options);
+      const bool is_aligned = has_aligned_zeros && has_aligned_options;
       EXPECT_EQ(Serialize(model),
                 is_aligned ? kLiteRtStatusOk : kLiteRtStatusErrorInvalidFlatbuffer);
       ++(is_aligned ? aligned : others);
       // The operator alone.
       model->subgraphs[0]->tensors[0]->source = nullptr;
-      EXPECT_EQ(Serialize(model), HasAlignedLongs(*op.options)
-                                      ? kLiteRtStatusOk
-                                      : kLiteRtStatusErrorInvalidFlatbuffer);
+      EXPECT_EQ(Serialize(model),
+                has_aligned_options ? kLiteRtStatusOk : kLiteRtStatusErrorInvalidFlatbuffer);
       LiteRtDestroyModel(model);
     }
   }

@@ -167,6 +167,7 @@ ELSEWHERE = {
         "test_files_run_with_the_dispatch_plugin": ["--plugin"],
         "test_the_device_is_passed": ["--soc"],
         "test_the_cpu_runs_the_original_model_after_a_failed_run": ["--keep-original"],
+        "test_plugins_in_a_process_of_their_own": ["--timeout"],
     },
     "cli_test": {
         "test_findings_of_the_validation_layer_make_the_exit_code_1": ["--validate"],

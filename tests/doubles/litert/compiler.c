@@ -7,6 +7,7 @@
 //
 // The environment variable LITERT_COMPILER selects a fault or property, `key=value`:
 //   fail=FUNCTION   the function returns kLiteRtStatusErrorRuntimeFailure
+//   hang=FUNCTION, crash=FUNCTION  the function does not return
 //   null=FUNCTION   the function returns kLiteRtStatusOk and NULL, or no bytes
 //   version=N, hardware=N, models=N, calls=N, modules=N, count=N (of transformations)
 //   module=N        module of each call
@@ -21,6 +22,7 @@
 //                   empty: no function; code: a function that is no code; text: a name that is
 //                   not readable
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,6 +79,8 @@ static LiteRtStatus Record(const char* name) {
   __atomic_fetch_sub(&callers, 1, __ATOMIC_SEQ_CST);
   if (others != 0) return kLiteRtStatusErrorUnknown;
   fprintf(stderr, "double: %s\n", name);
+  if (Is("crash", name)) raise(SIGSEGV);
+  while (Is("hang", name)) (void)poll(NULL, 0, -1);
   return Is("fail", name) ? kLiteRtStatusErrorRuntimeFailure : kLiteRtStatusOk;
 }
 

@@ -20,6 +20,7 @@
 //   fail=task       the tasks fail, and their events, too
 //   metrics=1       functions for measurements
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -135,6 +136,7 @@ typedef struct {
   int fence;              // the plug-in's end
 } Task;
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards the following variables
 static Task tasks[kMaxBuffers];
 static int task_count;
 
@@ -169,11 +171,12 @@ static LiteRtStatus InvokeAsync(LiteRtDispatchInvocationContext context, int cou
   Program* const program = ProgramOf(context);
   int fences[2];
   if (status != kLiteRtStatusOk || HasNoResult("invoke_async", (void**)events)) return status;
-  if (program == NULL || count != 1 || task_count == kMaxBuffers ||
-      socketpair(AF_UNIX, SOCK_STREAM, 0, fences) != 0 || write(fences[0], "", 1) != 1) {
+  if (program == NULL || count != 1 || socketpair(AF_UNIX, SOCK_STREAM, 0, fences) != 0 ||
+      write(fences[0], "", 1) != 1) {
     return kLiteRtStatusErrorRuntimeFailure;
   }
-  Task* const task = &tasks[task_count++];
+  pthread_mutex_lock(&mutex);
+  Task* const task = &tasks[task_count++ % kMaxBuffers];
   *task = (Task){.number = program->number, .factor = program->factor, .fence = fences[1]};
   task->first = MemoryOf(program->inputs[0]);
   task->second = MemoryOf(program->inputs[1]);
@@ -181,14 +184,11 @@ static LiteRtStatus InvokeAsync(LiteRtDispatchInvocationContext context, int cou
   (void)runtime->get_tensor_buffer_packed_size(buffers[program->output], &task->bytes);
   memcpy(task->events, program->events, sizeof(task->events));
   memset(program->events, 0, sizeof(program->events));
+  pthread_mutex_unlock(&mutex);
   return runtime->create_event_from_sync_fence_fd(NULL, fences[0], true, events);
 }
 
-// Runs the oldest tasks, at most `count`. Returns their number, or -1 if one must wait for an
-// event.
-LITERT_CAPI_EXPORT int LitertDoubleRunTasks(int count);
-
-int LitertDoubleRunTasks(int count) {
+static int RunTasks(int count) {
   int done = 0;
   for (; done < count && task_count > 0; ++done) {
     const Task task = tasks[0];
@@ -200,6 +200,7 @@ int LitertDoubleRunTasks(int count) {
       close(task.events[i]);
     }
     memmove(tasks, tasks + 1, (size_t)--task_count * sizeof(*tasks));
+    (void)Record("task");
     const bool fails = Is("fail", "task");
     for (size_t i = 0; i < task.bytes / sizeof(float) && !fails; ++i) {
       task.output[i] =
@@ -208,6 +209,17 @@ int LitertDoubleRunTasks(int count) {
     if (!fails && (read(task.fence, &byte, 1) != 1 || write(task.fence, "", 1) != 1)) return -1;
     close(task.fence);
   }
+  return done;
+}
+
+// Runs the oldest tasks, at most `count`. Returns their number, or -1 if one must wait for an
+// event.
+LITERT_CAPI_EXPORT int LitertDoubleRunTasks(int count);
+
+int LitertDoubleRunTasks(int count) {
+  pthread_mutex_lock(&mutex);
+  const int done = RunTasks(count);
+  pthread_mutex_unlock(&mutex);
   return done;
 }
 
