@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of deputy.h for the verification of delegates: its settings and results.
-#include "core/base/verification.h"
+#include "core/support/verification.h"
 
 #include <charconv>
 #include <optional>

@@ -32,12 +32,12 @@
 #include "c_api/include/common.h"
 #include "core/base/resources.h"
 #include "core/base/saved_contents.h"
-#include "core/base/verification.h"
 #include "core/delegation/fallback_partitions.h"
 #include "core/delegation/fallback_scratch.h"
 #include "core/delegation/known_shapes.h"
 #include "core/exec/saved_variables.h"
 #include "core/exec/subgraph.h"
+#include "core/support/verification.h"
 
 namespace deputy {
 

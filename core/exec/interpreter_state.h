@@ -21,7 +21,6 @@
 #include "core/base/resources.h"
 #include "core/base/thread_pool.h"
 #include "core/base/tile_observer.h"
-#include "core/base/verification.h"
 #include "core/exec/cancellation.h"
 #include "core/exec/delegate_layer.h"
 #include "core/exec/interpreter_threads.h"
@@ -30,6 +29,7 @@
 #include "core/exec/skippable_subgraphs.h"
 #include "core/kernel_api/runtime.h"
 #include "core/model/model.h"
+#include "core/support/verification.h"
 
 namespace deputy {
 

@@ -99,6 +99,7 @@ LiteRtStatus LiteRtCompiledModelT::Compile(const LiteRtModelT& model, LiteRtOpti
   if (!has_cpu_ || !is_compiled) return status;
   if (status == kLiteRtStatusOk) {
     can_fall_back_ = true;
+    verification_ = GivenVerification();
     cpu_options_.accelerators = kLiteRtHwAcceleratorCpu;
     cpu_options_.kernels = options->kernels;
     cpu_options_.bindings = options->bindings;
@@ -135,6 +136,7 @@ void LiteRtCompiledModelT::Reset() {
   states_.clear();
   bindings_.clear();
   device_buffers_.clear();
+  reference_.reset();
   lacks_dispatch_ = false;
   compilation_ = {};
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/support/verification.h"
 #include "deputy/c_api.h"
 #include "deputy/deputy.h"
 #include "deputy/deputy_graph.h"
@@ -125,6 +126,13 @@ class LiteRtCompiledModelT {
   void Reset();
   LiteRtStatus FindOriginal(const LiteRtModelT** out_original);
   LiteRtStatus FallBack(const LiteRtModelT& original);
+  // Verification (compiled_model_verify.cc).
+  static deputy::Verification GivenVerification();
+  LiteRtStatus CreateReference();
+  LiteRtStatus RunReference(size_t signature, Buffers inputs, bool perturbs);
+  LiteRtStatus CompareWithCpu(size_t signature, Buffers inputs, Buffers outputs,
+                              bool* out_is_wrong);
+  bool IsWrong(size_t signature, Buffers inputs, Buffers outputs);
   LiteRtStatus CreateInterpreter(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus BindTensors(const LiteRtModelT& model, const LiteRtOptionsT& options);
   LiteRtStatus ApplyDelegates(LiteRtOptions options);
@@ -176,7 +184,11 @@ class LiteRtCompiledModelT {
   // Compiler plug-ins have compiled operators of the model, now or for its file. The CPU runs the
   // original model with these options if a run fails.
   bool can_fall_back_ = false;
-  std::unique_ptr<LiteRtModelT> kept_original_;  // of a compiled file, if it was needed
+  // Verification of runs while the CPU can run the original model.
+  deputy::Verification verification_;
+  int64_t runs_ = 0;
+  std::unique_ptr<LiteRtCompiledModelT> reference_;  // on the CPU; null until it is needed
+  std::unique_ptr<LiteRtModelT> kept_original_;      // of a compiled file, if it was needed
   LiteRtOptionsT cpu_options_;
   LiteRtHwAcceleratorSet excluded_ = kLiteRtHwAcceleratorNone;  // have failed
   bool has_failed_ = false;                                     // a node of the last run failed

@@ -310,11 +310,13 @@ LiteRtStatus LiteRtCompiledModelT::Run(size_t signature, Buffers inputs, Buffers
   }
   is_running_ = true;
   has_failed_ = was_cancelled_ = false;
-  buffers_.is_async = settings.is_async != nullptr;
+  const bool is_verified = can_fall_back_ && verification_.IsDue(runs_++);
+  buffers_.is_async = settings.is_async != nullptr && !is_verified;
   buffers_.run_options = settings.options;
   buffers_.scheduling = settings.scheduling;
   LiteRtStatus status = Guard([&] { return RunLocked(*found, inputs, outputs); });
   if (status != kLiteRtStatusOk) EndTasks(outputs);
+  if (status == kLiteRtStatusOk && is_verified) has_failed_ = IsWrong(signature, inputs, outputs);
   const LiteRtModelT* original = nullptr;
   if (has_failed_ && std::exchange(can_fall_back_, false) &&
       Guard([&] { return FindOriginal(&original); }) == kLiteRtStatusOk) {

@@ -819,8 +819,13 @@ MissingDispatch::MissingDispatch() {
 MissingDispatch::~MissingDispatch() { TfLiteOperatorDelete(operator_); }
 
 TfLiteStatus MissingDispatch::Refuse(void* self, TfLiteOpaqueContext*, TfLiteOpaqueNode*) {
-  Log(kLiteRtLogSeverityError, "operator %s: no dispatch plug-in runs it: %s", kDispatchOpCode,
-      static_cast<const MissingDispatch*>(self)->reason.c_str());
+  const std::string& missing = static_cast<const MissingDispatch*>(self)->reason;
+  if (missing.empty()) {
+    Log(kLiteRtLogSeverityInfo, "operator %s: the CPU cannot compute it", kDispatchOpCode);
+  } else {
+    Log(kLiteRtLogSeverityError, "operator %s: no dispatch plug-in runs it: %s", kDispatchOpCode,
+        missing.c_str());
+  }
   return kTfLiteError;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "litert/src/environment.h"
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -88,7 +89,7 @@ void* LiteRtEnvironmentT::PointerOption(LiteRtEnvOptionTag tag) const {
   if (value.type == kLiteRtAnyTypeVoidPtr) return const_cast<void*>(value.ptr_value);
   // Objects of OpenCL are passed as numbers.
   if (value.type != kLiteRtAnyTypeInt) return nullptr;
-  return reinterpret_cast<void*>(static_cast<intptr_t>(value.int_value));
+  return std::bit_cast<void*>(static_cast<intptr_t>(value.int_value));
 }
 
 const char* LiteRtEnvironmentT::TextOption(LiteRtEnvOptionTag tag) const {

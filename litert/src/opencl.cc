@@ -115,7 +115,7 @@ ClStatus Open(const OpenClObjects& client, OpenCl::State* state) {
 template <typename Value>
 ClStatus QueryMemory(const ClApi& api, cl_mem memory, cl_mem_info what, Value* out_value) {
   return ClCall("clGetMemObjectInfo",
-                api.GetMemObjectInfo(memory, what, sizeof *out_value, out_value, nullptr));
+                api.GetMemObjectInfo(memory, what, sizeof(Value), out_value, nullptr));
 }
 
 // Returns the failure, or a text that says why the client's memory cannot be used.

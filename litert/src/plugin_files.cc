@@ -77,10 +77,10 @@ bool IsMapped(const void* address, size_t size) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(address);
   if (address == nullptr || begin + size < begin) return false;
-  const uintptr_t first = begin - begin % page;
+  const size_t before = begin % page;
+  char* const first = static_cast<char*>(const_cast<void*>(address)) - before;
   // An asynchronous msync has no effect, and fails for addresses that are not mapped.
-  return msync(reinterpret_cast<void*>(first), begin + size - first, MS_ASYNC) == 0 ||
-         errno != ENOMEM;
+  return msync(first, before + size, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 
 CodeRanges::CodeRanges() {

@@ -13,7 +13,6 @@
 #include "litert/c/litert_tensor_buffer.h"
 #include "litert/c/litert_tensor_buffer_requirements.h"
 
-
 const LiteRtRuntimeCApiStruct kLiteRtRuntimeBuiltin = {
     .litert_create_environment = &LiteRtCreateEnvironment,
     .litert_destroy_environment = &LiteRtDestroyEnvironment,

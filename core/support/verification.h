@@ -2,8 +2,8 @@
 //
 // Verification of a delegate's results against those of the CPU: how often to compare, tolerances,
 // and the comparison, a pure function.
-#ifndef DEPUTY_CORE_BASE_VERIFICATION_H_
-#define DEPUTY_CORE_BASE_VERIFICATION_H_
+#ifndef DEPUTY_CORE_SUPPORT_VERIFICATION_H_
+#define DEPUTY_CORE_SUPPORT_VERIFICATION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -60,4 +60,4 @@ double MaxDifference(const TfLiteTensor& tensor, const char* other);
 
 }  // namespace deputy
 
-#endif  // DEPUTY_CORE_BASE_VERIFICATION_H_
+#endif  // DEPUTY_CORE_SUPPORT_VERIFICATION_H_

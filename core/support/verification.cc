@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/verification.h"
+#include "core/support/verification.h"
 
 #include <algorithm>
 #include <cmath>
