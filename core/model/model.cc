@@ -31,6 +31,7 @@
 #include "core/model/model_check.h"
 #include "core/model/model_limits.h"
 #include "core/model/model_position.h"
+#include "core/model/verify_model.h"
 #include "core/support/compiled_model.h"
 #include "schema_generated.h"
 
@@ -45,7 +46,7 @@ constexpr size_t kMaxFlatbufferBytes = (size_t{1} << 31) - 2;
 
 // Maximum number of tables in a file: enough for 10^6 tensors with quantisation and buffers and
 // 10^6 nodes with options.
-constexpr flatbuffers::uoffset_t kMaxTables = 16'000'000;
+constexpr uint32_t kMaxTables = 16'000'000;
 
 // Copies of data that is not aligned for kernels in the file.
 struct AlignedCopies {
@@ -502,11 +503,8 @@ TfLiteStatus Decoder::DecodeMetadata(const schema::Metadata& metadata, ModelDesc
 }
 
 TfLiteStatus Verify(std::span<const uint8_t> bytes, ErrorReporter* reporter) {
-  flatbuffers::Verifier::Options options;
-  options.max_tables = kMaxTables;
-  flatbuffers::Verifier verifier(bytes.data(), std::min(bytes.size(), kMaxFlatbufferBytes),
-                                 options);
-  if (schema::VerifyModelBuffer(verifier)) return kTfLiteOk;
+  const auto flatbuffer = bytes.first(std::min(bytes.size(), kMaxFlatbufferBytes));
+  if (VerifyModel(flatbuffer, kMaxTables)) return kTfLiteOk;
   constexpr size_t kIdentifierEnd = 8;
   if (bytes.size() < kIdentifierEnd || std::memcmp(bytes.data() + 4, "TFL3", 4) != 0) {
     const std::string kind = FileKind(bytes);
