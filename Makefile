@@ -117,8 +117,8 @@ CPP_TIDY_DISABLED := -clang-analyzer-*,-modernize-make-unique,-readability-conta
   -performance-*,-readability-non-const-parameter
 # Size limits of the stripped libdeputy in bytes: the complete one, and one with
 # DEPUTY_MAX_CPU=avx2.
-SIZE_LIMIT       := 3595056
-SMALL_SIZE_LIMIT := 2837296
+SIZE_LIMIT       := 3431264
+SMALL_SIZE_LIMIT := 2677600
 ## check    format, English, Python scripts and types, include rules, memory orders, symbols, ABI, size, clang-tidy, clang warnings
 .PHONY: check check-format check-english check-scripts check-types check-includes check-memory-order check-symbols \
         check-size check-site check-tidy check-clang

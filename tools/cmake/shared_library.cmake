@@ -27,6 +27,7 @@ function(deputy_add_shared target script)
   target_link_libraries(${target} PRIVATE deputy_support Threads::Threads ${CMAKE_DL_LIBS} m)
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic -Wl,--as-needed -Wl,-z,relro -Wl,-z,now)
   target_link_options(${target} PRIVATE ${compact_relocations})
+  deputy_optimize_library(${target})
   # With clang the executable provides the sanitizer's symbols, so -z defs would fail.
   if(NOT (DEPUTY_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${target} PRIVATE -Wl,-z,defs)
