@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -115,7 +116,8 @@ ClStatus Open(const OpenClObjects& client, OpenCl::State* state) {
 template <typename Value>
 ClStatus QueryMemory(const ClApi& api, cl_mem memory, cl_mem_info what, Value* out_value) {
   return ClCall("clGetMemObjectInfo",
-                api.GetMemObjectInfo(memory, what, sizeof(Value), out_value, nullptr));
+                api.GetMemObjectInfo(memory, what, std::span<Value, 1>(out_value, 1).size_bytes(),
+                                     out_value, nullptr));
 }
 
 // Returns the failure, or a text that says why the client's memory cannot be used.

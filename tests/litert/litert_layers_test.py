@@ -124,6 +124,14 @@ class LayersTest(litert_compiler_test.Case):
         self.assertIn('its runs cannot be verified', result['log'])
         self.assertEqual(result['full at the end'], result['full'])
 
+    def test_inputs_that_are_not_available_after_the_run(self):
+        for job in ({'in_place': True}, {'binding': ['t0', [1, 1, 1, 1]]}):
+            with self.subTest(**job):
+                wrong = {'accelerators': NPU | CPU, 'env': {'DEPUTY_NPU_FAULTS': 'wrong'}} | job
+                result = self.pair('verify', **wrong)
+                self.assertIn('its runs cannot be verified', result['log'])
+                self.assertEqual(result['outputs'], self.pair('', **wrong)['outputs'])
+
     def test_layers_of_the_interpreter(self):
         result = self.pair('validate;fault=invoke:1:corrupt', runs=2)
         self.assertEqual([output == [SUM_RESULT] for output in result['outputs']], [False, True], result['log'])

@@ -21,8 +21,9 @@ def run_model(library, model, inputs, env=None, **job):
     """Returns {'created': status, 'full' and 'full at the end': whether no node is on the CPU, 'outputs': lists by run, 'log': stderr}.
 
     `inputs` has a list of numbers per input. Items of `job`: 'options' of the environment ({tag: text or number}),
-    'accelerators', 'runs', 'compiler' (text of the compiler options), 'opaque' ({identifier: text}), and 'parallel' (number of
-    threads that compile, instead of runs).
+    'accelerators', 'runs', 'compiler' (text of the compiler options), 'opaque' ({identifier: text}), 'in_place' (outputs are in the
+    buffers of inputs), 'binding' ((name of an input, numbers) in memory that is bound), and 'parallel' (number of threads that
+    compile, instead of runs).
     """
     job |= {'library': str(library), 'model': str(model), 'inputs': inputs}
     done = subprocess.run([sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True,
@@ -66,6 +67,10 @@ def session(job):
     for identifier, payload in payloads.items():
         made = record.made('LiteRtCreateOpaqueOptions', identifier.encode(), payload, record.no_destructor)
         record.do('LiteRtAddOpaqueOptions', compilation, made)
+    if 'binding' in job:
+        name, values = job['binding']
+        memory = (ctypes.c_float * len(values))(*values)
+        record.do('LiteRtAddExternalTensorBinding', compilation, b'<placeholder signature>', name.encode(), memory, 4 * len(values))
     compiled, full = POINTER(), ctypes.c_bool()
     status = record.function('LiteRtCreateCompiledModel')(env, model, compilation, ctypes.byref(compiled))
     result = {'created': STATUSES[status], 'outputs': []}
@@ -77,6 +82,8 @@ def session(job):
         for kind, all_shapes in shapes.items():
             sizes = [4 * max(1, product(shape)) for shape in all_shapes]
             buffers[kind] = [managed(record, env, FLOAT32, shape, size) for shape, size in zip(all_shapes, sizes)]
+        if job.get('in_place'):
+            buffers['Output'] = buffers['Input']
         for buffer, values in zip(buffers['Input'], job['inputs']):
             fill(record, buffer, bytes((ctypes.c_float * len(values))(*values)))
         status = record.function('LiteRtRunCompiledModel')(
@@ -85,7 +92,7 @@ def session(job):
         if status == 0:
             result['outputs'].append([floats(record, buffer, product(shape))
                                       for buffer, shape in zip(buffers['Output'], shapes['Output'])])
-        for buffer in buffers['Input'] + buffers['Output']:
+        for buffer in buffers['Input'] + ([] if job.get('in_place') else buffers['Output']):
             record.function('LiteRtDestroyTensorBuffer')(buffer)
     if status == 0:
         record.do('LiteRtCompiledModelIsNonCpuFullyAccelerated', compiled, ctypes.byref(full))
