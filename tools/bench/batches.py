@@ -24,7 +24,8 @@ def count(build, path, shapes, inferences):
         result = subprocess.run(
             ["valgrind", "--tool=callgrind", "--toggle-collect=TfLiteInterpreterInvoke",
              f"--callgrind-out-file={folder}/counts", str(build / "deputy"), "bench", str(path),
-             "-n", str(inferences), "--min-secs", "0", "--warmup", "0", "--warmup-secs", "0", *resized],
+             "-n", str(inferences), "--min-secs", "0", "--max-secs", "3600", "--warmup", "0",
+             "--warmup-secs", "0", *resized],
             capture_output=True, text=True, check=False)
     found = re.search(r"Collected : (\d+)", result.stderr)
     return int(found.group(1)) if found and result.returncode == 0 else None
