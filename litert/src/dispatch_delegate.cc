@@ -676,8 +676,8 @@ LiteRtStatus DispatchKernel::Invoke(TfLiteContext* context) {
 
 // ---- Functions of the delegate and its kernel ---------------------------------------------------
 
-// Calls a function that returns a status. A failure is logged or, for a delegate that reports, an
-// error of the interpreter.
+// Calls a function that returns a status. A failure is logged or, if the delegate chooses its
+// source, an error of the interpreter.
 template <typename Function>
 TfLiteStatus Run(const DispatchDelegate& owner, TfLiteContext* context, const Function& function) {
   std::optional<KeptMessages> kept;
